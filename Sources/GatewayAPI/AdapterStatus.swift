@@ -1,19 +1,18 @@
-/// One Bluetooth adapter of this host in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
+/// A Bluetooth adapter in `GET /v1/status` and in `meterctl status --json`.
 package struct AdapterStatus: Codable, Hashable, Sendable {
     /// The adapter's permanent address. A proxy that was never reached has its host here.
     package var address: String
     /// The kernel's name such as `hci0`, or a proxy's host; null while the adapter is gone.
     @NullCodable package var name: String?
     package var state: State
-    /// Begin of the present state, RFC 3339.
+    /// Start of the present state, RFC 3339.
     package var since: String
-    /// Number of open or opening links, and the number that the adapter is assumed to support.
+    /// Open and opening links, and the assumed maximum.
     package var links: Int
     package var links_max: Int
     /// Devices of any kind heard in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Of those, devices that look like meters but are not listed (`GET /v1/scan/others`), and those for which there
-    /// was no room.
+    /// Of those, possible meters that are not listed (`GET /v1/scan/others`), and devices without room.
     package var dropped: Int
     /// Recovery steps since the daemon started.
     package var recoveries: Int
@@ -21,7 +20,6 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     @NullCodable package var discovery: Discovery?
     /// Total search time since the daemon started.
     package var discovery_ms: Int64
-    /// Null while the adapter is gone.
     @NullCodable package var pairing: PairingStatus?
     /// Set only for a Bluetooth proxy.
     @NullCodable package var proxy: ProxyStatus?
@@ -35,22 +33,19 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     }
 
     package enum State: String, Codable, Sendable, CaseIterable {
-        /// The adapter searches for meters.
         case searching
-        /// On, but not searching: it rests between two rounds or makes a link. It also leaves the air to Wi-Fi and
-        /// other programs while every wanted meter is linked.
+        /// Between two rounds of search, or during the setup of a link. Also while every wanted meter is linked, to
+        /// leave the air to Wi-Fi and other programs.
         case idle
-        /// The daemon switches the adapter on or sets it up.
         case starting
-        /// A fault occurred, and the daemon tries a remedy.
         case recovering
         /// Switched off through rfkill or the system's settings.
         case blocked
-        /// Every remedy failed. `error` says what a person has to do.
+        /// Every remedy failed; `error` says what a person has to do.
         case failed
         /// The daemon lacks a permission; `error` names it.
         case forbidden
-        /// The adapter was present earlier and is now missing.
+        /// Present earlier, now missing.
         case gone
     }
 

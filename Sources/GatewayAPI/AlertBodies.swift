@@ -3,7 +3,6 @@ package struct AlertRequest: Codable, Hashable, Sendable {
     package var meter: String
     /// The condition as typed: `current < 50mA for 2m`.
     package var condition: String
-    /// Null or absent for no name.
     package var name: String?
     /// Names of `[notify.NAME]` in the configuration.
     package var notify: [String]?
@@ -16,7 +15,7 @@ package struct AlertRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// An alert rule and its state. Unknown or not applicable is null.
+/// An alert rule and its state.
 package struct AlertBody: Codable, Hashable, Sendable {
     package var id: Int64
     package var meter: String
@@ -28,9 +27,8 @@ package struct AlertBody: Codable, Hashable, Sendable {
     package var state: String
     /// Time of the last raise or event, RFC 3339.
     @NullCodable package var raised_at: String?
-    /// Time when the alert was last cleared, RFC 3339.
+    /// RFC 3339.
     @NullCodable package var cleared_at: String?
-    /// Number of raises or events.
     package var count: Int64
     /// Key of the watched quantity.
     @NullCodable package var quantity: String?
@@ -52,7 +50,6 @@ package struct AlertTarget: Codable, Hashable, Sendable {
     package var name: String
     /// `webhook`, `ntfy`, `gotify` or `exec`.
     package var kind: String
-    /// Notices not yet delivered.
     package var waiting: Int
     /// Notices delivered, and notices lost (no room, or all attempts failed), since the start.
     package var delivered: Int
@@ -89,7 +86,6 @@ package struct AlertTestBody: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var target: String
         package var delivered: Bool
-        /// Null if the notice was delivered.
         @NullCodable package var error: String?
 
         package init(target: String, delivered: Bool, error: String?) {
@@ -104,7 +100,7 @@ package struct AlertTestBody: Codable, Hashable, Sendable {
     package init(results: [Result]) { self.results = results }
 }
 
-/// The body sent to a webhook. Unknown or not applicable is null.
+/// The body sent to a webhook.
 package struct AlertNoticeBody: Codable, Hashable, Sendable {
     package struct Rule: Codable, Hashable, Sendable {
         package var id: Int64
@@ -148,8 +144,7 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Number of the notice on its host; a repeated number is a resent notice. Battery tests are not numbered. 0 for a
-    /// test.
+    /// Number on the host; a repeated number is a resent notice. 0 for a test. Battery tests are not numbered.
     package var number: Int64
     /// `raised`, `cleared`, `happened`, `finished` (a battery test) or `test`.
     package var event: String
@@ -161,11 +156,11 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     @NullCodable package var quantity: String?
     @NullCodable package var value: Double?
     @NullCodable package var unit: String?
-    /// New holder's name, if the event is a change of holder.
+    /// New holder's name after a change of holder.
     @NullCodable package var holder: String?
     /// Absent for an alert.
     package var result: Result?
-    /// Title for people; `message` likewise.
+    /// Title for people, as is `message`.
     package var title: String
     package var message: String
 

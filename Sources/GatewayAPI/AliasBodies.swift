@@ -1,4 +1,4 @@
-/// An alias of a meter: an entry of `GET /v1/aliases`, and the answer to `POST` and `DELETE /v1/aliases/{alias}`.
+/// An alias in `GET /v1/aliases`, and the answer to `POST` and `DELETE /v1/aliases/{alias}`.
 package struct MeterAliasBody: Codable, Hashable, Sendable {
     package var alias: String
     /// The meter's id. After removal: the id that the alias stood for.

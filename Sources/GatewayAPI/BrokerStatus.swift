@@ -1,10 +1,9 @@
-/// `GET /v1/broker`: the state of the connection to the MQTT broker in `[mqtt]`. Unknown or not applicable is null.
+/// `GET /v1/broker`: state of the connection to the MQTT broker in `[mqtt]`.
 package struct BrokerStatus: Codable, Hashable, Sendable {
     /// Whether `[mqtt]` names a broker. If not, everything else is 0, false or null.
     package var configured: Bool
     /// URL such as `mqtts://host:8883`, without user and password.
     @NullCodable package var url: String?
-    /// Whether the broker has accepted the connection.
     package var connected: Bool
     /// Time when the link came up or was lost, RFC 3339. Before the first link: meterd's start.
     @NullCodable package var since: String?
@@ -12,21 +11,19 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     package var queued: Int
     /// Of those, readings kept because the broker was down or too slow.
     package var backlog: Int
-    /// Messages that the broker confirmed since meterd started.
+    /// Messages confirmed since meterd started.
     package var published: Int
-    /// Messages discarded for lack of room since meterd started.
+    /// Messages lost for lack of room since meterd started.
     package var dropped: Int
-    /// Messages that the broker refused since meterd started.
+    /// Messages refused since meterd started.
     package var refused: Int
     /// Topics with a refusal since the link came up.
     package var refused_topics: Int
-    /// Whether the broker allows subscriptions to requests; also true while there is no link.
+    /// Whether the broker allows subscriptions to requests; also true without a link.
     package var hears_requests: Bool
     /// Links opened since meterd started, the first one included.
     package var links_opened: Int
-    /// Cause of the missing link.
     @NullCodable package var error: String?
-    /// Remedy for `error`.
     @NullCodable package var next: String?
 
     /// - Parameter url: nil if no broker is configured.

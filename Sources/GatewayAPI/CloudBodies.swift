@@ -2,11 +2,11 @@
 package struct CloudJoinRequest: Codable, Hashable, Sendable {
     /// URLs of one cloud's replicas, such as `https://host:8643`.
     package var urls: [String]
-    /// An enrolment token or this host's own. A secret: only sent over the control socket.
+    /// An enrolment token or this host's own. A secret, only for the control socket.
     package var token: String
     /// `sha256:…` for a self-signed certificate.
     package var pin: String?
-    /// On a change of zone: also sends the records of others, not only those made or met here.
+    /// On a change of zone: also sends records of others, not only those made or met here.
     package var bring_all: Bool?
 
     package init(urls: [String], token: String, pin: String?, bring_all: Bool? = nil) {
@@ -21,9 +21,7 @@ package struct CloudJoinRequest: Codable, Hashable, Sendable {
 package struct RetiredHost: Codable, Hashable, Sendable {
     package var id: String
     package var name: String
-    /// Number of revoked tokens.
     package var tokens: Int
-    /// Meters whose leases the host held.
     package var leases: [String]
 
     package init(id: String, name: String, tokens: Int, leases: [String]) {
@@ -34,7 +32,7 @@ package struct RetiredHost: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/cloud`, and the answer to joining and leaving. Unknown or not applicable is null.
+/// `GET /v1/cloud`, and the answer to joining and leaving.
 package struct CloudStatus: Codable, Hashable, Sendable {
     package var joined: Bool
     /// URLs without the token.
@@ -47,15 +45,14 @@ package struct CloudStatus: Codable, Hashable, Sendable {
     package var connected: Bool
     /// `keep` or `strict`, as last reported by the cloud.
     @NullCodable package var policy: String?
-    /// This host's rights in the zone: `full` or `readOnly`. Null until the cloud reports them.
+    /// `full` or `readOnly`: this host's rights in the zone. Null until the cloud reports them.
     @NullCodable package var role: String?
     /// This host's wall clock minus the cloud's.
     @NullCodable package var clock_offset_ms: Int64?
-    /// If this meterd serves the cloud itself: command line that joins another host.
+    /// Command line that joins another host, if this meterd serves the cloud itself.
     @NullCodable package var serving: String?
-    /// If this meterd should serve the cloud but cannot: cause and remedy. It retries every 10 s.
+    /// Cause and remedy, if this meterd should serve the cloud but cannot. It retries every 10 s.
     @NullCodable package var unserved: String?
-    /// Fault and remedy.
     @NullCodable package var error: String?
 
     package init(joined: Bool, urls: [String] = [], host_id: String, host_name: String, connected: Bool = false) {

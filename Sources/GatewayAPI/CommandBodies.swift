@@ -1,6 +1,6 @@
 package import Domain
 
-/// A command that a meter accepts. Unknown or not applicable is null.
+/// A command that a meter accepts.
 package struct CommandBody: Codable, Hashable, Sendable {
     package var command: String
     /// Smallest number allowed; null for a command without a number.

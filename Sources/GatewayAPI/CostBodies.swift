@@ -5,7 +5,6 @@ package struct CostBody: Codable, Hashable, Sendable {
     /// Amount in the currency, to a millionth; negative if the energy flowed back.
     package var amount: Double
     package var currency: String
-    /// Price of a kilowatt-hour.
     package var per_kWh: Double
 
     /// - Returns: nil without an energy or a tariff.

@@ -2,10 +2,10 @@
 package struct ForgottenMeter: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var name: String?
-    /// Whether the meter had settings. They are deleted on every host.
+    /// Whether there were settings. They are deleted on every host.
     package var settings: Bool
     package var aliases: [String]
-    /// Number of deleted readings; null if they were kept.
+    /// Number of deleted readings; null if kept.
     @NullCodable package var readings: Int?
     /// Whether the meter is still heard or plugged in, so that it reappears.
     package var is_here: Bool

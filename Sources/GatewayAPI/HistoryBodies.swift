@@ -1,14 +1,13 @@
-/// An overwritten setting. Unknown or not applicable is null.
+/// An overwritten setting.
 package struct HistoryLine: Codable, Hashable, Sendable {
     /// The writer, and the time by the writer's calendar.
     package struct Author: Codable, Hashable, Sendable {
         /// RFC 3339.
         package var at: String
-        /// The host's name.
         @NullCodable package var host: String?
         /// Null if the rebuild or the cloud's clean-up wrote.
         @NullCodable package var host_id: String?
-        /// Name of the host that brought the value to the cloud, if that is not the author.
+        /// Name of the host that brought the value to the cloud, if not the author.
         @NullCodable package var brought_by: String?
         /// Null if the author brought it, or if unknown.
         @NullCodable package var brought_by_id: String?
@@ -27,9 +26,8 @@ package struct HistoryLine: Codable, Hashable, Sendable {
     package var key: String
     /// Null if the setting had no value.
     @NullCodable package var old: String?
-    /// Null if the setting was reset, or all settings of the meter were deleted.
+    /// Null after a reset, or if all settings of the meter were deleted.
     @NullCodable package var new: String?
-    /// Whether all settings of the meter were deleted.
     package var deleted: Bool
     /// Origin of the old value.
     package var written: Author

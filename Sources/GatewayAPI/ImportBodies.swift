@@ -5,11 +5,11 @@ package struct ImportBody: Codable, Hashable, Sendable {
     package var format: String
     /// Number of lines, including headings and empty lines.
     package var lines: Int
-    /// Ignored columns: no quantity stands for them.
+    /// Columns that stand for no quantity.
     package var columns_left_out: [String]
-    /// Number of skipped lines with values that the meter cannot have measured.
+    /// Number of lines with values that the meter cannot have measured.
     package var lines_left_out: Int
-    /// Number of impossible samples of a FNIRSI meter that were dropped or replaced by a neighbour.
+    /// Number of impossible samples of a FNIRSI meter, dropped or replaced by a neighbour.
     package var filtered_samples: Int
     /// Changes, omissions and assumptions, a sentence each.
     package var remarks: [String]

@@ -1,5 +1,4 @@
-/// `GET /v1/influx`: progress of the upload to the time series database in `[influx]`. Unknown or not applicable is
-/// null.
+/// `GET /v1/influx`: state of the upload to the time series database in `[influx]`.
 package struct InfluxStatus: Codable, Hashable, Sendable {
     /// Whether `[influx]` names a server. If not, everything else is 0, false or null.
     package var configured: Bool
@@ -15,7 +14,6 @@ package struct InfluxStatus: Codable, Hashable, Sendable {
     package var behind: Bool
     /// Why the upload is stopped. meterd sends the backlog later.
     @NullCodable package var error: String?
-    /// Remedy for `error`.
     @NullCodable package var next: String?
     /// The server's message for the last rejected points.
     @NullCodable package var rejection: String?

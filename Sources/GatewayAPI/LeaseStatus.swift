@@ -1,13 +1,11 @@
-/// A meter's lease as this host sees it, in `status`. Unknown or not applicable is null.
+/// A meter's lease as this host sees it, in `status`.
 package struct LeaseStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Nobody has the lease, or only an earlier run of this host; or this host belongs to no cloud.
+        /// Nobody has the lease, or only an earlier run of this host. Also without a cloud.
         case none
-        /// This host is asking for the lease.
         case requesting
-        /// This host has the lease.
         case held
-        /// This host has the lease, but its last renewal is two thirds of the lease's time ago.
+        /// This host has the lease, but has not renewed it for two thirds of its time.
         case jeopardy
         /// The renewal came too late. The link is kept, because the policy is `keep`.
         case lost
@@ -30,9 +28,9 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
     @NullCodable package var transport: String?
     /// `keep` or `strict`.
     @NullCodable package var policy: String?
-    /// Time until the lease expires, as far as this host knows; 0 afterwards.
+    /// Time until expiry, as far as this host knows; 0 afterwards.
     @NullCodable package var remaining_ms: Int64?
-    /// Begin of the lease by the cloud's clock, RFC 3339.
+    /// Start of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
     /// True if this host may only view and so gets no lease; otherwise null.
     @NullCodable package var read_only: Bool?

@@ -10,12 +10,10 @@ package struct LiveBody: Codable, Hashable, Sendable {
     package var sync: SyncStatusBody?
     /// Rises with each change of settings, here or on another host.
     package var refresh_version: UInt64?
-    /// Number of raised alerts.
     package var alerts_raised: Int?
 
     package init(at: Int64) { self.at = at }
 
-    /// Whether there is nothing to send.
     package var isEmpty: Bool {
         (meters ?? []).isEmpty && adapters == nil && store == nil && cloud == nil && sync == nil
             && refresh_version == nil && alerts_raised == nil

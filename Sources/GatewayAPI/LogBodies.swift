@@ -1,4 +1,4 @@
-/// A line of a meter's log: an event that happened once or several times. Unknown or not applicable is null.
+/// A line of a meter's log: an event that happened once or several times.
 ///
 /// Logs that the meter recorded by itself are in `GET /v1/meters/{meter}/logs` (`MeterLogBody`).
 package struct LogLineBody: Codable, Hashable, Sendable {
@@ -11,17 +11,16 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     /// Age of the first occurrence.
     package var age_ms: Int64
     package var count: Int
-    /// Name and id of the host where it happened; null for a setting, which belongs to all hosts.
+    /// Name and id of the host concerned; null for a setting, which belongs to all hosts.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
     /// Whether it happened on this host.
     package var mine: Bool
     /// First occurrence, by the calendar of its host at that time.
     package var host_time: String
-    /// The link of a holding (`ble`, `spp`, `usb`), a state, a setting's key, a command, a remedy, or an alert.
+    /// Link of a holding (`ble`, `spp`, `usb`), state, setting's key, command, remedy or alert.
     package var what: String
-    /// How a holding ended, the cause of a state or remedy, a setting's new value, or the outcome of a command or
-    /// alert.
+    /// End of a holding, cause of a state or remedy, new value of a setting, or outcome of a command or alert.
     @NullCodable package var detail: String?
     /// Host of the person who set or commanded it, or `MQTT`; null for an automatic event.
     @NullCodable package var by: String?
@@ -48,9 +47,8 @@ package struct LogLineBody: Codable, Hashable, Sendable {
 
 /// `GET /v1/meters/{meter}/log`.
 package struct LogBody: Codable, Hashable, Sendable {
-    /// Whether other hosts were asked for their lines.
+    /// Whether other hosts were asked.
     package enum Others: String, Codable, Hashable, Sendable, CaseIterable {
-        /// The request did not ask for them.
         case unasked
         /// This host belongs to no cloud.
         case none

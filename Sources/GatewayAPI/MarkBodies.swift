@@ -42,9 +42,7 @@ package struct MarkBody: Codable, Hashable, Sendable {
     package var from: String
     /// Equal to `from` for a moment; null while a span is open.
     @NullCodable package var to: String?
-    /// Whether the mark stays on this host.
     package var is_local: Bool
-    /// Name of the host that made the mark.
     @NullCodable package var host: String?
     package var host_id: String
 
@@ -63,7 +61,7 @@ package struct MarkBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/meters/{meter}/marks`, sorted by begin, then by id.
+/// `GET /v1/meters/{meter}/marks`, sorted by start, then by id.
 package struct MarksBody: Codable, Hashable, Sendable {
     package var marks: [MarkBody]
 

@@ -1,58 +1,57 @@
 package import Domain
 
-/// One meter in `GET /v1/status` and in `meterctl status --json`. Unknown is null.
+/// A meter in `GET /v1/status` and in `meterctl status --json`.
 package struct MeterStatus: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// One of the seven states, spelt as on the command line.
+    /// One of seven states, spelt as on the command line.
     package var state: String
-    /// Begin of the state, RFC 3339.
+    /// Start of the state, RFC 3339.
     package var since: String
     /// Whether the id is valid on this host only (Docs/SettingsAndRebuild.md#meter-ids).
     package var local_only: Bool
-    /// Whether the daemon shall connect the meter, now and after a restart.
+    /// Whether the daemon keeps the meter connected, also after a restart.
     package var wanted: Bool
     @NullCodable package var transport: String?
     @NullCodable package var port: String?
-    /// All kinds of link that lead to the meter now, the preferred one first.
+    /// All kinds of link to the meter, the preferred one first.
     package var transports: [String] = []
-    /// Last signal strength in dBm; null over a cable, or if the adapter does not report it.
+    /// In dBm, when last heard; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// Last reading; null before the first.
     @NullCodable package var reading: ReadingBody?
-    /// Range of the last 0.5 to 1 s, for a meter that samples too fast to show each sample; absent for others.
+    /// Range of the last 0.5 to 1 s; absent unless the meter samples too fast to show each sample.
     package var spread: SpreadBody?
-    /// State of sampling by the meter's own clock; absent unless requested.
+    /// Absent unless sampling by the meter's own clock was requested.
     package var sampling: SamplingBody?
     /// Age of `reading`.
     @NullCodable package var age_ms: Int64?
-    /// Totals counted by meterd; absent before the first reading, and for another host's meter.
+    /// Absent before the first reading, and for another host's meter.
     package var counted: CountedBody?
     /// Absent if nobody set a tariff.
     package var tariff: Tariff?
-    /// Data of the meter beyond readings; absent if it has none or is not here.
+    /// The meter's data beyond readings; absent if it has none or is not here.
     package var told: ToldBody?
     /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`); absent otherwise.
     package var hears_pd: Bool?
-    /// Host that measured the reading, if not this one.
+    /// The measuring host, if not this one.
     package var measured_by: String?
-    /// State reported by the holder, if that is another host.
+    /// State at the holder, if that is another host.
     package var holder_state: String?
     /// True if the holder does not share its readings; absent otherwise.
     package var unshared: Bool?
     @NullCodable package var device: DeviceBody?
-    /// Interval of the polls; null if the meter sends by itself.
+    /// Null if the meter sends by itself.
     @NullCodable package var poll_interval_ms: Int64?
-    /// Time until the next attempt to connect, if one is due.
+    /// Time until the next attempt to connect.
     @NullCodable package var retry_in_ms: Int64?
-    /// Time left to search for the silent meter before this host returns the lease; null without a search.
+    /// Time left to search for the silent meter before this host returns its lease.
     @NullCodable package var searching_ms: Int64?
     /// Null only from a daemon without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// The last error since data stopped, or a fault despite data; with its remedy.
+    /// Last error since data stopped, or a fault despite data, with its remedy.
     @NullCodable package var error: String?
-    /// Answers without a valid frame since the last good one, if they are too many for chance; absent otherwise.
+    /// Answers without a valid frame since the last good one; absent if few enough for chance.
     package var rejected_answers: Int?
     package var counters: Counters
 
@@ -65,15 +64,13 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         package var resynchronisations = 0
         /// Requests without an answer.
         package var timeouts = 0
-        /// Links opened.
         package var connects = 0
-        /// Links lost.
         package var disconnects = 0
         /// Requests that the meter refused.
         package var rejected = 0
-        /// Impossible samples that were dropped or replaced by a neighbour; absent if none.
+        /// Impossible samples, dropped or replaced by a neighbour; absent if none.
         package var filtered_samples: Int?
-        /// Samples that the meter took by its own clock but that never arrived; absent if none.
+        /// Samples of the meter's own clock that never arrived; absent if none.
         package var lost_samples: Int?
 
         package init() {}
@@ -91,7 +88,6 @@ package struct MeterStatus: Codable, Hashable, Sendable {
 
 /// Minimum and maximum of several readings.
 package struct SpreadBody: Codable, Hashable, Sendable {
-    /// Number of readings.
     package var count: Int
     package var least: ReadingBody
     package var greatest: ReadingBody
@@ -107,9 +103,9 @@ package struct SpreadBody: Codable, Hashable, Sendable {
 package struct SamplingBody: Codable, Hashable, Sendable {
     /// The setting `rate`, in samples per second.
     package var wanted: Int
-    /// Present rate; null while meterd polls single measurements.
+    /// Null while meterd polls single measurements.
     @NullCodable package var rate: Int?
-    /// Why the rate is not reached, with the remedy; null while it is, or during preparation.
+    /// Why the rate is not reached, with the remedy.
     @NullCodable package var error: String?
 
     package init(wanted: Int, rate: Int?, error: String?) {
@@ -123,13 +119,12 @@ package struct SamplingBody: Codable, Hashable, Sendable {
 package struct CountedBody: Codable, Hashable, Sendable {
     /// The counter: always `meterd`.
     package var by = "meterd"
-    /// For a meter without counters: signed, so that energy flowing back is subtracted.
+    /// Signed for a meter without counters: energy flowing back is subtracted.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// Begin of the count, RFC 3339: the first reading, the last `reset-energy`, or the meter's return from another
-    /// host.
+    /// RFC 3339: the first reading, the last `reset-energy`, or the return from another host.
     package var since: String
-    /// Time covered by the count; the rest since `since` is gaps.
+    /// Time covered by the count; the rest is gaps.
     package var counted_ms: Int64
 
     package init(energy_Wh: Double, charge_mAh: Double, since: String, counted_ms: Int64) {
@@ -159,7 +154,7 @@ extension MeterStatus {
     /// Whether the values are current.
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 
-    /// The other host that has the meter, unless this host tries to get it.
+    /// The other holder, unless this host tries to get the meter.
     package var holderElsewhere: String? { lease?.state == .elsewhere && !wanted ? lease?.holder : nil }
 }
 
@@ -169,7 +164,7 @@ package struct GatewayStatus: Codable, Hashable, Sendable {
     /// Empty if this host has or uses no radio.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
-    /// Number of raised alerts; absent from a daemon without alerts.
+    /// Absent from a daemon without alerts.
     package var alerts_raised: Int?
 
     package init(
@@ -191,9 +186,9 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     package var dropped: Int
     /// Error of the last write; null while writes succeed.
     @NullCodable package var error: String?
-    /// What fills the file beyond its limit although readings were deleted; otherwise null.
+    /// What fills the file beyond its limit although readings were deleted.
     @NullCodable package var crowding: String?
-    /// Null if no backups are written.
+    /// Null without backups.
     @NullCodable package var backup: BackupStatus?
 
     package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?, crowding: String? = nil) {
@@ -206,12 +201,11 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// State of the store's backups.
 package struct BackupStatus: Codable, Hashable, Sendable {
     package var directory: String
-    /// Time of the last good backup by this machine's calendar then, RFC 3339; null if there is none.
+    /// Time of the last good backup by this machine's calendar then, RFC 3339.
     @NullCodable package var written: String?
-    /// Age of that backup; null if unknown.
+    /// Age of that backup.
     @NullCodable package var age_ms: Int64?
     /// Error of the last attempt; null after a good one.
     @NullCodable package var error: String?

@@ -1,5 +1,5 @@
-/// A value that JSON carries as `null`, rather than leaving it out, if unknown or not applicable. A missing key, as
-/// from an older daemon, reads as `null`.
+/// A value that JSON carries as `null` if unknown or not applicable, instead of leaving it out. A missing key, as from
+/// an older daemon, reads as `null`.
 @propertyWrapper
 package struct NullCodable<Value> {
     package var wrappedValue: Value?

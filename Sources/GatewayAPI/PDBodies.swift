@@ -1,10 +1,9 @@
-/// `GET /v1/meters/{meter}/pd`: USB Power Delivery traffic on a meter's CC line since meterd started. Unknown is null.
+/// `GET /v1/meters/{meter}/pd`: USB Power Delivery traffic on a meter's CC line since meterd started.
 package struct PDBody: Codable, Hashable, Sendable {
     package var meter: String
     /// Whether this host is linked to the meter and so hears new traffic.
     package var listening: Bool
     @NullCodable package var attached: Bool?
-    /// Last measurement.
     @NullCodable package var line: Line?
     /// Last agreement of source and sink.
     @NullCodable package var contract: Contract?
@@ -16,7 +15,6 @@ package struct PDBody: Codable, Hashable, Sendable {
     package var last: Int
     /// Entries dropped in favour of newer ones.
     package var dropped: Int
-    /// Maximum number of entries kept.
     package var entries_max: Int
 
     /// Voltages and current of the plug.
@@ -43,7 +41,7 @@ package struct PDBody: Codable, Hashable, Sendable {
         package var text: String
         /// Number of the source's object.
         package var position: Int
-        /// Null if the source chooses the voltage.
+        /// Null if chosen by the source.
         @NullCodable package var voltage_V: Double?
         /// Current that the sink intends to draw; null if it asked for power.
         @NullCodable package var current_A: Double?
@@ -103,15 +101,14 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
     package var clock_ms: UInt32
     /// `listening`, `attached`, `detached`, `plug`, `message`, `voltage` or `unread`.
     package var kind: String
-    /// The event in one line.
     package var text: String
     /// Measurement of the meter when it reported the event.
     package var line: PDBody.Line
-    /// Number of directly following entries of the same kind that were folded into this one.
+    /// Number of like entries directly after this one that were folded into it.
     package var more: Int
     /// Time of the last folded entry, RFC 3339.
     @NullCodable package var until: String?
-    /// Present only for a message.
+    /// Absent unless a message.
     package var message: Message?
 
     package struct Message: Codable, Hashable, Sendable {

@@ -2,7 +2,7 @@
 package struct PairingStatus: Codable, Hashable, Sendable {
     /// If false, the kernel refuses every PIN; null without Bluetooth Classic.
     @NullCodable package var bondable: Bool?
-    /// Null if the daemon does not act as an agent, as in a test.
+    /// Null if the daemon is no agent, as in a test.
     @NullCodable package var agent: Agent?
     /// Why there is no agent; null if all is well.
     @NullCodable package var error: String?

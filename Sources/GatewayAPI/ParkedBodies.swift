@@ -16,7 +16,6 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     /// Id for `restore` and `drop`: a letter for the list, and a number that is never reused.
     package var id: String
     package var reason: Reason
-    /// The reason in words.
     package var words: String
     package var type: String
     package var name: String
@@ -55,7 +54,7 @@ package struct ParkedBody: Codable, Hashable, Sendable {
 /// Answer to `restore` and `drop`.
 package struct ParkedAnswer: Codable, Hashable, Sendable {
     package var id: String
-    /// Number of properties that `restore` queued for sending. Absent with `drop`.
+    /// Number of properties queued for sending. Absent with `drop`.
     package var properties: Int?
 
     package init(id: String, properties: Int? = nil) {

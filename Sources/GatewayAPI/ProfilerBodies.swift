@@ -1,8 +1,7 @@
 /// `POST /v1/profiler` on the control socket: creates an address that the Firefox Profiler reads without a login.
 package struct ProfilerRequest: Codable, Hashable, Sendable {
-    /// One track for each meter.
     package var meters: [String]
-    /// Range of the profile, RFC 3339. Null or absent for a power source, whose client names the range.
+    /// Range of the profile, RFC 3339; absent for a power source, whose client names it.
     package var from: String?
     package var to: String?
     /// Lifetime of a power source's address; null or absent until meterd restarts.
@@ -16,7 +15,6 @@ package struct ProfilerRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Unknown or not applicable is null.
 package struct ProfilerBody: Codable, Hashable, Sendable {
     /// A secret: it gives access to these meters' power.
     package var url: String

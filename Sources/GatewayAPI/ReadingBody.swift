@@ -1,7 +1,7 @@
 package import Domain
 
-/// A reading in JSON. Each key names a quantity and ends with its unit. `null` stands for a quantity that the model
-/// has, but whose value is unknown.
+/// A reading in JSON. Keys name quantities and end with their units. `null` means that the model has the quantity, but
+/// its value is unknown.
 package struct ReadingBody: Codable, Hashable, Sendable {
     package var reading: Reading
 
@@ -44,17 +44,15 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     package var values: ReadingBody
     /// Readings dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
-    /// Host that measured the reading, if not this one.
+    /// The measuring host, if not this one.
     package var measured_by: String?
     /// New data of the meter beyond readings, looked up once a second.
     package var told: ToldBody?
     /// Number of measurements averaged into this line; absent for one.
     package var count: Int?
-    /// Minimum of those measurements.
     package var least: ReadingBody?
-    /// Maximum of those measurements.
     package var greatest: ReadingBody?
-    /// In an export: names of the marks at this reading; absent if the stretch has no marks.
+    /// In an export: names of marks at this reading; absent if the stretch has none.
     package var marks: [String]?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {

@@ -1,6 +1,5 @@
 /// `POST /v1/rebuild`.
 package struct RebuildRequest: Codable, Hashable, Sendable {
-    /// Only report the changes.
     package var dry_run: Bool?
 
     package init(dry_run: Bool? = nil) { self.dry_run = dry_run }
@@ -52,11 +51,9 @@ package struct RebuildLine: Codable, Hashable, Sendable {
     }
 
     package var state: State
-    /// Version of the rule.
     package var version: Int?
     package var scanned: Int?
     package var folded: Int?
-    /// Present only after a failure.
     package var error: ErrorBody?
 
     package init(

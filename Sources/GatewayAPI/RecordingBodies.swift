@@ -2,16 +2,15 @@ package import Domain
 
 /// `POST /v1/meters/{meter}/recording`.
 package struct RecordingRequest: Codable, Hashable, Sendable {
-    /// Null or absent for no name.
     package var name: String?
     /// The cut-off that makes the recording a battery test: `current < 50mA for 30s`.
     package var until: String?
     /// Needs `until`. Current that starts the test, `0.1` or `100mA`; absent for at once.
     package var start_above: String?
-    /// Needs `until`. Notification targets for the end, by names of `[notify.NAME]` in the configuration.
+    /// Needs `until`. Names of `[notify.NAME]` to notify at the end.
     package var notify: [String]?
-    /// Makes it a battery test of an electronic load, which meterd sets and switches on now, and off at the end.
-    /// Without `until` the test ends when the load switches itself off.
+    /// Makes it a battery test of an electronic load, which meterd sets, switches on now, and off at the end. Without
+    /// `until` it ends when the load switches itself off.
     package var load: LoadRequest?
 
     package init(
@@ -26,13 +25,12 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Settings of a load for a battery test, as people type them.
+/// Settings of a load, as people type them.
 package struct LoadRequest: Codable, Hashable, Sendable {
-    /// Current to draw: `1.5A`, `1500mA`.
     package var current: String
-    /// Voltage below which the load switches itself off: `3.0V`.
+    /// Voltage of the load's own cut-off: `3.0V`.
     package var cutoff: String
-    /// Time after which the load switches itself off: `8h`, `90m`; absent for never.
+    /// Time after which the load switches itself off: `8h`, `90m`.
     package var limit: String?
     /// `keep` (also if absent): the test goes on once the link is back. `off`: meterd then switches the load off.
     package var on_link_loss: String?
@@ -48,14 +46,12 @@ package struct LoadRequest: Codable, Hashable, Sendable {
 package struct LoadBody: Codable, Hashable, Sendable {
     package var current_A: Double
     package var cutoff_V: Double
-    /// Null for no limit.
     @NullCodable package var limit_ms: Int64?
-    /// `keep` or `off`.
     package var on_link_loss: String
     /// `preparing`, `drawing`, `away` (the link is lost, the load goes on by itself), `ending` (meterd switches it off)
     /// or `over`.
     package var state: String
-    /// Warning for people; null while all is well.
+    /// Warning for people.
     @NullCodable package var problem: String?
 
     package init(current_A: Double, cutoff_V: Double, limit_ms: Int64?, on_link_loss: String, state: String) {
@@ -69,19 +65,16 @@ package struct LoadBody: Codable, Hashable, Sendable {
 
 /// Parameters and state of a battery test.
 package struct BatteryTestBody: Codable, Hashable, Sendable {
-    /// The cut-off, as typed.
     package var until: String
-    /// Current that starts the recording, in amperes; null if it began at once.
+    /// Starting current in amperes; null if recording began at once.
     @NullCodable package var start_above_A: Double?
-    /// Notification targets for the end.
     package var notify: [String]
     /// Whether a value on the other side of the cut-off was seen. Before that, the test does not end.
     package var armed: Bool
     /// Key of the cut-off's quantity.
     @NullCodable package var quantity: String?
-    /// First value that met the cut-off; null unless the cut-off ended the test.
+    /// First value beyond the cut-off, if that ended the test.
     @NullCodable package var value: Double?
-    /// Absent without a load.
     package var load: LoadBody?
 
     package init(until: String, notify: [String], armed: Bool) {
@@ -102,25 +95,24 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A charge session. Unknown or not applicable is null.
+/// A charge session.
 package struct RecordingBody: Codable, Hashable, Sendable {
     /// Eight digits, the same on every host.
     package var id: String
     package var meter: String
     @NullCodable package var name: String?
     @NullCodable package var note: String?
-    /// Name and id of the host that made the recording.
+    /// Name and id of the recording host.
     @NullCodable package var host: String?
     package var host_id: String
-    /// Whether this host made the recording and so has its readings.
+    /// Whether this host made the recording and has its readings.
     package var mine: Bool
     /// `running` or `ended`; a battery test may also be `waiting` for its start.
     package var state: String
-    /// Kind of the imported file, such as `rd-usb`; null for measurements of this program.
+    /// Kind of imported file, such as `rd-usb`; null for own measurements.
     @NullCodable package var imported: String?
     /// Cause of the start: `hand` or `threshold`.
     package var trigger: String
-    /// Absent unless it is a battery test.
     package var test: BatteryTestBody?
     /// Cause of the end: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while it is running.
     @NullCodable package var end: String?
@@ -136,7 +128,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// Signed charge, integrated by the host over the recorded time.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// Cost at the meter's present tariff; absent without one.
+    /// At the meter's present tariff; absent without one.
     package var cost: CostBody?
     /// Advance of the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
@@ -151,10 +143,10 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var gaps: [Gap]
     /// Reasons to doubt the numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
     package var marks: [String]
-    /// The meter's data beyond readings, at the start and at the last reading; null if it has none.
+    /// The meter's data beyond readings at the start and the last reading.
     @NullCodable package var told_at_start: ToldBody?
     @NullCodable package var told_at_end: ToldBody?
-    /// Ids of the meter's overlapping recordings.
+    /// Ids of overlapping recordings of the meter.
     package var overlaps: [String]
 
     /// Statistics with a mean weighted by time.

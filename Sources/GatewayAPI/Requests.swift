@@ -2,24 +2,23 @@ import Domain
 
 /// `POST /v1/meters/{meter}/connect`.
 package struct ConnectRequest: Codable, Hashable, Sendable {
-    /// Longest wait for data; null or absent for none.
+    /// Longest wait for data; absent for none.
     package var wait_ms: Int64?
-    /// Model behind a device path; only for a meter named by one.
+    /// Only for a meter named by a device path: its model.
     package var model: String?
-    /// The meter's own id, if known; only for a meter named by a device path.
+    /// Only for a meter named by a device path: its own id, if known.
     package var id: String?
-    /// Takes the meter over from its holder.
     package var takeover: Bool?
-    /// Longest wait in line while another host has the meter; null or absent for none.
+    /// Longest wait in line; absent for none.
     package var queue_ms: Int64?
-    /// Limit of all waits together; null or absent for their sum.
+    /// Limit of all waits together; absent for their sum.
     package var timeout_ms: Int64?
     /// Uses the meter without asking the cloud. Its holder does not notice.
     package var no_lease: Bool?
-    /// Kind of link to use from now on if the meter has several: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or
-    /// `any` for the usual order. Absent keeps the present choice.
+    /// Kind of link to use from now on: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or `any` for the usual order.
+    /// Absent keeps the present choice.
     package var over: String?
-    /// Confirmation by a person: for a meter that this host has never met, or for a further take-over of a meter that
+    /// A person's confirmation, for a meter that this host has never met, or for another take-over of a meter that
     /// stayed silent after the last.
     package var yes: Bool?
 
@@ -56,11 +55,11 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
     /// Answer to GET only: every possible setting.
     package var known: [String]?
-    /// Answer to GET only: the meter's settings, each with default and origin.
+    /// Answer to GET only: the meter's settings.
     package var details: [SettingBody]?
-    /// Answer to a change only: the commands that do the same once, by setting; nil if none.
+    /// Answer to a change only: commands with the same, single effect, by setting.
     package var once: [String: String]?
-    /// Answer to a change only: true if this host may only view, so that no other host gets the change; otherwise nil.
+    /// Answer to a change only: true if this host may only view, so that no other host gets the change.
     package var stays_here: Bool?
 
     package init(
@@ -95,7 +94,6 @@ package struct TrafficLine: Codable, Hashable, Sendable {
 
 /// The first line of a capture file.
 package struct CaptureHeader: Codable, Hashable, Sendable {
-    /// Always `meter-capture`.
     package var format: String
     package var version: Int
     package var meter: String
@@ -117,17 +115,17 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// Link in use, or the preferred one.
+    /// Present or preferred link.
     package var transport: String
     package var port: String
-    /// All kinds of link that lead to the meter now, the preferred one first.
+    /// All kinds of link to the meter, the preferred one first.
     package var transports: [String]
-    /// Last signal strength in dBm; null over a cable, or if the adapter does not report it.
+    /// In dBm, when last heard; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
     /// Address of this host's adapter that hears the meter; null over a cable.
     @NullCodable package var adapter: String?
     package var state: String
-    /// Name of the host that has the meter; null if none has, or this host belongs to no cloud.
+    /// Name of the host that has the meter.
     @NullCodable package var holder: String?
     /// Oddities of the address: `group-bit`, `locally-administered`. They do not mean a fault.
     package var flags: [String] = []
@@ -158,11 +156,9 @@ package struct VersionBody: Codable, Hashable, Sendable {
 
 /// Body of every response with a status of 400 or above.
 package struct ErrorBody: Codable, Hashable, Sendable {
-    /// Code for programs.
     package var code: ErrorCode
     /// The failure, with the value concerned.
     package var message: String
-    /// What to do next.
     package var next: String
 
     package init(code: ErrorCode, message: String, next: String) {
@@ -172,7 +168,7 @@ package struct ErrorBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Cause of a failed request. The raw value is the JSON value.
+/// Cause of a failed request, with its JSON value.
 package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case badRequest = "bad-request"
     case noSuchMeter = "no-such-meter"

@@ -1,7 +1,7 @@
 package import Domain
 
 /// `GET /v1/scan/nodes`: ESPHome nodes that announce themselves in meterd's network. meterd connects only to nodes in
-/// `[[bluetooth.proxy]]`. Unknown is null.
+/// `[[bluetooth.proxy]]`.
 package struct ScanNodes: Codable, Hashable, Sendable {
     /// The value of `[discovery] browse`.
     package var browses = true
@@ -9,9 +9,7 @@ package struct ScanNodes: Codable, Hashable, Sendable {
     package var nodes: [ScanNode] = []
     /// Whether more nodes answered than are listed.
     package var more = false
-    /// Why the search failed.
     @NullCodable package var error: String?
-    /// Remedy for `error`.
     @NullCodable package var next: String?
 
     package init() {}
@@ -23,14 +21,14 @@ package struct ScanNode: Codable, Hashable, Sendable {
     /// Name in ESPHome.
     package var name: String
     @NullCodable package var friendly_name: String?
-    /// Name in the network, such as `garage.local`.
+    /// Such as `garage.local`.
     package var host: String
     package var port: Int
     @NullCodable package var version: String?
     @NullCodable package var mac: String?
     /// Whether the API has a key.
     package var encrypted = false
-    /// Whether the node says that it was made as a Bluetooth proxy. Other nodes may be proxies, too.
+    /// Whether it says that it was made as a Bluetooth proxy. Others may be proxies, too.
     package var looks_like_proxy = false
     /// Whether `[[bluetooth.proxy]]` names it.
     package var configured = false

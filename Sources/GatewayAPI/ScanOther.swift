@@ -8,7 +8,7 @@ package struct ScanOther: Codable, Hashable, Sendable {
     @NullCodable package var name: String?
     /// In dBm; null if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// Whether the device resembles a meter nevertheless.
+    /// Whether it resembles a meter nevertheless.
     package var looks_like_meter: Bool
     package var reason: String
 

@@ -1,4 +1,4 @@
-/// A setting of a meter, set or not. Unknown or not applicable is null.
+/// A setting of a meter, set or not.
 package struct SettingBody: Codable, Hashable, Sendable {
     /// Origin of the value in force.
     package enum Origin: String, Codable, Hashable, Sendable, CaseIterable {
@@ -11,21 +11,20 @@ package struct SettingBody: Codable, Hashable, Sendable {
     }
 
     package var key: String
-    /// Null if not set.
     @NullCodable package var value: String?
-    /// Effective value while not set; null if there is none, or the meter's own applies.
+    /// Effective value without a setting; null if there is none, or the meter's own applies.
     @NullCodable package var `default`: String?
     package var origin: Origin
-    /// Time of the last change or reset, RFC 3339; null if never.
+    /// Time of the last change or reset, RFC 3339.
     @NullCodable package var at: String?
-    /// Host of that change; null if unknown, or if no host made it.
+    /// Host of that change.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
-    /// Legal values in words; null for a setting that only a newer version knows.
+    /// In words; null for a setting that only a newer version knows.
     @NullCodable package var legal: String?
     /// All legal values, if they are few.
     @NullCodable package var values: [String]?
-    /// Command that does the same once; meterd sends the setting again at each connect.
+    /// Command with the same, single effect; the setting is sent again at each connect.
     @NullCodable package var command: String?
 
     package init(_ key: String, origin: Origin = .standard) {

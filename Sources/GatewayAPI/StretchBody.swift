@@ -1,9 +1,9 @@
 package import Domain
 
-/// `GET /v1/meters/{meter}/stretch`: sums and ranges over a stretch of time. Unknown is null.
+/// `GET /v1/meters/{meter}/stretch`: sums and ranges over a stretch of time.
 package struct StretchBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// Times of the first and last reading, RFC 3339; null if there is none.
+    /// Times of the first and last reading, RFC 3339.
     @NullCodable package var from: String?
     @NullCodable package var to: String?
     /// Number of measurements; in a stretch longer than a day, of the points summed up instead.
@@ -17,7 +17,7 @@ package struct StretchBody: Codable, Hashable, Sendable {
     /// Signed charge, integrated by the host.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// Cost at the meter's present tariff; absent without one.
+    /// At the meter's present tariff; absent without one.
     package var cost: CostBody?
     /// Advance of the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
@@ -39,7 +39,6 @@ package struct StretchRecordingRequest: Codable, Hashable, Sendable {
     /// RFC 3339; includes `from`, excludes `to`.
     package var from: String
     package var to: String
-    /// Null or absent for no name.
     package var name: String?
 
     package init(from: String, to: String, name: String? = nil) {

@@ -1,4 +1,4 @@
-/// `GET /v1/support`: diagnostics for a maintainer, about meters that are not found or give no data. Unknown is null.
+/// `GET /v1/support`: diagnostics about meters that are not found or give no data.
 package struct SupportBody: Codable, Hashable, Sendable {
     package var meters: [SupportMeter]
     /// Null if this host uses no radio.
@@ -10,7 +10,6 @@ package struct SupportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Recent history of a meter.
 package struct SupportMeter: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
@@ -23,7 +22,6 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     /// Traffic of the last link before its first reading; empty after that.
     package var traffic: [Traffic]
 
-    /// A change of state.
     package struct Transition: Codable, Hashable, Sendable {
         package var age_ms: Int64
         package var from: String

@@ -55,7 +55,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
 
     package struct Trace: Codable, Hashable, Sendable {
         package var age_ms: Int64
-        /// `hci0`; null if no adapter is concerned.
+        /// `hci0`.
         @NullCodable package var adapter: String?
         /// `out`: to the kernel. `in`: from it.
         package var dir: String

@@ -1,12 +1,12 @@
 /// `POST /v1/sync`.
 package struct SyncRequest: Codable, Hashable, Sendable {
-    /// Return at once instead of waiting for the result.
+    /// Whether to return at once, without the result.
     package var detach: Bool?
 
     package init(detach: Bool? = nil) { self.detach = detach }
 }
 
-/// Result of a sync run: the answer to `POST /v1/sync`, and in `GET /v1/sync`. Unknown is null.
+/// Result of a sync run, in `GET /v1/sync` and the answer to `POST /v1/sync`.
 package struct SyncResultBody: Codable, Hashable, Sendable {
     /// Record counts of one type in a run.
     package struct Counts: Codable, Hashable, Sendable {
@@ -41,10 +41,9 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     package var was_cancelled: Bool
     /// Records older than the local ones, or impossible to keep.
     package var skipped: Int
-    /// Counts in the order in which the types sync.
+    /// In the order of syncing.
     package var types: [Counts]
     @NullCodable package var error: String?
-    /// What a person has to do, if anything.
     @NullCodable package var next: String?
 
     package init(
@@ -66,7 +65,6 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
 package struct SyncEventLine: Codable, Hashable, Sendable {
     /// Number of the event since the host joined or the daemon started, from 1.
     package var number: UInt64
-    /// The host's uptime at the event.
     package var uptime_ms: Int64
     /// Time by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
     package var time: String?

@@ -1,4 +1,4 @@
-/// `GET /v1/sync`, and the answer to cancelling and resuming. Unknown or not applicable is null.
+/// `GET /v1/sync`, and the answer to cancelling and resuming.
 package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// Findings of the network monitor.
     package struct Network: Codable, Hashable, Sendable {
@@ -52,14 +52,14 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var mode: String
     /// Number of changes in the outbox.
     package var pending: Int
-    /// This host's rights in the zone: `full`, or `readOnly`, where changes wait until it joins with another token.
-    /// Null until the cloud reports them.
+    /// `full` or `readOnly`: rights in the zone. With `readOnly`, changes wait until the host joins with another token.
+    /// Null until the cloud reports it.
     @NullCodable package var role: String?
     /// Number of records whose changes wait for room in the cloud.
     package var held_back: Int
     /// The exhausted limit and its remedy; null if there is room.
     @NullCodable package var full: String?
-    /// Time until the next retry of some of them.
+    /// Time until the next retry of some of these records.
     @NullCodable package var full_retry_in_ms: Int64?
     /// Changes that the cloud cannot accept yet. Absent from an older daemon.
     @NullCodable package var put_off: [PutOff]?
@@ -76,7 +76,6 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var failures: Int
     /// Time of the last complete run, also before a restart: milliseconds since 1970 by this host's calendar.
     @NullCodable package var last_success_ms: Int64?
-    /// Error of the last run; null if it did not fail.
     @NullCodable package var error: String?
     /// Remedy if the session halted.
     @NullCodable package var halt: String?
@@ -94,13 +93,11 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     @NullCodable package var clock_behind_ms: Int64?
     /// Uncertainty of `clock_behind_ms`.
     @NullCodable package var clock_error_ms: Int64?
-    /// Epoch of the cloud's store.
     @NullCodable package var epoch: String?
     @NullCodable package var network: Network?
     /// Rises with every merge that changed something here.
     package var refresh_version: UInt64
     package var counters: Counters
-    /// Result of the last run.
     @NullCodable package var result: SyncResultBody?
 
     package init(zone: String, mode: String, stream: String, counters: Counters = Counters()) {

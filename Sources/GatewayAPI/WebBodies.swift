@@ -1,4 +1,4 @@
-/// `GET /v1/web` on the control socket, and the answer to enabling and disabling. Unknown or not applicable is null.
+/// `GET /v1/web` on the control socket, and the answer to enabling and disabling.
 package struct WebStatus: Codable, Hashable, Sendable {
     package var serving: Bool
     /// Whether the network can reach the page; everybody then has to log in.
@@ -7,19 +7,16 @@ package struct WebStatus: Codable, Hashable, Sendable {
     package var listen: String
     /// URLs for a browser, best first, without the token.
     package var urls: [String]
-    /// Why the page is not served.
     @NullCodable package var error: String?
-    /// Remedy for `error`.
     @NullCodable package var next: String?
-    /// Null if the page is served over plain HTTP alone.
+    /// Null for plain HTTP alone.
     @NullCodable package var tls: WebTLSStatus?
-    /// Warning about the way in which the page is open to the network.
+    /// Warning about the way in which the page is open.
     @NullCodable package var warning: String?
     /// Name of the page in mDNS.
     @NullCodable package var announced: String?
-    /// Why mDNS does not announce the page although it is open to the network.
+    /// Why mDNS does not announce a page open to the network.
     @NullCodable package var announcement_error: String?
-    /// Remedy for `announcement_error`.
     @NullCodable package var announcement_next: String?
     /// Answer to enabling only: the token for the login. A secret, shown only this once.
     package var token: String?
@@ -78,7 +75,6 @@ package struct SessionBody: Codable, Hashable, Sendable {
     }
 
     package var login: Login
-    /// Whether the client may make changes.
     package var may_change: Bool
     /// Why nobody may make changes here, and the remedy. Only inside Home Assistant.
     package var reason: String?

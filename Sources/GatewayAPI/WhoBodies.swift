@@ -1,10 +1,9 @@
-/// A lease in `GET /v1/leases` and `meterctl who`. Unknown or not applicable is null.
+/// A lease in `GET /v1/leases` and `meterctl who`.
 package struct WhoEntry: Codable, Hashable, Sendable {
     package var meter: String
-    /// The name that a person gave the meter; null if this host does not know it.
+    /// Null if this host does not know the meter's name.
     @NullCodable package var name: String?
     @NullCodable package var model: String?
-    /// Name of the host that has the lease.
     @NullCodable package var holder: String?
     @NullCodable package var holder_id: String?
     /// Whether this host has the lease.
@@ -13,12 +12,12 @@ package struct WhoEntry: Codable, Hashable, Sendable {
     @NullCodable package var transport: String?
     /// As `LeaseStatus.State`, with `held` for `elsewhere`.
     package var state: String
-    /// Time until the lease expires, as far as this host knows; 0 afterwards.
+    /// Time until expiry, as far as this host knows; 0 afterwards.
     @NullCodable package var remaining_ms: Int64?
     @NullCodable package var token: UInt64?
     /// `keep` or `strict`.
     @NullCodable package var policy: String?
-    /// Begin of the lease by the cloud's clock, RFC 3339.
+    /// Start of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
     /// Names of the waiting hosts, in order.
     package var waiting: [String]
@@ -33,7 +32,6 @@ package struct WhoEntry: Codable, Hashable, Sendable {
 
 /// `GET /v1/leases`: all leases of the zone with a holder or a waiting host, by meter.
 package struct WhoBody: Codable, Hashable, Sendable {
-    /// Whether this host belongs to a cloud. Without a cloud there are no leases.
     package var joined: Bool
     package var leases: [WhoEntry]
 

@@ -39,7 +39,6 @@ package struct AlertRoutes: RouteGroup {
 }
 
 extension AlertsBody {
-    /// - Parameter entries: all entries of the service.
     init(_ entries: [AlertEntry], of alerts: AlertService) {
         self.init(
             alerts: entries.map { AlertBody($0) }, raised: entries.count(where: \.standing.isRaised),

@@ -33,7 +33,7 @@ package struct ControlServer: Sendable {
     }
 }
 
-/// Limits the socket to owner and group. Sets the group `meterd` if it exists and the process may do so.
+/// Sets owner and group only, with the group `meterd` if that exists and is allowed.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
         logger.warning("socket mode not set", metadata: ["path": "\(path)", "errno": "\(errno)"])

@@ -5,18 +5,15 @@ import Domain
 /// A moment belongs to the first line at or after it, a span to each line inside it. A span between two lines belongs
 /// to the second.
 struct ExportMarks {
-    /// Sorted by begin.
     private let marks: [Mark]
     private var next = 0
     /// Marks that began and may still go on.
     private var open: [Mark] = []
 
-    /// - Parameter marks: sorted by begin.
+    /// - Parameter marks: sorted by start.
     init(_ marks: [Mark]) { self.marks = marks }
 
-    /// - Parameters:
-    ///   - time: time of the line.
-    ///   - length: time that the line covers; zero for a single reading.
+    /// - Parameter length: time that the line covers; zero for a single reading.
     mutating func names(at time: WallTime, for length: Duration = .zero) -> [String] {
         var names = open.filter { $0.end.map { $0 >= time } ?? true }
         open = names

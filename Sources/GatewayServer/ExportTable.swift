@@ -2,20 +2,19 @@ import Domain
 import Gateway
 import NIOCore
 
-/// Writes readings of one or several meters on one time base: as CSV with a header, or as one JSON object a line. The
-/// format is that of `meterctl watch` and `meterctl record export`.
+/// Writes readings of one or several meters on one time base as CSV with a header, or as one JSON object a line, in the
+/// format of `meterctl watch` and `meterctl record export`.
 struct ExportTable {
     enum Format: String, CaseIterable {
         case csv, json
     }
 
-    /// One meter's part of a line.
     struct Column {
         /// Name of the meter in headings; nil if it is the only meter.
         var meter: String?
-        /// Quantities in order. In CSV each has its column, even where unknown.
+        /// In order. In CSV each has its column, even where unknown.
         var quantities: [Quantity]
-        /// Nil if the stretch has no marks of the meter, so that the column is left out.
+        /// Nil if the stretch has no marks of the meter; then there is no column.
         var marks: ExportMarks?
         /// The meter as a quoted JSON string.
         fileprivate let label: [UInt8]
@@ -35,7 +34,7 @@ struct ExportTable {
     /// Length of a line's window; zero for single readings.
     private let every: Duration
     private var second: Int64?
-    /// Text of the current second, `2026-11-25T13:40:05.`: cached, since fast meters have many readings in one second.
+    /// Cached text of the current second, `2026-11-25T13:40:05.`: fast meters have many readings in one.
     private var prefix: [UInt8] = []
 
     init(format: Format, columns: [Column], every: Duration = .zero) {
@@ -122,7 +121,6 @@ struct ExportTable {
         let present = remainder < 0 ? quotient - 1 : quotient
         if present != second {
             second = present
-            // Drop the milliseconds and the Z.
             prefix = Array(time.description.utf8.dropLast(4))
         }
         buffer.writeBytes(prefix)

@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Overwritten settings of a meter, and the rebuild of all settings: `/v1/meters/{meter}/history` and `/v1/rebuild`.
+/// Overwritten settings and the rebuild: `/v1/meters/{meter}/history` and `/v1/rebuild`.
 package struct HistoryRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let settings: SettingsService
@@ -34,7 +34,7 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// Writes one line for each step, then the outcome. When the client leaves, the rebuild stops between two steps.
+    /// Writes a line for each step, then the outcome. When the client leaves, the rebuild stops between two steps.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()

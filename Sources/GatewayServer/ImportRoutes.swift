@@ -93,7 +93,6 @@ package struct ImportRoutes: RouteGroup {
     }
 }
 
-/// A file that a client is sending.
 private final class Upload: Sendable {
     /// Timeout for a silent client.
     private static let patience = Duration.seconds(60)

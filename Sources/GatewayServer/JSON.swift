@@ -17,7 +17,6 @@ enum JSON {
         try? JSONDecoder().decode(type, from: FoundationEssentials.Data(text.utf8))
     }
 
-    /// Returns one value with a line end, for a stream.
     static func line(_ value: some Encodable) throws -> ByteBuffer {
         var buffer = try encode(value)
         buffer.writeInteger(UInt8(ascii: "\n"))

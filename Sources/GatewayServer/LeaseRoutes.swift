@@ -9,7 +9,7 @@ package struct LeaseRoutes: RouteGroup {
     private let settings: SettingsService
     private let keeper: @Sendable () async -> LeaseKeeper?
 
-    /// - Parameter keeper: returns the present membership's keeper; nil if this host belongs to no cloud.
+    /// - Parameter keeper: nil if this host belongs to no cloud.
     package init(
         directory: MeterDirectory, settings: SettingsService, keeper: @escaping @Sendable () async -> LeaseKeeper?
     ) {

@@ -3,19 +3,16 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second. Each event is encoded once
-/// for all pages.
+/// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second, each encoded once for all.
 ///
 /// The feed reads only what `ChangeMarks` has marked. Every 15 s it reads everything: this renews the interest in other
-/// hosts' readings, and shows the counts of adapters and store, which nobody marks. A slow page loses messages and then
-/// gets the whole state; it does not slow others down.
+/// hosts' readings, and shows unmarked counts of adapters and store. A slow page loses messages and then gets the whole
+/// state.
 package final class LiveFeed: Sendable {
     package struct Sources: Sendable {
-        /// Returns all meters.
         package var meters: @Sendable () async -> [MeterStatus]
         /// Returns the marked meters, or all, and removes their marks.
         package var taken: @Sendable (_ all: Bool) async -> [MeterStatus]
-        /// Returns everything but the meters.
         package var host: @Sendable () async -> LiveBody
 
         package init(
@@ -27,7 +24,6 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Shortest time between two events.
     package static let interval = Duration.milliseconds(500)
 
     /// Longest silence before a page may take the connection for dead.
@@ -124,7 +120,6 @@ private struct ToldState {
     private var meters: [String: (status: MeterStatus, at: MonotonicTime)] = [:]
     private(set) var host: LiveBody
     var lookedAt = MonotonicTime.origin
-    /// Time of the next full read.
     var isDueAt = MonotonicTime.origin
 
     init(_ whole: LiveBody, at now: MonotonicTime) {

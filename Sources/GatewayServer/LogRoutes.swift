@@ -4,8 +4,8 @@ import GatewayAPI
 import Hummingbird
 import MeterCodec
 
-/// Logs that meters recorded by themselves. A meter does not measure while it sends them, so the routes are limited to
-/// clients that may make changes.
+/// Logs that meters recorded by themselves. Only for clients that may make changes: a meter does not measure while it
+/// sends them.
 extension MeterRoutes {
     func addLogs(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("logs") { _, context in

@@ -29,7 +29,6 @@ package struct MeterLogRoutes: RouteGroup {
 }
 
 extension LogBody {
-    /// - Parameter now: time by this host's calendar.
     fileprivate init(_ report: ZoneLog.Report, now: WallTime) {
         self.init(
             meter: report.meter.description, log: report.lines.map { LogLineBody($0, now: now) }, cut: report.isCut,

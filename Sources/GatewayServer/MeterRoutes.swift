@@ -26,9 +26,7 @@ package struct MeterRoutes: Sendable {
 
     /// Returns a router with all routes.
     ///
-    /// - Parameters:
-    ///   - others: routes on topics other than meters.
-    ///   - metrics: nil to leave out `/metrics`.
+    /// - Parameter metrics: nil to leave out `/metrics`.
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
@@ -122,7 +120,7 @@ package struct MeterRoutes: Sendable {
         }
     }
 
-    /// Returns the reference in the path to a meter or other object, in any form that a person may type.
+    /// Returns a reference in the path, in any form that a person may type.
     static func reference(_ parameter: String = "meter", in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require(parameter)
         guard let decoded = raw.percentDecoded else {

@@ -112,6 +112,5 @@ extension PDEntryBody.Message {
 }
 
 extension Int {
-    /// Volts from millivolts.
     fileprivate var thousandth: Double { Double(self) / 1000 }
 }

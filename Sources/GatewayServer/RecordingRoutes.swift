@@ -14,10 +14,10 @@ package struct RecordingRoutes: RouteGroup {
     private let loads: LoadService?
 
     /// - Parameters:
-    ///   - zone: nil for a host without a cloud, which knows only its own meters.
-    ///   - marks: marks for exports; nil for none.
-    ///   - alerts: notification targets for the end of a battery test; nil if there are none.
-    ///   - loads: drives the loads of battery tests; nil if none is driven.
+    ///   - zone: nil for a host without a cloud.
+    ///   - marks: nil to export none.
+    ///   - alerts: nil without notification targets.
+    ///   - loads: nil if battery tests drive no loads.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService,
         marks: MarkService? = nil, alerts: AlertService? = nil, loads: LoadService? = nil
@@ -130,7 +130,6 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Returns a request's settings of the load.
     private func plan(_ request: LoadRequest, _ body: RecordingRequest) throws(GatewayError) -> LoadPlan {
         guard loads != nil else { throw GatewayError(.refused, "this host drives no loads", next: "leave load out") }
         guard body.start_above == nil else {
@@ -206,7 +205,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Decodes the recording that another host returned.
+    /// Decodes another host's recording.
     private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
         guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
             throw GatewayError(

@@ -13,7 +13,6 @@ package struct RelayedActions: Sendable {
         self.recordings = recordings
     }
 
-    /// - Parameter deadline: time after which the action is too late.
     /// - Returns: the answer as JSON text; nil if there is nothing to report.
     package func perform(
         _ action: RelayAction, of meter: MeterID, by deadline: MonotonicTime

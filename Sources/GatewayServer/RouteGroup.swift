@@ -9,7 +9,7 @@ package protocol RouteGroup: Sendable {
 }
 
 extension HTTPFields {
-    /// Makes browsers save the answer under this name, without characters that file systems or headers reject.
+    /// Makes browsers save the answer under this name, without illegal characters.
     mutating func saveAs(_ name: String) {
         let safe = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
         self[.contentDisposition] = "attachment; filename=\"\(safe)\""

@@ -90,7 +90,6 @@ extension Response {
         return Response(status: .ok, headers: streamHeaders("application/x-ndjson"), body: stream)
     }
 
-    /// Streams the text that `body` writes, in pieces.
     static func text(
         for request: Request, type: String,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
@@ -100,7 +99,6 @@ extension Response {
             body: try await stream(for: request, body))
     }
 
-    /// Streams the server-sent events that `body` writes.
     static func events(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
@@ -117,7 +115,6 @@ extension Response {
         return headers
     }
 
-    /// Returns one event: its name, and a value as JSON.
     static func event(_ name: String, _ value: some Encodable) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "event: \(name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(value))

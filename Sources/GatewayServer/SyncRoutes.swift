@@ -8,7 +8,7 @@ package struct SyncRoutes: RouteGroup {
     private let settings: SettingsService
     private let engine: @Sendable () async -> SyncEngine?
 
-    /// - Parameter engine: returns the present membership's engine; nil if this host belongs to no cloud.
+    /// - Parameter engine: nil if this host belongs to no cloud.
     package init(settings: SettingsService, engine: @escaping @Sendable () async -> SyncEngine?) {
         self.settings = settings
         self.engine = engine

@@ -14,11 +14,10 @@ package struct MetricsRoute: Sendable {
     private let process: @Sendable () -> ProcessFigures?
 
     /// - Parameters:
-    ///   - routes: source of meters, adapters and store.
-    ///   - engine: returns the present membership's engine; nil if this host belongs to no cloud.
-    ///   - storeBytes: returns the store's size on the disk; nil if unreadable.
-    ///   - broker: returns the state of the MQTT connection, even if no broker is configured.
-    ///   - process: returns the kernel's figures for this process.
+    ///   - engine: nil if this host belongs to no cloud.
+    ///   - storeBytes: the store's size on the disk; nil if unreadable.
+    ///   - broker: state of the MQTT connection, even if no broker is configured.
+    ///   - process: the kernel's figures for this process.
     package init(
         routes: MeterRoutes, settings: SettingsService, alerts: AlertService,
         engine: @escaping @Sendable () async -> SyncEngine?,

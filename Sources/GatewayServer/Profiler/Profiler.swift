@@ -6,8 +6,7 @@ import Hummingbird
 
 /// Serves meters' power to Firefox as power tracks, and to profiler.firefox.com as a profile of a stretch.
 ///
-/// Each address has a secret of 128 bits, of which memory holds only the SHA-256. It gives access to the power of its
-/// meters only.
+/// Each address has a secret of 128 bits, kept only as SHA-256 in memory. It gives access to its meters' power only.
 package actor Profiler {
     struct Meter: Sendable {
         var id: MeterID
@@ -90,7 +89,6 @@ package actor Profiler {
 
     func endAll() { grants = [:] }
 
-    /// Returns the stretch of a profile; nil for a power source.
     private static func span(of request: ProfilerRequest) throws -> Range<WallTime>? {
         if request.from == nil, request.to == nil, (1...31_536_000_000).contains(request.for_ms ?? 1) { return nil }
         guard let start = request.from.flatMap({ WallTime($0) }), let end = request.to.flatMap({ WallTime($0) }),

@@ -12,7 +12,6 @@ struct ProfilerDocument {
     private static let gapsMax = 1000
 
     private struct Counter {
-        /// JSON text.
         var head: String
         var gapName: String
         var samples: [EnergySamples.Sample]
@@ -30,7 +29,7 @@ struct ProfilerDocument {
         self.length = length
     }
 
-    /// Adds a meter's track, unless nothing was measured.
+    /// Adds a track, unless nothing was measured.
     mutating func add(_ energy: EnergySamples, of meter: Profiler.Meter) {
         let samples = energy.samples
         guard !samples.isEmpty else { return }

@@ -77,7 +77,6 @@ extension Response {
     }
 }
 
-/// Collects a body.
 private final class WholeBody: ResponseBodyWriter {
     private(set) var bytes = ByteBuffer()
 

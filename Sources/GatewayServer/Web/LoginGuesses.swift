@@ -3,9 +3,9 @@ import ServerKit
 
 /// Limits the rate of wrong tokens. A value: the time is passed in.
 ///
-/// Each address has its own limit, so that a guesser locks out only its own address. All addresses of an IPv6 network
-/// share a looser limit, which keeps the table small: one machine may have any number of them. Beyond that limit wrong
-/// tokens are refused uncounted, and the right one still works.
+/// Each address has its own limit, so that guessers lock out only themselves. All addresses of an IPv6 network share a
+/// looser limit, which keeps the table small. Beyond it wrong tokens are refused uncounted, and the right one still
+/// works.
 package struct LoginGuesses: Sendable {
     /// Ten at once, then one every ten seconds: too few to find one of 2²⁵⁶ tokens.
     static let addressRate = Rate(perSecond: 0.1, burst: 10)

@@ -5,7 +5,6 @@ import Hummingbird
 import ServerKit
 import Synchronization
 
-/// The rules for viewing the page and making changes.
 package enum WebAccess: Sendable {
     /// Only this machine can reach the page, and all its users may view it. Changes need the right to use the control
     /// socket, so that the page does not bypass the socket's group.
@@ -16,12 +15,10 @@ package enum WebAccess: Sendable {
     case ingress(mayChange: Bool)
 }
 
-/// Checks logins, and slows down guessing.
 package final class WebDoor: Sendable {
     package static let cookie = "meterd_login"
 
     private let access: WebAccess
-    /// Whether this is the page inside Home Assistant.
     let isIngress: Bool
     private let wallNow: @Sendable () -> WallTime
     private let now: @Sendable () -> MonotonicTime
@@ -77,7 +74,6 @@ package final class WebDoor: Sendable {
         .permission, "a page without a login takes no change through a proxy",
         next: "meterctl web enable --listen 127.0.0.1:8642 gives it a login")
 
-    /// Returns the peer if it may make changes.
     private func admitted(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer {
         guard !WebProxies.isPassedOn(request.head) else { throw Self.passedOn }
         guard case .local(let users) = access, let connection = context.connection,
@@ -124,7 +120,6 @@ package final class WebDoor: Sendable {
         try await logins.end(login, at: wallNow(), from: context.channel)
     }
 
-    /// Returns the cookie that removes the login's.
     static func noCookie(_ context: WebContext) -> Cookie { cookie("", seconds: 0, context) }
 
     /// Makes a cookie that scripts cannot read and other sites' pages do not send. After https it is never sent over

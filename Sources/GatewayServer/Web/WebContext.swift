@@ -7,9 +7,8 @@ import ServerKit
 package struct WebContext: InitializableFromSource {
     let channel: any Channel
     let logger: Logger
-    /// The browser's data as reported by a trusted proxy.
     var forwarded = WebForwarded()
-    /// Whether the request came by https; set by the responder.
+    /// Set by the responder.
     var isHTTPS = false
 
     package init(source: ApplicationRequestContextSource) {
@@ -24,7 +23,6 @@ package struct WebContext: InitializableFromSource {
     /// Nil unless the connection is over IP.
     var connection: WebConnection? { WebConnection(channel) }
     private var client: SocketAddress? { forwarded.client ?? channel.remoteAddress }
-    /// Address whose failed logins are counted.
     var address: String {
         guard let text = client?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else {
             return network

@@ -14,7 +14,6 @@ package struct WebCredentials: Hashable, Sendable {
     /// Codes of logins ended early, with their expiry in milliseconds since 1970.
     package private(set) var ended: [String: Int64]
 
-    /// Lifetime of a login.
     static let loginDuration = Duration.seconds(30 * 86_400)
 
     /// Maximum number of stored logins ended early; one more ends all logins. Each of them needed the token.
@@ -26,7 +25,6 @@ package struct WebCredentials: Hashable, Sendable {
         self.ended = ended
     }
 
-    /// Makes credentials for a token, with a new key.
     package init(for token: BearerToken, using rng: inout some RandomNumberGenerator) {
         tokenHash = token.hash
         key = Self.newKey(&rng)
@@ -66,7 +64,7 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// Parts of a login. An earlier version wrote no number.
+    /// An earlier version wrote no number.
     private struct Login {
         var signed: String
         var end: Int64

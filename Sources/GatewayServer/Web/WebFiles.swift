@@ -40,7 +40,6 @@ package struct WebFiles: Sendable {
         }
     }
 
-    /// The forms of a file that can be sent.
     private struct Forms: Sendable {
         let bytes: ByteBuffer
         /// Nil if compression does not make it shorter.

@@ -13,7 +13,6 @@ struct WebForwarded: Hashable, Sendable {
     /// Address of the browser at the proxy.
     var client: SocketAddress?
 
-    /// `Path` of the page's cookies.
     var cookiePath: String { prefix.isEmpty ? "/" : prefix }
 }
 

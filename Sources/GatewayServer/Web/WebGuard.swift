@@ -16,9 +16,9 @@ package struct WebGuard: Sendable {
     package init(names: WebNames?) { self.names = names }
 
     /// - Parameters:
-    ///   - isFile: whether the request is for a file of the page. Those are public, so that other sites may link to
+    ///   - isFile: whether the request is for a file of the page. Files are public, so that other sites may link to
     ///     them.
-    ///   - viewer: origin of the only foreign page that may read the answer, if any.
+    ///   - viewer: origin of the only foreign page that may read the answer.
     ///   - localAddress: this machine's address at which the connection arrived.
     package func check(
         _ head: HTTPRequest, isFile: Bool, viewer: String? = nil, localAddress: String?
@@ -46,12 +46,10 @@ package struct WebGuard: Sendable {
 
     /// Decides about a plain HTTP request at a listener with TLS. Requests from this machine pass.
     ///
-    /// Requests for files are redirected to https. All others are refused: a redirect would hide that the token crossed
-    /// the network in plain text, and the next request would repeat that.
+    /// Files are redirected to https. All else is refused: a redirect would hide that the token crossed the network in
+    /// plain text, and the next request would repeat that.
     ///
-    /// - Parameters:
-    ///   - head: head of a request that passed `check`, so that its authority is this host.
-    ///   - client: the client's address.
+    /// - Parameter head: has passed `check`, so that its authority is this host.
     /// - Returns: the URL for a redirect; nil if the request passes.
     package static func redirect(
         of head: HTTPRequest, isFile: Bool, from client: String?
@@ -66,7 +64,6 @@ package struct WebGuard: Sendable {
         return origin + (head.path ?? "/")
     }
 
-    /// Whether the request changes something.
     static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {

@@ -17,7 +17,6 @@ package final class WebLogins: Sendable {
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
     private let keep: @Sendable (WebCredentials) async throws(GatewayError) -> Void
 
-    /// - Parameter keep: stores changed credentials.
     init(
         _ credentials: WebCredentials, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
         keep: @escaping @Sendable (WebCredentials) async throws(GatewayError) -> Void

@@ -3,7 +3,7 @@ import ServerKit
 /// The names under which the web page may be requested: the guard against DNS rebinding.
 ///
 /// A hostile page can make its own name resolve to this machine's address, and then shares an origin with this server.
-/// Its requests still carry its own name in `Host`, which is not in this list.
+/// Its requests still carry that name in `Host`.
 package struct WebNames: Hashable, Sendable {
     private let names: Set<String>
 
@@ -20,7 +20,7 @@ package struct WebNames: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - authority: the `Host` header, `name:port`, if there is one.
+    ///   - authority: the `Host` header, `name:port`.
     ///   - localAddress: this machine's address at which the connection arrived.
     package func admits(authority: String?, localAddress: String?) -> Bool {
         guard let authority, let host = Self.host(in: authority) else { return false }

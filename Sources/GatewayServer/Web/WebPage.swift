@@ -37,9 +37,7 @@ package actor WebPage {
         package var host: String
         package var port: Int
         package var names: WebNames
-        /// The trusted proxies.
         package var proxies: [IPNetwork] = []
-        /// This machine's name, for addresses to show.
         package var hostName: String
         package var users: LocalUsers
         package var files: WebFiles
@@ -92,16 +90,13 @@ package actor WebPage {
     private let plans = AsyncStream.makeStream(of: Plan.self, bufferingPolicy: .bufferingNewest(1))
     private var plan = Plan(number: 0)
     private var stop: AsyncStream<Void>.Continuation?
-    /// Port in use; nil while not listening.
     private var port: Int?
     /// Port for Home Assistant's ingress; nil while not served.
     package private(set) var ingressPort: Int?
-    /// Why it is not listening, and the remedy.
     private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
     private var isOver = false
 
-    /// - Parameter router: the routes that the page uses.
     package init(_ dependencies: Dependencies, router: Router<BasicRequestContext>, logger: Logger) {
         self.dependencies = dependencies
         api = router.buildResponder()
@@ -146,7 +141,6 @@ package actor WebPage {
         return await settled()
     }
 
-    /// Creates an address for the Firefox Profiler.
     package func openProfiler(_ request: ProfilerRequest) async throws -> ProfilerBody {
         guard let profiler = dependencies.profiler else {
             throw GatewayError(
@@ -167,7 +161,6 @@ package actor WebPage {
         return body
     }
 
-    /// Ends all addresses for the Firefox Profiler.
     package func closeProfiler() async -> WebStatus {
         await dependencies.profiler?.endAll()
         return await status()

@@ -17,9 +17,7 @@ package struct WebResponder: HTTPResponder {
     package let api: RouterResponder<BasicRequestContext>
     /// Nil if `[web] profiler = false`: then no secret is right.
     package let profiler: Profiler?
-    /// Whether the listener has TLS beside plain HTTP.
     package let hasTLS: Bool
-    /// Timeout for the body of a request.
     var bodyPatience = TimeAmount.seconds(20)
 
     init(

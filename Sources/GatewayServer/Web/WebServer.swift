@@ -30,7 +30,6 @@ package struct WebServer: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - host: an address of this machine, or a name for one.
     ///   - port: 0 picks a free one.
     ///   - onlyPeer: the only address that may connect; nil for all.
     ///   - users: counts users separately over loopback.
@@ -56,7 +55,6 @@ package struct WebServer: Sendable {
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) -> some Service {
         let quiet = FarewellFilter.quiet(logger)
-        // Over loopback all users have the same address.
         let limit = ConnectionLimit(
             all: limits.connections,
             perAddress: isLoopback ? limits.connections : limits.connectionsPerAddress)

@@ -1,5 +1,5 @@
 extension BluetoothUUID {
-    /// Reads the form used by all Bluetooth protocols: 2, 4 or 16 bytes, least significant first.
+    /// Reads the form of all Bluetooth protocols: 2, 4 or 16 bytes, least significant first.
     ///
     /// - Returns: nil for any other length.
     package init?(littleEndian bytes: some Collection<UInt8>) {
@@ -15,13 +15,12 @@ extension BluetoothUUID {
         }
     }
 
-    /// As sent by the attribute protocol: 2 bytes if there is a 16-bit form, otherwise 16.
+    /// Form of the attribute protocol: 2 bytes if there is a 16-bit form, otherwise 16.
     package var littleEndianBytes: [UInt8] {
         if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
         return longLittleEndianBytes
     }
 
-    /// All 16 bytes, even if there is a 16-bit form.
     package var longLittleEndianBytes: [UInt8] {
         [low, high].flatMap { word in
             stride(from: UInt64(0), to: 64, by: 8).map { UInt8(truncatingIfNeeded: word >> $0) }

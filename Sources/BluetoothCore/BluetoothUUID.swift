@@ -1,6 +1,6 @@
-/// The name of a service, a characteristic or a descriptor (Core Specification 5.4, vol 3 part B 2.5.1).
+/// UUID of a service, characteristic or descriptor (Core Specification 5.4, vol 3 part B 2.5.1).
 package struct BluetoothUUID: Hashable, Sendable {
-    /// Most significant first.
+    /// More significant half.
     package var high: UInt64
     package var low: UInt64
 
@@ -9,13 +9,12 @@ package struct BluetoothUUID: Hashable, Sendable {
         self.low = low
     }
 
-    /// A 16-bit or 32-bit short form, which stands for itself within the Bluetooth base UUID.
+    /// - Parameter short: 16-bit or 32-bit form, within the Bluetooth base UUID.
     package init(short: UInt32) {
         high = UInt64(short) << 32 | 0x1000
         low = 0x8000_0080_5F9B_34FB
     }
 
-    /// The 16-bit form, if there is one.
     package var short: UInt16? {
         self == BluetoothUUID(short: UInt32(high >> 32)) ? UInt16(exactly: high >> 32) : nil
     }

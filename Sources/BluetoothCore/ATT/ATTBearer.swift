@@ -1,6 +1,6 @@
 package import Domain
 
-/// The client end of an attribute protocol conversation, on a host that serves no attributes itself.
+/// The client end of an attribute protocol (ATT) conversation. This host serves no attributes itself.
 ///
 /// ```
 ///   ┌──────┐   nextPDU gives a request    ┌─────────┐   30 s without its answer   ┌──────┐
@@ -9,16 +9,14 @@ package import Domain
 ///                     its answer
 /// ```
 ///
-/// Pulled, not pushed: the driver takes PDUs with `nextPDU` whenever the link has room, so nothing piles up here
-/// however much the peer sends. At most one request is ever outstanding (Core Specification 5.4, vol 3 part F 3.3.2).
-/// Notifications and indications come at any time. Late, repeated or unrequested PDUs are counted and otherwise
-/// ignored.
+/// The driver pulls PDUs with `nextPDU` whenever the link has room. At most one request is outstanding (Core
+/// Specification 5.4, vol 3 part F 3.3.2). Notifications and indications come at any time. Late, repeated or
+/// unrequested PDUs are only counted.
 package struct ATTBearer: Sendable {
-    /// How long a request may stay unanswered (vol 3 part F 3.3.3). After that nothing may be sent: the link has to be
-    /// made anew.
+    /// Time limit of a request (vol 3 part F 3.3.3). After a timeout nothing may be sent: the link must be made anew.
     static let transactionTimeout = Duration.seconds(30)
-    /// Most answers to the peer that may wait to be sent. A peer has one request and one indication outstanding at a
-    /// time, so only one that breaks this rule needs more.
+    /// Most replies to the peer that wait to be sent. A correct peer has at most one request and one indication
+    /// outstanding.
     private static let replyLimit = 4
 
     /// The longest PDU that both ends accept, 23 to 517 bytes.
@@ -26,57 +24,49 @@ package struct ATTBearer: Sendable {
     package private(set) var counters = Counters()
     private let ownMTU: Int
     private var phase = Phase.idle
-    /// Requests and commands, in the order in which they were given.
     private var outgoing: [ATTPDU] = []
     private var replies: [ATTPDU] = []
 
     private enum Phase: Sendable {
-        /// Valid transitions: `waiting`.
         case idle
-        /// Valid transitions: `idle`, `dead`.
         case waiting(request: ATTPDU, since: MonotonicTime)
         case dead
     }
 
-    /// Number of irregularities that did no harm.
     package struct Counters: Hashable, Sendable {
-        /// Unrequested answers: late, repeated, or of another kind than the outstanding request.
+        /// Answers that are late, repeated, or of another kind than the outstanding request.
         package var unasked = 0
-        /// PDUs that could not be read.
         package var malformed = 0
-        /// Requests from the peer for something this host does not serve.
         package var refused = 0
-        /// Requests left unanswered because they came faster than answers could be sent.
+        /// Requests without a reply because too many replies were waiting.
         package var unanswered = 0
     }
 
-    /// - Parameter ownMTU: the longest PDU that this host accepts.
     package init(ownMTU: Int = ATTPDU.largestMTU) {
         self.ownMTU = min(max(ownMTU, ATTPDU.defaultMTU), ATTPDU.largestMTU)
     }
 
-    /// Both ends have agreed on an MTU already, because another host made the link. Not to be called within a request.
+    /// Takes the MTU that another host agreed on when it made the link. Never call this while a request is outstanding.
     mutating func agreed(on mtu: Int) { self.mtu = min(max(mtu, ATTPDU.defaultMTU), ownMTU) }
 
-    /// Whether a request timed out, after which nothing is sent or accepted.
+    /// Whether a request timed out. A dead bearer sends and accepts nothing.
     package var isDead: Bool {
         if case .dead = phase { true } else { false }
     }
 
     // MARK: Sending
 
-    /// Queues a request or a command of this host.
     package mutating func send(_ pdu: ATTPDU) {
         guard !isDead else { return }
         outgoing.append(pdu)
     }
 
-    /// Queues the request by which both ends agree on an MTU. At most once for each connection (vol 3 part F 3.4.2.1).
+    /// Queues the MTU exchange. At most once for each connection (vol 3 part F 3.4.2.1).
     package mutating func exchangeMTU() {
         send(.exchangeMTURequest(mtu: UInt16(clamping: ownMTU)))
     }
 
-    /// The next PDU to send, if any. The time limit of a request starts here.
+    /// Returns the next PDU to send, if any. The timeout of a request starts here.
     package mutating func nextPDU(at now: MonotonicTime) -> ATTPDU? {
         if case .dead = phase { return nil }
         if !replies.isEmpty { return replies.removeFirst() }
@@ -90,14 +80,12 @@ package struct ATTBearer: Sendable {
     // MARK: Receiving
 
     package enum OnReceived: Hashable, Sendable {
-        /// The answer to the outstanding request.
         case answered(request: ATTPDU, ATTAnswer)
         /// Values sent by the peer. Never empty.
         case values([ATTHandleValue])
         case none
     }
 
-    /// Handles an incoming PDU, which may be any bytes at all.
     package mutating func received(_ bytes: [UInt8]) -> OnReceived {
         if case .dead = phase { return .none }
         let pdu: ATTPDU
@@ -158,7 +146,7 @@ package struct ATTBearer: Sendable {
             phase = .idle
             return .answered(request: request, .malformed(error))
         }
-        // An unknown opcode may be a request of a later version; a command is never answered.
+        // An unknown opcode may be a request of a later version. Commands never get a reply.
         if opcode == nil, !ATTOpcode.isCommand(raw) {
             reply(.errorResponse(to: raw, handle: 0, error: .requestNotSupported))
         } else if opcode?.kind == .request {
@@ -169,8 +157,8 @@ package struct ATTBearer: Sendable {
 
     // MARK: Requests from the peer
 
-    /// Answers as a server without attributes: searches find nothing, no handle is valid, and optional requests are not
-    /// supported (vol 3 part F, table 4.1).
+    /// Replies like a server without attributes: searches find nothing, no handle is valid, and optional requests are
+    /// unsupported (vol 3 part F, table 4.1).
     private mutating func reply(to request: ATTPDU) {
         let raw = request.opcode.rawValue
         switch request {
@@ -198,7 +186,6 @@ package struct ATTBearer: Sendable {
         replies.append(pdu)
     }
 
-    /// The smaller of the two MTUs; neither may be less than every bearer carries.
     private mutating func agree(on peerMTU: UInt16) {
         mtu = max(ATTPDU.defaultMTU, min(ownMTU, Int(peerMTU)))
     }
@@ -206,7 +193,7 @@ package struct ATTBearer: Sendable {
     // MARK: Time
 
     package enum OnWoke: Hashable, Sendable {
-        /// This request was not answered. The bearer is dead, and its link must be closed.
+        /// The request timed out: the bearer is dead, so the driver must close its link.
         case timedOut(request: ATTPDU)
         case none
     }
@@ -221,18 +208,15 @@ package struct ATTBearer: Sendable {
         return .timedOut(request: request)
     }
 
-    /// When `woke` has something to do next.
     package var nextWake: MonotonicTime? {
         guard case .waiting(_, let since) = phase else { return nil }
         return since + Self.transactionTimeout
     }
 }
 
-/// The result of a request.
 package enum ATTAnswer: Hashable, Sendable {
-    /// The kind of response that belongs to the request.
     case response(ATTPDU)
     case refused(ATTErrorCode)
-    /// A response of the right kind that could not be read.
+    /// An unreadable response of the right kind.
     case malformed(ATTDecodeError)
 }

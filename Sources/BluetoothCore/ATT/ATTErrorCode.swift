@@ -1,4 +1,4 @@
-/// Why a server refused a request (Core Specification 5.4, vol 3 part F, table 3.4).
+/// Reason for which a server refused a request (Core Specification 5.4, vol 3 part F, table 3.4).
 package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package var rawValue: UInt8
 
@@ -13,7 +13,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
     package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
     package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
-    /// Also marks the end of a list that is requested piece by piece.
+    /// Also ends a list that the client requests piece by piece.
     package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
     package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
     package static let encryptionKeyTooShort = ATTErrorCode(rawValue: 0x0C)
@@ -30,15 +30,12 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package static let procedureInProgress = ATTErrorCode(rawValue: 0xFE)
     package static let outOfRange = ATTErrorCode(rawValue: 0xFF)
 
-    /// Where a code gets its meaning.
     package enum Origin: Hashable, Sendable {
-        /// The attribute protocol itself.
         case protocolDefined
-        /// The server's higher layer: only its maker knows.
+        /// The server's higher layer: only its maker knows the meaning.
         case application
-        /// The list that all profiles and services share.
+        /// The list common to all profiles and services.
         case commonProfile
-        /// Not assigned yet.
         case reserved
     }
 
@@ -51,7 +48,6 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
         }
     }
 
-    /// Whether the request needs a paired or encrypted link.
     package var wantsSecurity: Bool {
         switch self {
         case .insufficientAuthentication, .insufficientAuthorization, .insufficientEncryption, .encryptionKeyTooShort:
@@ -62,7 +58,6 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
 }
 
 extension ATTErrorCode: CustomStringConvertible {
-    /// Its meaning and its number.
     package var description: String {
         let digits = String(rawValue, radix: 16, uppercase: true)
         return "\(words) (ATT error 0x\(digits.count == 1 ? "0" : "")\(digits))"

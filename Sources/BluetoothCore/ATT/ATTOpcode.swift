@@ -1,4 +1,4 @@
-/// The kinds of attribute protocol PDUs (Core Specification 5.4, vol 3 part F 3.4.8).
+/// Kinds of attribute protocol PDUs (Core Specification 5.4, vol 3 part F 3.4.8).
 package enum ATTOpcode: UInt8, CaseIterable, Sendable {
     case errorResponse = 0x01
     case exchangeMTURequest = 0x02
@@ -32,16 +32,16 @@ package enum ATTOpcode: UInt8, CaseIterable, Sendable {
     case writeCommand = 0x52
     case signedWriteCommand = 0xD2
 
-    /// The role of a PDU in the conversation (vol 3 part F 3.3.1).
+    /// Role of a PDU (vol 3 part F 3.3.1).
     package enum Kind: Hashable, Sendable {
-        /// Sent by a client; a response must follow.
+        /// Client to server; a response must follow.
         case request
         case response
-        /// Sent by a client; nothing follows.
+        /// Client to server; without a response.
         case command
-        /// Sent by a server; nothing follows.
+        /// Server to client; without a confirmation.
         case notification
-        /// Sent by a server; a confirmation must follow.
+        /// Server to client; a confirmation must follow.
         case indication
         case confirmation
     }
@@ -63,18 +63,16 @@ package enum ATTOpcode: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether an opcode, known here or not, is a command: bit 6 is set, and it is never answered.
+    /// Whether an opcode, known here or not, is a command: bit 6 is set, and no reply follows.
     package static func isCommand(_ raw: UInt8) -> Bool { raw & 0x40 != 0 }
 
-    /// The response to a request, unless it is refused. Nil for an opcode that is not a request. Each response is
-    /// numbered one above its request.
+    /// The response to a request: its opcode plus one. Nil for an opcode that is not a request.
     package var response: ATTOpcode? {
         kind == .request ? ATTOpcode(rawValue: rawValue + 1) : nil
     }
 }
 
 extension ATTOpcode: CustomStringConvertible {
-    /// The name in the specification's words.
     package var description: String {
         switch self {
         case .errorResponse: "Error Response"

@@ -1,5 +1,5 @@
 extension ATTPDU {
-    /// Decodes a whole PDU. Every length is checked; trailing bytes in a PDU of fixed length are an error.
+    /// Decodes a whole PDU and checks every length. Trailing bytes in a PDU of fixed length are an error.
     package init(_ bytes: [UInt8]) throws(ATTDecodeError) {
         guard let first = bytes.first else { throw ATTDecodeError(opcode: nil, fault: .empty) }
         guard let opcode = ATTOpcode(rawValue: first) else {
@@ -36,7 +36,6 @@ extension ATTPDU {
         case .prepareWriteRequest:
             .prepareWriteRequest(handle: try reader.u16(), offset: try reader.u16(), value: reader.rest())
         case .executeWriteRequest: .executeWriteRequest(isCommitted: try reader.flag())
-        // Only this one is left.
         default: .readRequest(handle: try reader.u16())
         }
     }
@@ -68,7 +67,6 @@ extension ATTPDU {
         case .prepareWriteResponse:
             .prepareWriteResponse(handle: try reader.u16(), offset: try reader.u16(), value: reader.rest())
         case .executeWriteResponse: .executeWriteResponse
-        // Only this one is left.
         default: .writeResponse
         }
     }
@@ -80,7 +78,6 @@ extension ATTPDU {
         case .notification: .notification(ATTHandleValue(handle: try reader.u16(), value: reader.rest()))
         case .indication: .indication(ATTHandleValue(handle: try reader.u16(), value: reader.rest()))
         case .multipleNotification: .multipleNotification(try reader.countedHandleValues())
-        // Only this one is left.
         default: .confirmation
         }
     }
@@ -95,9 +92,8 @@ extension ATTPDU {
     }
 }
 
-/// Why bytes are not a PDU, or not a whole one.
 package struct ATTDecodeError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// As received; nil if there was not even an opcode.
+    /// Opcode as received; nil for an empty PDU.
     package var opcode: UInt8?
     package var fault: Fault
 
@@ -112,10 +108,8 @@ package struct ATTDecodeError: Error, Hashable, Sendable, CustomStringConvertibl
         case tooShort(length: Int)
         /// Longer than any MTU allows, or than this kind of PDU can be.
         case tooLong(length: Int)
-        /// A list that is not a multiple of its entries' length, or whose entries are too short for what they must
-        /// hold.
+        /// The list's length is no multiple of its entries' length, or the entries are too short.
         case unevenList(entryLength: Int, length: Int)
-        /// An undefined format or flag.
         case unknownFormat(UInt8)
     }
 

@@ -1,8 +1,7 @@
 extension ATTPDU {
-    /// The PDU as it is sent. The MTU is not known here: whoever makes a PDU keeps it short enough.
+    /// The encoded PDU. Callers keep it within the MTU, which is unknown here.
     ///
-    /// Lists whose entries must have equal lengths omit those that differ from the first, because they could not be
-    /// told apart.
+    /// Lists of entries of equal length omit entries that differ from the first: a receiver could not tell them apart.
     package var bytes: [UInt8] {
         var bytes = [opcode.rawValue]
         switch self {
@@ -72,13 +71,12 @@ extension [UInt8] {
         self += entry.value
     }
 
-    /// A value after its length.
     fileprivate mutating func appendCounted(_ value: [UInt8]) {
         appendLE(UInt16(clamping: value.count))
         self += value.prefix(Int(UInt16.max))
     }
 
-    /// After the format: 1 for short types, 2 for long ones, which all have to be if one of them has no short form.
+    /// Appends the format and the entries: format 1 for short types; 2 for long ones, if any entry has no short form.
     fileprivate mutating func append(_ entries: [ATTInformation]) {
         let isShort = entries.allSatisfy { $0.type.short != nil }
         append(isShort ? 1 : 2)
@@ -88,14 +86,12 @@ extension [UInt8] {
         }
     }
 
-    /// After the length of one entry.
     fileprivate mutating func append(_ entries: [ATTHandleValue]) {
         let length = entries.first?.value.count ?? 0
         append(UInt8(clamping: length + 2))
         for entry in entries where entry.value.count == length { append(entry) }
     }
 
-    /// After the length of one entry.
     fileprivate mutating func append(_ entries: [ATTGroupValue]) {
         let length = entries.first?.value.count ?? 0
         append(UInt8(clamping: length + 4))

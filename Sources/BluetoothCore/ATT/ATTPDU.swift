@@ -1,18 +1,17 @@
-/// One message of the attribute protocol (Core Specification 5.4, vol 3 part F 3.4). All numbers are little-endian.
-///
-/// Handles and ranges are as they were sent: the code that uses them decides whether they make sense.
+/// A message of the attribute protocol (Core Specification 5.4, vol 3 part F 3.4). Numbers are little-endian. Handles
+/// and ranges are unchecked.
 package enum ATTPDU: Hashable, Sendable {
     /// - Parameters:
-    ///   - to: the opcode of the request as sent, known here or not.
-    ///   - handle: the requested attribute, or 0.
+    ///   - to: opcode of the refused request, known here or not.
+    ///   - handle: requested attribute, or 0.
     case errorResponse(to: UInt8, handle: UInt16, error: ATTErrorCode)
     case exchangeMTURequest(mtu: UInt16)
     case exchangeMTUResponse(mtu: UInt16)
     case findInformationRequest(ATTHandleRange)
     case findInformationResponse([ATTInformation])
-    /// - Parameter type: its 16-bit form, the only one there is room for.
+    /// - Parameter type: 16-bit form, the only one that fits.
     case findByTypeValueRequest(ATTHandleRange, type: UInt16, value: [UInt8])
-    /// Where each found attribute's group begins and ends.
+    /// First and last handle of each found attribute's group.
     case findByTypeValueResponse([ATTHandleRange])
     case readByTypeRequest(ATTHandleRange, type: BluetoothUUID)
     /// All values have the same length.
@@ -21,7 +20,6 @@ package enum ATTPDU: Hashable, Sendable {
     case readResponse([UInt8])
     case readBlobRequest(handle: UInt16, offset: UInt16)
     case readBlobResponse([UInt8])
-    /// At least two handles.
     case readMultipleRequest([UInt16])
     case readMultipleResponse([UInt8])
     case readMultipleVariableRequest([UInt16])
@@ -37,20 +35,19 @@ package enum ATTPDU: Hashable, Sendable {
     case signedWriteCommand(handle: UInt16, value: [UInt8], signature: [UInt8])
     case prepareWriteRequest(handle: UInt16, offset: UInt16, value: [UInt8])
     case prepareWriteResponse(handle: UInt16, offset: UInt16, value: [UInt8])
-    /// - Parameter isCommitted: if false, the prepared values are discarded.
+    /// - Parameter isCommitted: false discards the prepared values.
     case executeWriteRequest(isCommitted: Bool)
     case executeWriteResponse
     case notification(ATTHandleValue)
-    /// Each value is complete.
     case multipleNotification([ATTHandleValue])
     case indication(ATTHandleValue)
     case confirmation
 
-    /// The length of a PDU over LE without an MTU exchange, or before one (vol 3 part G 5.2.1).
+    /// Length of a PDU over LE without or before an MTU exchange (vol 3 part G 5.2.1).
     package static let defaultMTU = 23
-    /// The greatest useful MTU: the longest value in the longest PDU around it, which is also what BlueZ offers.
+    /// Greatest useful MTU: fits the longest value in the longest PDU. BlueZ offers the same.
     package static let largestMTU = 517
-    /// The longest value an attribute may have (vol 3 part F 3.2.9).
+    /// Longest value of an attribute (vol 3 part F 3.2.9).
     static let longestValue = 512
 
     package var opcode: ATTOpcode {
@@ -90,7 +87,7 @@ package enum ATTPDU: Hashable, Sendable {
     }
 }
 
-/// Handles from `first` to `last`, inclusive. As sent: `last` may come before `first`.
+/// Handles from `first` to `last`, inclusive and unchecked: `last` may come before `first`.
 package struct ATTHandleRange: Hashable, Sendable {
     package var first: UInt16
     package var last: UInt16
@@ -100,11 +97,9 @@ package struct ATTHandleRange: Hashable, Sendable {
         self.last = last
     }
 
-    /// Every possible attribute.
     package static let all = ATTHandleRange(0x0001, 0xFFFF)
 }
 
-/// An attribute and its type.
 package struct ATTInformation: Hashable, Sendable {
     package var handle: UInt16
     package var type: BluetoothUUID
@@ -115,7 +110,6 @@ package struct ATTInformation: Hashable, Sendable {
     }
 }
 
-/// An attribute and its value.
 package struct ATTHandleValue: Hashable, Sendable {
     package var handle: UInt16
     package var value: [UInt8]
@@ -126,7 +120,6 @@ package struct ATTHandleValue: Hashable, Sendable {
     }
 }
 
-/// An attribute that begins a group, the end of the group, and the attribute's value.
 package struct ATTGroupValue: Hashable, Sendable {
     package var range: ATTHandleRange
     package var value: [UInt8]

@@ -1,10 +1,9 @@
-/// Reads a PDU from its second byte on. Every index is checked before use.
+/// Reads a PDU from its second byte on. Checks every index before use.
 struct ATTReader {
     private let bytes: [UInt8]
     private let opcode: ATTOpcode
     private var offset = 1
 
-    /// - Parameter bytes: at least one, including the opcode.
     init(_ bytes: [UInt8], opcode: ATTOpcode) {
         self.bytes = bytes
         self.opcode = opcode
@@ -55,7 +54,6 @@ struct ATTReader {
         ATTHandleRange(try u16(), try u16())
     }
 
-    /// The rest as a type: 2 or 16 bytes.
     mutating func uuid() throws(ATTDecodeError) -> BluetoothUUID {
         guard left >= 2 else { throw tooShort }
         let length = left
@@ -65,13 +63,11 @@ struct ATTReader {
         return uuid
     }
 
-    /// Two or more handles.
     mutating func handles() throws(ATTDecodeError) -> [UInt16] {
         guard left >= 4 else { throw tooShort }
         return try entries(of: 2) { $0.u16(at: 0) }
     }
 
-    /// The rest as one or more entries of equal length.
     mutating func entries<Entry>(
         of length: Int, _ entry: (ArraySlice<UInt8>) -> Entry
     ) throws(ATTDecodeError) -> [Entry] {
@@ -85,7 +81,6 @@ struct ATTReader {
         return entries
     }
 
-    /// As `entries`, after a byte that holds the length of one.
     mutating func countedEntries<Entry>(
         atLeast least: Int, _ entry: (ArraySlice<UInt8>) -> Entry
     ) throws(ATTDecodeError) -> [Entry] {
@@ -98,14 +93,14 @@ struct ATTReader {
         let format = try u8()
         guard format == 1 || format == 2 else { throw fault(.unknownFormat(format)) }
         return try entries(of: format == 1 ? 4 : 18) { entry in
-            // Two or sixteen bytes are left, so this is always valid.
+            // Two or sixteen bytes are left, so the fallback is never used.
             ATTInformation(
                 handle: entry.u16(at: 0),
                 type: BluetoothUUID(littleEndian: entry.dropFirst(2)) ?? BluetoothUUID(short: 0))
         }
     }
 
-    /// Values, each after its length; only the last may be truncated (vol 3 part F 3.4.4.12).
+    /// Reads values, each after its length. Only the last may be truncated (vol 3 part F 3.4.4.12).
     mutating func countedValues() throws(ATTDecodeError) -> [[UInt8]] {
         guard left > 0 else { throw tooShort }
         var values: [[UInt8]] = []
@@ -116,7 +111,7 @@ struct ATTReader {
         return values
     }
 
-    /// Handles and values, each after its length and complete (vol 3 part F 3.4.7.4).
+    /// Reads complete handles and values, each value after its length (vol 3 part F 3.4.7.4).
     mutating func countedHandleValues() throws(ATTDecodeError) -> [ATTHandleValue] {
         guard left > 0 else { throw tooShort }
         var values: [ATTHandleValue] = []
@@ -130,7 +125,7 @@ struct ATTReader {
 }
 
 extension ArraySlice<UInt8> {
-    /// A little-endian number at an offset from the slice's start; bytes beyond the end count as zero.
+    /// Returns the little-endian number at an offset from the slice's start, or 0 if it extends beyond the end.
     func u16(at offset: Int) -> UInt16 {
         guard offset + 2 <= count else { return 0 }
         return UInt16(self[startIndex + offset]) | UInt16(self[startIndex + offset + 1]) << 8

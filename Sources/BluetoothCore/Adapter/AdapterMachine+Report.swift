@@ -1,6 +1,5 @@
 package import Domain
 
-/// What a machine says about its adapter.
 extension AdapterMachine {
     package var state: AdapterState {
         switch phase {
@@ -13,7 +12,7 @@ extension AdapterMachine {
         }
     }
 
-    /// What is wrong and what to do about it, if anything is.
+    /// The fault and its remedy as text for people, if there is a fault.
     package var trouble: String? {
         switch phase {
         case .off: power.trouble
@@ -29,47 +28,38 @@ extension AdapterMachine {
         + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
         + " 'sudo setcap cap_net_admin+ep' on the program."
 
-    /// Whether devices can be heard at all, so that an unheard one must have gone.
+    /// Whether the adapter can hear devices, so that silence from a device means it has gone.
     package var isListening: Bool { phase.isListening }
 
-    /// Nil until the adapter has been read.
     package var info: ControllerInfo? { setup.info }
 
-    /// The present demand.
     package var demand: SearchDemand { search.demand }
 
-    /// The owner of the running discovery.
     package var discoveryOwner: DiscoveryOwner? { search.owner }
 
-    /// The total time for which discoveries of this program have run.
     package func discoveryTime(at now: MonotonicTime) -> Duration { search.time(at: now) }
 
-    /// The last commands to the kernel, which leave the adapter quiet when nobody looks after it any more.
+    /// Commands that leave the adapter quiet when the program ends.
     package var farewell: [ManagementCommand] { search.farewell.map { [$0] } ?? [] }
 
-    /// Number of links that are open or opening.
     package var linkCount: Int { slots.count }
 
     package func isLinked(_ link: SlotKey) -> Bool { slots.contains(link) }
 
-    /// Whether a pairing with this device is expected, which it is only while a link to it is up or being made.
+    /// Whether a link to this device is up or opening, so that a pairing is expected.
     package func expectsPairing(with device: RadioAddress) -> Bool {
         isLinked(SlotKey(device.address, isClassic: device.kind == .classic))
     }
 
-    /// Nil if the adapter has not been read yet, or has no Classic to pair over.
+    /// Nil until the adapter has been read, or if it has no Bluetooth Classic.
     package var isBondable: Bool? { setup.isBondable }
 
-    /// Whether another program insists on Bondable being off.
     package var isBondableContested: Bool { setup.isBondableContested }
 
-    /// Number of recovery steps taken so far.
     package var recoveries: Int { ladder.recoveries }
 
-    /// What can reset the chip, if anything is known that this program may use.
     package var chipReset: ChipReset? { ladder.chipReset }
 
-    /// Whether the chip is being reset, so that the adapter is expected to disappear.
     package var isResettingChip: Bool {
         if case .recovering(.resetting) = phase { true } else { false }
     }

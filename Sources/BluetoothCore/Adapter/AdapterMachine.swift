@@ -1,6 +1,6 @@
 package import Domain
 
-/// Keeps one adapter searching for meters, for ever and in rounds, and repairs it when it does not.
+/// Keeps one adapter searching for meters in endless rounds, and repairs it.
 ///
 /// ```
 ///  ┌────────────┐ is as it should be ┌─────────┐ silent, faults ┌────────────┐
@@ -14,18 +14,14 @@ package import Domain
 ///     ▲─────────────────────────────────────────────────────────────────┘
 /// ```
 ///
-/// The machine performs no I/O and reads no clock. Each method names something that happened and returns what to do;
-/// `nextWake` says when to call `woke`. At most one command is outstanding at a time. Every state has a way back to
-/// RUNNING: an adapter for which every remedy failed goes on searching, and reports what a person must do.
-///
-/// A machine lives as long as the kernel's index for the adapter; if that is plugged in again, it gets a new one. It is
-/// composed of parts that hide their state, and decides what an event of one means for the others.
+/// The machine performs no I/O and reads no clock. Each method takes one event and returns the actions; the driver
+/// calls `woke` at `nextWake`. Every state leads back to RUNNING: after the last remedy failed, the search goes on, and
+/// the report asks a person to act. An adapter plugged in again gets a new machine.
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
 
     private(set) var phase = AdapterPhase.settingUp
-    /// Whether the last attempt to search was denied.
     private(set) var isDenied = false
     private(set) var setup = AdapterSetup()
     private(set) var power: AdapterPower
@@ -35,11 +31,11 @@ package struct AdapterMachine: Sendable {
     private(set) var ladder = RecoveryLadder()
 
     /// - Parameters:
-    ///   - linksMax: number of links the adapter is assumed to support. Controllers differ; the common ones support at
-    ///     least five LE links besides scanning.
-    ///   - block: what rfkill has said so far.
-    ///   - mode: how much airtime the search may use.
-    ///   - isShared: whether the chip uses the same antenna for Wi-Fi, or may do so.
+    ///   - linksMax: number of links that the adapter is assumed to support. Common controllers support at least five
+    ///     LE links besides scanning.
+    ///   - block: rfkill's state so far.
+    ///   - mode: airtime that the search may use.
+    ///   - isShared: whether the chip shares, or may share, an antenna with Wi-Fi.
     package init(
         timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock(),
         mode: SearchMode = .gentle, isShared: Bool = false
@@ -53,14 +49,11 @@ package struct AdapterMachine: Sendable {
 
     // MARK: The kernel's events
 
-    /// The adapter is there.
     package mutating func begin(at now: MonotonicTime) -> [AdapterAction] { step(at: now) }
 
-    /// The kernel answered a command.
     package mutating func answered(
         opcode: UInt16, _ status: ManagementStatus, parameters: [UInt8], at now: MonotonicTime
     ) -> [AdapterAction] {
-        // An answer that nothing waits for any more is ignored.
         guard let command = commands.answered(opcode: opcode) else { return [] }
         guard status != .success else {
             succeeded(command, parameters, at: now)
@@ -69,7 +62,6 @@ package struct AdapterMachine: Sendable {
         return failed(command, status, at: now) + finish(at: now)
     }
 
-    /// Settings changed, whoever changed them.
     package mutating func settingsChanged(_ new: ControllerSettings, at now: MonotonicTime) -> [AdapterAction] {
         let wasPowered = setup.isPowered
         let actions = setup.changed(to: new, at: now)
@@ -82,7 +74,6 @@ package struct AdapterMachine: Sendable {
         return actions + finish(at: now)
     }
 
-    /// rfkill's state for this adapter has changed.
     package mutating func blockChanged(_ new: RadioBlock, at now: MonotonicTime) -> [AdapterAction] {
         guard power.blockChanged(new) else { return [] }
         if new.isBlocked {
@@ -93,7 +84,6 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// A discovery of ours or another program's began or ended.
     package mutating func discovering(_ kinds: DiscoveryKinds, isOn: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard phase == .running else { return [] }
         if isOn {
@@ -108,7 +98,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// A device of any kind was heard. Called for each report, so it must be cheap.
+    /// Notes that a device of any kind was heard. Runs for each report, so it must be cheap.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
         if search.hasDoubts, phase == .running, !commands.isWaiting {
             search.heardWithoutDiscovery(at: now, timing)
@@ -118,7 +108,6 @@ package struct AdapterMachine: Sendable {
         return ladder.heard() ? [.noteRecovered] : []
     }
 
-    /// The adapter itself reported an error (Controller Error).
     package mutating func controllerFailed(code: UInt8, at now: MonotonicTime) -> [AdapterAction] {
         climb(.fault, "it reported hardware error 0x\(String(code, radix: 16))", at: now) + finish(at: now)
     }
@@ -126,9 +115,11 @@ package struct AdapterMachine: Sendable {
     package mutating func deviceConnected(_ device: RadioAddress) { slots.connect(device) }
     package mutating func deviceDisconnected(_ device: RadioAddress) { slots.disconnect(device) }
 
-    /// bluetoothd has just taken up the adapter: it unblocks all devices first (`clear_blocked`, BlueZ src/adapter.c),
-    /// which the kernel reports. It does not know of a discovery already running, and would fail a request to begin one
-    /// meanwhile; it does hear of that discovery's end, and of later ones.
+    /// Leaves the air to bluetoothd, which has just taken up the adapter.
+    ///
+    /// bluetoothd first unblocks all devices (`clear_blocked`, BlueZ src/adapter.c), which the kernel reports. It does
+    /// not know of a discovery already running, and would fail a request to begin one meanwhile. It does hear of that
+    /// discovery's end, and of later ones.
     package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
         search.giveWay(at: now, timing)
         return finish(at: now)
@@ -136,14 +127,13 @@ package struct AdapterMachine: Sendable {
 
     // MARK: Events of this program
 
-    /// Other meters are wanted, or a person is looking.
     package mutating func demandChanged(_ new: SearchDemand, at now: MonotonicTime) -> [AdapterAction] {
         search.demandChanged(new, at: now) ? finish(at: now) : []
     }
 
-    /// A link is about to be attempted.
+    /// Takes a slot for an attempt to make a link.
     ///
-    /// - Returns: the refusal, or nil and what to do.
+    /// - Returns: the refusal, or nil and the actions.
     package mutating func take(
         _ link: SlotKey, at now: MonotonicTime
     ) -> (refusal: SlotRefusal?, actions: [AdapterAction]) {
@@ -152,29 +142,26 @@ package struct AdapterMachine: Sendable {
         return (nil, finish(at: now))
     }
 
-    /// The attempt succeeded. Ignored for a link without a slot.
     package mutating func linkUp(_ link: SlotKey, at now: MonotonicTime) -> [AdapterAction] {
         slots.succeed(link) ? finish(at: now) : []
     }
 
-    /// The attempt failed, or the link ended.
     package mutating func giveBack(_ link: SlotKey, at now: MonotonicTime) -> [AdapterAction] {
         slots.giveBack(link)
         return finish(at: now)
     }
 
-    /// Our agent leaves bluetoothd, which may then switch Bondable off.
+    /// Notes that our agent leaves bluetoothd, which may then switch Bondable off.
     package mutating func agentLeaves(at now: MonotonicTime) { setup.agentLeaves(at: now) }
 
-    /// What can reset the chip, if anything is known that this program may use.
+    /// Sets the chip reset that this program may use, if any.
     ///
-    /// - Parameter last: when the chip was last reset, if that was before this adapter was there.
+    /// - Parameter last: time of the chip's last reset, if before this adapter appeared.
     package mutating func allowChipReset(_ reset: ChipReset?, last: MonotonicTime? = nil) {
         ladder.allowChipReset(reset, last: last)
     }
 
-    /// The outcome of the reset requested by `resetChip`. A successful one makes the adapter disappear and come back,
-    /// or not.
+    /// Handles the outcome of `resetChip`. After a success the adapter disappears, and should come back.
     package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard isResettingChip else { return [] }
         guard !isDone else { return finish(at: now) }
@@ -183,13 +170,11 @@ package struct AdapterMachine: Sendable {
         return climb(ladder.cause, ladder.reason, at: now) + finish(at: now)
     }
 
-    /// What was counted before the adapter was plugged in again.
     package mutating func count(recoveries: Int, discoveryTime: Duration) {
         ladder.add(before: recoveries)
         search.addTime(before: discoveryTime)
     }
 
-    /// Time has passed. Harmless at any moment.
     package mutating func woke(at now: MonotonicTime) -> [AdapterAction] {
         var actions: [AdapterAction] = []
         if let command = commands.expire(at: now, timing) {
@@ -202,7 +187,6 @@ package struct AdapterMachine: Sendable {
         return actions + finish(at: now)
     }
 
-    /// When `woke` has something to do next. Nil while only an event can change anything.
     package var nextWake: MonotonicTime? {
         var times = [slots.wakeTime(timing), search.shareTime(timing), phaseEnd, silenceEnd]
         if phase == .running { times.append(search.pauseTime(timing)) }
@@ -222,13 +206,12 @@ package struct AdapterMachine: Sendable {
 
     // MARK: Steps
 
-    /// Does what follows from the present state. Called after each event.
     private mutating func finish(at now: MonotonicTime) -> [AdapterAction] {
         search.update(hasAttempts: slots.hasAttempts, at: now, timing)
         return step(at: now)
     }
 
-    /// The one source of commands: none while another is outstanding, or while a pause lasts.
+    /// The only source of commands. Sends none while another is outstanding or a pause lasts.
     private mutating func step(at now: MonotonicTime) -> [AdapterAction] {
         guard commands.mayContinue(at: now), let command = nextCommand(at: now) else { return [] }
         return commands.send(command, at: now)
@@ -259,13 +242,11 @@ package struct AdapterMachine: Sendable {
         search.command(with: setup.settings, beside: slots, at: now, timing)
     }
 
-    /// Discoveries are followed only while running.
     private mutating func enter(_ new: AdapterPhase) {
         phase = new
         if new != .running { search.end() }
     }
 
-    /// Forgets everything about the adapter except that it is there.
     private mutating func reread() {
         enter(.settingUp)
         setup.forget()
@@ -280,7 +261,6 @@ package struct AdapterMachine: Sendable {
         return climb(ladder.cause, ladder.reason, at: now)
     }
 
-    /// Somebody else or rfkill switched it off.
     private mutating func switchedOff(at now: MonotonicTime) {
         slots.switchedOff()
         switch phase {
@@ -292,7 +272,6 @@ package struct AdapterMachine: Sendable {
     // MARK: Answers
 
     private mutating func succeeded(_ command: ManagementCommand, _ parameters: [UInt8], at now: MonotonicTime) {
-        // An answer that is not valid: the command is repeated after a while.
         guard setup.succeeded(command, parameters) else { return commands.fail(at: now, timing) }
         switch command {
         case .setPowered(let isOn): powered(isOn)
@@ -301,7 +280,7 @@ package struct AdapterMachine: Sendable {
             search.clearDoubts()
             ladder.discoveryBegan()
             if phase == .running { search.started(kinds, at: now) }
-            // A discovery that has only begun proves nothing yet: see `discovering`.
+            // A discovery that was only granted proves nothing yet: see `discovering`.
             return
         case .stopDiscovery: search.stopped()
         default: break
@@ -327,11 +306,11 @@ package struct AdapterMachine: Sendable {
             isDenied = true
             enter(.forbidden(until: now + timing.forbiddenRetry))
         case (_, .rfkilled):
-            // rfkill's own report may still be on its way, or may not be available.
+            // rfkill's own report may still be on its way, or may be unavailable.
             setup.blocked()
             enter(.off(until: power.respectOff(at: now, timing)))
         case (.startDiscovery(let kinds), .busy): return wasBusy(kinds, at: now)
-        // It has ended by itself in the meantime.
+        // The discovery has ended by itself in the meantime.
         case (.stopDiscovery, _): search.stopped()
         case (.setLowEnergy, .notSupported), (.setLowEnergy, .rejected), (.setBondable, .notSupported),
             (.setBondable, .rejected):
@@ -361,7 +340,7 @@ package struct AdapterMachine: Sendable {
         return []
     }
 
-    /// The adapter works; whether it hears anything is a different question.
+    /// Ends a fault: the adapter answers, even if it hears nothing.
     private mutating func endFault() {
         commands.succeed()
         ladder.endFault()
@@ -374,7 +353,6 @@ package struct AdapterMachine: Sendable {
         return climb(.silence, reason, at: now)
     }
 
-    /// Takes the next step of the ladder.
     private mutating func climb(
         _ cause: RecoveryLadder.Cause, _ reason: String, at now: MonotonicTime
     ) -> [AdapterAction] {
@@ -390,7 +368,6 @@ package struct AdapterMachine: Sendable {
             reread()
             commands.fail(at: now, timing)
         case .tooSoon:
-            // Continue as before, as far as possible.
             if case .recovering = phase { reread() }
         }
         return []

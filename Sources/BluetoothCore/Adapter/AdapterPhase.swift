@@ -1,11 +1,10 @@
 import Domain
 
-/// What an adapter machine is about.
 enum AdapterPhase: Hashable, Sendable {
     case settingUp
     case running
     case recovering(Recovery)
-    /// Off, and not by us. Without a time, until rfkill releases it.
+    /// Off because of another program, a person or rfkill. Without a time, until rfkill releases it.
     case off(until: MonotonicTime?)
     case forbidden(until: MonotonicTime)
 
@@ -15,7 +14,6 @@ enum AdapterPhase: Hashable, Sendable {
         case resetting(since: MonotonicTime)
     }
 
-    /// Whether devices can be heard at all.
     var isListening: Bool {
         switch self {
         case .running, .settingUp, .recovering: true
@@ -23,9 +21,9 @@ enum AdapterPhase: Hashable, Sendable {
         }
     }
 
-    /// When it ends without an event, if so.
+    /// Returns when the phase ends without an event, if it does.
     ///
-    /// - Parameter resetLimit: how long a reset of the chip may take.
+    /// - Parameter resetLimit: time limit of a chip reset.
     func end(isBlocked: Bool, resetLimit: Duration) -> MonotonicTime? {
         switch self {
         case .recovering(.resetting(let since)): since + resetLimit

@@ -1,27 +1,24 @@
 import Domain
 
-/// Why an adapter is off, and for how long that is respected.
+/// Reason why an adapter is off, and how long this program leaves it off.
 struct AdapterPower: Sendable {
     private var block: RadioBlock
-    /// How long the last switching off was respected, and when that was.
     private var lastOff: (grace: Duration, at: MonotonicTime)?
 
-    /// - Parameter block: what rfkill has said so far.
     init(block: RadioBlock) { self.block = block }
 
     var isBlocked: Bool { block.isBlocked }
 
-    /// - Returns: whether this is a change.
     mutating func blockChanged(_ new: RadioBlock) -> Bool {
         guard new != block else { return false }
         block = new
         return true
     }
 
-    /// Somebody else or rfkill switched it off. That is respected, but not for ever: a program that ends may switch off
-    /// what it used.
+    /// Starts a grace period after another program, a person or rfkill switched the adapter off. It ends, because a
+    /// program that exits may switch off the adapter it used.
     ///
-    /// - Returns: until when to leave it off. Nil: until rfkill releases it.
+    /// - Returns: end of the grace period. Nil: until rfkill releases the adapter.
     mutating func respectOff(at now: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         guard !block.isBlocked else { return nil }
         var grace = timing.offGrace
@@ -30,7 +27,6 @@ struct AdapterPower: Sendable {
         return now + grace
     }
 
-    /// Why it is off and what to do about that, for people.
     var trouble: String {
         if block.isHard { return "It is blocked by a switch or by the firmware (rfkill, hard). Switch it on there." }
         if block.isSoft { return "It is blocked (rfkill, soft). Unblock it with 'rfkill unblock bluetooth'." }

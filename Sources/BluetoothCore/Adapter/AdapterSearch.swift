@@ -1,32 +1,28 @@
 import Domain
 
-/// Discovery in rounds: which one is running, when it ends, when the next begins, and what it has heard.
+/// Rounds of discovery: the running one, its end, the next start, and when a device was last heard.
 ///
-/// Discoveries are followed from `begin` to `end`, while the adapter is as it should be.
+/// Follows discoveries from `begin` to `end`, that is while the machine is running.
 struct AdapterSearch: Sendable {
     private var airtime: Airtime
     private var pause: AttemptPause
     private var watch = SilenceWatch()
-    /// The discovery that is running, as far as known.
     private var running: Running?
-    /// The same, as it was counted last.
+    /// Start and owner of the discovery as of the last call of `countTime`.
     private var counted: (since: MonotonicTime, isOurs: Bool)?
-    /// When the last discovery ended, if none is running.
     private var pausedSince: MonotonicTime?
     private var lastBegan: MonotonicTime?
     private var lastEnded: MonotonicTime?
     private var lastInquiry: MonotonicTime?
-    /// Until when to leave the air to another program, which seems to have ended our discovery to begin its own.
+    /// Time until which another program has the air. It seems to have ended our discovery to begin its own.
     private var givesWayUntil: MonotonicTime?
-    /// Consecutive "busy" answers without sign of another discovery.
+    /// Number of "busy" answers in a row without a sign of another discovery.
     private var doubts = 0
-    /// The total time of our own discoveries, without the one that is running.
     private var ownTime = Duration.zero
 
     private struct Running: Sendable {
         var kinds: DiscoveryKinds
         var since: MonotonicTime
-        /// Another program's, if false.
         var isOurs: Bool
     }
 
@@ -41,58 +37,49 @@ struct AdapterSearch: Sendable {
 
     var isRunning: Bool { running != nil }
 
-    /// Whose discovery is running.
     var owner: DiscoveryOwner? { running.map { $0.isOurs ? .own : .another } }
 
-    /// Whether a "busy" answer is neither explained by another discovery nor taken back.
+    /// Whether a "busy" answer is still unexplained: no other discovery was seen.
     var hasDoubts: Bool { doubts > 0 && running == nil }
 
-    /// What leaves the adapter quiet.
     var farewell: ManagementCommand? { running.flatMap { $0.isOurs ? .stopDiscovery($0.kinds) : nil } }
 
-    /// The total time for which discoveries of this program have run.
     func time(at now: MonotonicTime) -> Duration {
         guard let counted, counted.isOurs else { return ownTime }
         return ownTime + (now - counted.since)
     }
 
-    /// How long nothing has been heard. Nil while no discovery runs, or attempts to make a link disturb it.
+    /// Time without a device heard. Nil while no discovery runs, or while attempts to make a link disturb it.
     var silence: SilenceWatch? { running == nil || pause.isNeeded ? nil : watch }
 
     var hasEverHeard: Bool { watch.hasEverHeard }
 
-    /// What it is needed for.
     var demand: SearchDemand { airtime.demand }
 
-    /// Adds time counted before the adapter was plugged in again.
     mutating func addTime(before: Duration) { ownTime += before }
 
     // MARK: Events
 
-    /// The adapter is as it should be.
     mutating func begin(at now: MonotonicTime) { watch.begin(at: now) }
 
-    /// The adapter is off, forbidden, or being set up or repaired: nothing is known of discoveries any more.
+    /// Stops following discoveries: the adapter is off, forbidden, being set up or being repaired.
     mutating func end() {
         running = nil
         watch.stop()
     }
 
-    /// - Returns: whether this is a change.
     mutating func demandChanged(_ new: SearchDemand, at now: MonotonicTime) -> Bool {
         airtime.demandChanged(new, at: now)
     }
 
-    /// A device was heard. Called for each report.
     mutating func heard(at now: MonotonicTime) { watch.heard(at: now) }
 
-    /// A remedy begins, which has the time of another watch.
     mutating func endSilence(at now: MonotonicTime) { watch.restart(at: now) }
 
-    /// A discovery began.
+    /// Handles the start of a discovery.
     ///
-    /// - Parameter isOurs: whether one of ours was requested.
-    /// - Returns: whether another program's has come to light.
+    /// - Parameter isOurs: whether a request of ours is outstanding.
+    /// - Returns: whether it is a newly seen discovery of another program.
     mutating func begun(_ kinds: DiscoveryKinds, isOurs: Bool, at now: MonotonicTime) -> Bool {
         if kinds.contains(.classic) { lastInquiry = now }
         guard running == nil else { return false }
@@ -101,26 +88,23 @@ struct AdapterSearch: Sendable {
         return !isOurs
     }
 
-    /// How a discovery of ours ended by itself.
     enum End: Hashable, Sendable {
-        /// So early that it counts as failed.
         case tooSoon
         case inTime
     }
 
-    /// A discovery ended.
+    /// Handles the end of a discovery.
     ///
-    /// - Parameter isStopped: whether that was requested.
+    /// - Parameter isStopped: whether this program requested the end.
     mutating func ended(isStopped: Bool, at now: MonotonicTime, _ timing: AdapterTiming) -> End? {
         guard let ended = running else { return nil }
         running = nil
         guard ended.isOurs, !isStopped else { return nil }
-        // Earlier than the kernel ends a discovery by itself: another program may have ended it to begin its own.
+        // The kernel ends no discovery this early: another program may have ended ours to begin its own.
         if now - ended.since < timing.roundKernel { giveWay(at: now, timing) }
         return now - ended.since < timing.roundMin ? .tooSoon : .inTime
     }
 
-    /// Ours was granted. The event about it may have come first.
     mutating func started(_ kinds: DiscoveryKinds, at now: MonotonicTime) {
         if kinds.contains(.classic) { lastInquiry = now }
         if running?.isOurs != true { running = Running(kinds: kinds, since: now, isOurs: true) }
@@ -128,39 +112,34 @@ struct AdapterSearch: Sendable {
 
     mutating func stopped() { running = nil }
 
-    /// Makes the discovery that is running end at once.
     mutating func restart(at now: MonotonicTime, _ timing: AdapterTiming) {
         guard let kinds = running?.kinds else { return }
         running = Running(kinds: kinds, since: now - timing.roundMax, isOurs: true)
     }
 
-    /// Leaves the air to another program for a while.
     mutating func giveWay(at now: MonotonicTime, _ timing: AdapterTiming) { givesWayUntil = now + timing.rest }
 
     // MARK: Busy
 
     enum Busy: Hashable, Sendable {
-        /// Another program's discovery is running.
         case believed
-        /// Nothing of the kind is to be seen.
         case doubted(hold: Duration, isFault: Bool)
     }
 
-    /// Our discovery was refused as "busy", which the kernel also makes of a controller's Command Disallowed
-    /// (`mgmt_status_table`, net/bluetooth/mgmt.c). It is due to another program's discovery if one was seen to begin,
-    /// or if a device is heard (`heardWithoutDiscovery`).
+    /// Handles a "busy" answer to our request. The kernel also reports a controller's Command Disallowed as "busy"
+    /// (`mgmt_status_table`, net/bluetooth/mgmt.c). Another program's discovery explains the answer if one was seen to
+    /// begin, or if a device is heard (`heardWithoutDiscovery`).
     mutating func wasBusy(_ kinds: DiscoveryKinds, at now: MonotonicTime, _ timing: AdapterTiming) -> Busy {
         guard running == nil else {
             followAnothers(kinds, at: now)
             return .believed
         }
         doubts += 1
-        // A round of another program is shorter than the last of these waits, and its end is reported.
+        // Another program's round is shorter than the longest of these pauses, and the kernel reports its end.
         return .doubted(
             hold: timing.busyDoubt * (1 << min(doubts - 1, 3)), isFault: doubts.isMultiple(of: Self.doubtsMax))
     }
 
-    /// A device was heard while no discovery was known to run.
     mutating func heardWithoutDiscovery(at now: MonotonicTime, _ timing: AdapterTiming) {
         followAnothers(.interleaved, at: now)
         countTime(at: now, timing)
@@ -171,12 +150,11 @@ struct AdapterSearch: Sendable {
         doubts = 0
     }
 
-    /// The kernel is not busy.
     mutating func clearDoubts() { doubts = 0 }
 
     // MARK: Time
 
-    /// Brings shares, pauses and the time listened up to date. To be called after each event.
+    /// Updates shares, pauses and the time listened. Call it after each event.
     ///
     /// - Parameter hasAttempts: whether attempts to make a link are under way.
     mutating func update(hasAttempts: Bool, at now: MonotonicTime, _ timing: AdapterTiming) {
@@ -205,9 +183,6 @@ struct AdapterSearch: Sendable {
         pausedSince = now
     }
 
-    /// What to send now, if anything.
-    ///
-    /// - Parameter slots: the links, which an inquiry would disturb.
     func command(
         with settings: ControllerSettings, beside slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
     ) -> ManagementCommand? {
@@ -223,20 +198,16 @@ struct AdapterSearch: Sendable {
         return .startDiscovery(kinds(with: settings, beside: slots, at: now, timing))
     }
 
-    /// When there is something to send next.
     func commandTime(_ timing: AdapterTiming) -> MonotonicTime? {
         guard let running else { return pause.isResting ? nil : nextRound(timing) }
         if running.isOurs { return running.since + airtime.share.roundLimit(running.kinds, timing) }
         return pause.isResting || airtime.share == .none ? nil : running.since + timing.busyRetry
     }
 
-    /// When the share of the air changes without an event.
     func shareTime(_ timing: AdapterTiming) -> MonotonicTime? { airtime.wakeTime(timing) }
 
-    /// When the pause for attempts changes without an event.
     func pauseTime(_ timing: AdapterTiming) -> MonotonicTime? { pause.wakeTime(timing) }
 
-    /// When the next round may begin. Nil if not before something changes.
     private func nextRound(_ timing: AdapterTiming) -> MonotonicTime? {
         guard airtime.share != .none else { return nil }
         guard let lastEnded else { return .origin }
@@ -246,7 +217,8 @@ struct AdapterSearch: Sendable {
 
     private func givesWay(at now: MonotonicTime) -> Bool { givesWayUntil.map { now < $0 } ?? false }
 
-    /// What the next round listens to. Classic only from time to time: it keeps the adapter from LE meanwhile.
+    /// Returns the radios for the next round. Classic takes its turn only now and then, because an inquiry keeps the
+    /// adapter from LE.
     private func kinds(
         with settings: ControllerSettings, beside slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
     ) -> DiscoveryKinds {

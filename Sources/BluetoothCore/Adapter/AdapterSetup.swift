@@ -1,30 +1,28 @@
 import Domain
 
-/// What an adapter is, how it is set, and what has to be changed about that.
+/// An adapter's description and settings, and the commands that correct them.
 struct AdapterSetup: Sendable {
-    /// Nil until the adapter has been read.
     private(set) var info: ControllerInfo?
     private(set) var settings: ControllerSettings = []
-    /// Opcodes of settings that the adapter or the kernel refused to change; they are not requested again.
+    /// Opcodes of settings that the adapter or the kernel refused to change. They are not requested again.
     private var refused: Set<UInt16> = []
     private var bondable = BondableSetting()
 
     var isPowered: Bool { settings.contains(.powered) }
 
-    /// Nil if the adapter has not been read yet, or has no Classic to pair over.
+    /// Nil until the adapter has been read, or if it has no Bluetooth Classic.
     var isBondable: Bool? {
         guard info != nil, settings.contains(.classic) else { return nil }
         return settings.contains(.bondable)
     }
 
-    /// Whether another program insists on Bondable being off.
     var isBondableContested: Bool { bondable.isContested && lacksBondable }
 
     // MARK: What the kernel says
 
-    /// A command succeeded.
+    /// Takes the answer to a successful command.
     ///
-    /// - Returns: false if its answer is not a valid one.
+    /// - Returns: false if the answer is invalid.
     mutating func succeeded(_ command: ManagementCommand, _ answer: [UInt8]) -> Bool {
         switch command {
         case .readInfo:
@@ -41,26 +39,21 @@ struct AdapterSetup: Sendable {
 
     mutating func refused(_ command: ManagementCommand) { refused.insert(command.opcode) }
 
-    /// Settings changed, whoever changed them. Ignored, but for the settings, before the adapter has been read.
     mutating func changed(to new: ControllerSettings, at now: MonotonicTime) -> [AdapterAction] {
         let lost = settings.subtracting(new)
         settings = new
         return info != nil && lost.contains(.bondable) ? bondable.lost(at: now) : []
     }
 
-    /// rfkill keeps it off.
     mutating func blocked() { set(.powered, false) }
 
-    /// Forgets everything about the adapter except that it is there, and what it refused.
     mutating func forget() {
         info = nil
         settings = []
     }
 
-    /// The adapter has to be read again; its settings are known.
     mutating func forgetInfo() { info = nil }
 
-    /// Our agent leaves bluetoothd, which may then switch Bondable off.
     mutating func agentLeaves(at now: MonotonicTime) { bondable.agentLeaves(at: now) }
 
     private mutating func set(_ setting: ControllerSettings, _ isOn: Bool) {
@@ -69,9 +62,9 @@ struct AdapterSetup: Sendable {
 
     // MARK: What to change
 
-    /// The next command on the way to an adapter that is as it should be. Nil once it is.
+    /// Returns the next command of the setup; nil once it is complete.
     ///
-    /// Changes only what keeps meters from being found: the rest is up to the system's Bluetooth manager.
+    /// Changes only settings that keep meters from being found. The system's Bluetooth manager decides the rest.
     mutating func command(for slots: LinkSlots, at now: MonotonicTime) -> ManagementCommand? {
         guard let info else { return .readInfo }
         guard isPowered else { return .setPowered(true) }
@@ -81,18 +74,16 @@ struct AdapterSetup: Sendable {
         return bondableCommand(for: slots, at: now)
     }
 
-    /// Requests Bondable if it is off, and it is time.
     mutating func bondableCommand(for slots: LinkSlots, at now: MonotonicTime) -> ManagementCommand? {
         guard needsBondable, bondable.request(lastAttempt: slots.lastClassicAttempt, at: now) else { return nil }
         return .setBondable(true)
     }
 
-    /// When to request Bondable again.
     var bondableTime: MonotonicTime? { needsBondable ? bondable.wakeTime : nil }
 
     private var needsBondable: Bool { lacksBondable && mayAsk(.setBondable(true)) }
 
-    /// Whether Bondable is off, so that a PIN cannot be asked for and answered.
+    /// Whether Bondable is off, so that no program can answer a request for a PIN.
     private var lacksBondable: Bool {
         settings.isSuperset(of: [.powered, .classic]) && !settings.contains(.bondable)
             && info?.supported.contains(.bondable) == true

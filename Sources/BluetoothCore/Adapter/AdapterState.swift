@@ -1,28 +1,22 @@
 package import Domain
 
-/// What an adapter is doing.
 package enum AdapterState: String, Sendable, CaseIterable {
-    /// It is searching for meters.
     case searching
-    /// It is on but not searching at the moment: it rests between two rounds, or a link is being made.
+    /// On but not searching: between two rounds, or while a link is being made.
     case idle
-    /// It is being switched on or set up.
     case starting
-    /// Something went wrong, and a remedy is being tried.
     case recovering
     /// Switched off by a person or another program.
     case blocked
-    /// Every remedy was tried without success: a person has to act.
+    /// Every remedy failed: a person has to act.
     case failed
-    /// This program may not use it.
     case forbidden
 }
 
 /// rfkill's state for an adapter (Linux `Documentation/driver-api/rfkill.rst`).
 package struct RadioBlock: Hashable, Sendable {
-    /// Blocked by a program, which a program can undo.
+    /// Blocked by a program; a program can undo it.
     package var isSoft: Bool
-    /// Blocked by a switch or by the firmware.
     package var isHard: Bool
 
     package init(isSoft: Bool = false, isHard: Bool = false) {
@@ -33,17 +27,17 @@ package struct RadioBlock: Hashable, Sendable {
     var isBlocked: Bool { isSoft || isHard }
 }
 
-/// The steps of the recovery ladder, from the mildest on.
 package enum Remedy: Sendable, CaseIterable {
     case restartDiscovery
-    /// Through the kernel. Ends every link over the adapter. It does not cut the power of a chip behind a UART.
+    /// Switches the adapter off and on through the kernel, which ends all its links. The power of a chip behind a UART
+    /// stays on.
     case cyclePower
-    /// As if the adapter were unplugged and plugged in again.
+    /// Acts as if the adapter were unplugged and plugged in again.
     case resetUSB
     /// Unbinds and binds the driver of a chip behind a UART, which cuts the chip's power.
     case rebindSerial
 
-    /// Its position on the ladder. An adapter has at most one of the last two.
+    /// Position on the ladder. An adapter has at most one of the last two remedies.
     package var step: Int {
         switch self {
         case .restartDiscovery: 1
@@ -52,7 +46,6 @@ package enum Remedy: Sendable, CaseIterable {
         }
     }
 
-    /// What the last two reset. Nil for the others.
     var chipReset: ChipReset? {
         switch self {
         case .restartDiscovery, .cyclePower: nil
@@ -61,7 +54,6 @@ package enum Remedy: Sendable, CaseIterable {
         }
     }
 
-    /// The text for people and the log.
     package var words: String {
         switch self {
         case .restartDiscovery: "discovery is restarted"
@@ -72,24 +64,20 @@ package enum Remedy: Sendable, CaseIterable {
     }
 }
 
-/// What the driver must do for the machine.
 package enum AdapterAction: Hashable, Sendable {
-    /// The answer comes back through `answered`. No other command is sent before that, or before the machine gives up
-    /// waiting.
+    /// The driver returns the answer through `answered`. The machine sends no other command before the answer or its
+    /// timeout.
     case send(ManagementCommand)
-    /// The outcome comes back through `chipReset`.
     case resetChip(ChipReset)
-    /// A step of the ladder begins, for the log.
     case note(Remedy, because: String)
-    /// The trouble is over, for the log.
     case noteRecovered
-    /// Another program keeps switching Bondable off, for the log.
+    /// Log entry: another program keeps switching Bondable off.
     case noteBondableContested
 }
 
-/// Why a link cannot be made at the moment, for people.
+/// Reason why no link can be made now, for people.
 package struct SlotRefusal: Error, Hashable, Sendable {
-    /// If true, another link has to end first. If false, the adapter itself cannot be used now.
+    /// Whether another link has to end first. If false, the adapter itself is unusable now.
     package var isFull: Bool
     package var message: String
 
@@ -99,7 +87,6 @@ package struct SlotRefusal: Error, Hashable, Sendable {
     }
 }
 
-/// A link, identified by the device it leads to.
 package struct SlotKey: Hashable, Sendable {
     package var address: MACAddress
     package var isClassic: Bool
@@ -110,9 +97,8 @@ package struct SlotKey: Hashable, Sendable {
     }
 }
 
-/// The owner of a running discovery.
 package enum DiscoveryOwner: Sendable {
     case own
-    /// Another program, according to the kernel: we hear what its discovery hears, and cannot begin our own.
+    /// Another program. This program hears the same devices, but cannot begin its own discovery.
     case another
 }

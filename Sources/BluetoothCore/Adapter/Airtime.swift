@@ -1,19 +1,16 @@
 import Domain
 
-/// How much airtime the search uses.
+/// Airtime that the search uses.
 ///
 /// A discovery scans without pause (Linux `include/net/bluetooth/hci_core.h`, `DISCOV_LE_SCAN_WIN` =
-/// `DISCOV_LE_SCAN_INT`): if a chip has one antenna for Wi-Fi and Bluetooth, none is left for Wi-Fi meanwhile. And the
-/// kernel has one discovery for all programs, so one that never rests keeps the others from theirs
-/// (Docs/Decisions/0020).
+/// `DISCOV_LE_SCAN_INT`). A chip with one antenna for Wi-Fi and Bluetooth leaves no air for Wi-Fi meanwhile. The kernel
+/// has one discovery for all programs, so an endless one keeps others from theirs (Docs/Decisions/0020).
 struct Airtime: Sendable {
     private let mode: SearchMode
-    /// Whether the chip uses the same antenna for Wi-Fi, or may do so.
     private let isShared: Bool
     private(set) var demand = SearchDemand()
-    /// When the number of missing meters last grew from what it was, if any are missing.
+    /// Time of the last increase in missing meters, if any are missing.
     private var missingSince: MonotonicTime?
-    /// What follows from these.
     private(set) var share = AirShare.rounds(rest: .zero)
 
     init(mode: SearchMode, isShared: Bool) {
@@ -21,7 +18,6 @@ struct Airtime: Sendable {
         self.isShared = isShared
     }
 
-    /// - Returns: whether this is a change.
     mutating func demandChanged(_ new: SearchDemand, at now: MonotonicTime) -> Bool {
         guard new != demand else { return false }
         if new.missing.isEmpty {
@@ -33,7 +29,6 @@ struct Airtime: Sendable {
         return true
     }
 
-    /// Brings the share up to date. To be called after each event.
     mutating func update(at now: MonotonicTime, _ timing: AdapterTiming) { share = share(at: now, timing) }
 
     private func share(at now: MonotonicTime, _ timing: AdapterTiming) -> AirShare {
@@ -47,7 +42,7 @@ struct Airtime: Sendable {
         return .rounds(rest: now < since + timing.missingPatience ? timing.rest : timing.restLong)
     }
 
-    /// Whether to listen to Classic as well from time to time. An inquiry keeps the adapter from everything else.
+    /// Whether to inquire on Classic now and then. An inquiry keeps the adapter from everything else.
     var inquires: Bool {
         switch share {
         case .full: true
@@ -56,7 +51,6 @@ struct Airtime: Sendable {
         }
     }
 
-    /// When the share changes without an event.
     func wakeTime(_ timing: AdapterTiming) -> MonotonicTime? {
         switch share {
         case .full: demand.byHandUntil
@@ -67,16 +61,13 @@ struct Airtime: Sendable {
     }
 }
 
-/// The part of the time that the search listens.
 enum AirShare: Hashable, Sendable {
-    /// A person is looking: one round after another.
+    /// One round after another, because a person is looking.
     case full
     case rounds(rest: Duration)
-    /// A few seconds a minute.
     case sparse
     case none
 
-    /// How long one of our rounds may last.
     func roundLimit(_ kinds: DiscoveryKinds, _ timing: AdapterTiming) -> Duration {
         switch self {
         case .full, .rounds: kinds.contains(.classic) ? timing.roundMax : timing.round
@@ -85,8 +76,7 @@ enum AirShare: Hashable, Sendable {
         }
     }
 
-    /// When the next round may begin, after one that lasted from `began` to `ended`. Nil if not before something
-    /// changes.
+    /// Returns the earliest start of the next round after one from `began` to `ended`. Nil if it needs an event first.
     func nextRound(began: MonotonicTime, ended: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         switch self {
         case .full: ended + timing.restByHand

@@ -1,33 +1,26 @@
 import Domain
 
-/// The pause in discovery that attempts to make a link need.
-///
-/// Several attempts may run at once: the kernel makes LE links one after the other by itself. But it does not begin one
-/// during a discovery, so discovery rests.
+/// Pause in discovery during attempts to make a link. The kernel begins no LE link during a discovery. It makes the
+/// links of several attempts one after the other by itself.
 struct AttemptPause: Sendable {
-    /// Whether the chip uses the same antenna for Wi-Fi, or may do so.
     private let isShared: Bool
     private var phase = Phase.none
 
     private enum Phase: Hashable, Sendable {
-        /// No attempt is under way.
         case none
         case resting(since: MonotonicTime)
-        /// Attempts have gone on for long: other meters are listened for in between.
+        /// Discovery runs for a while during long attempts, so that other meters are heard.
         case breathing(since: MonotonicTime)
     }
 
     init(isShared: Bool) { self.isShared = isShared }
 
-    /// Whether attempts are under way.
     var isNeeded: Bool { phase != .none }
 
-    /// Whether discovery rests.
     var isResting: Bool {
         if case .resting = phase { true } else { false }
     }
 
-    /// To be called after each event.
     mutating func update(hasAttempts: Bool, at now: MonotonicTime, _ timing: AdapterTiming) {
         guard hasAttempts else {
             phase = .none
@@ -40,7 +33,6 @@ struct AttemptPause: Sendable {
         }
     }
 
-    /// When that changes without an event.
     func wakeTime(_ timing: AdapterTiming) -> MonotonicTime? {
         switch phase {
         case .none: nil

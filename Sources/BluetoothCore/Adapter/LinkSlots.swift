@@ -1,33 +1,29 @@
 import Domain
 
-/// Which links have a slot, how far along they are, and what other links the kernel reports.
+/// Our links with a slot, their progress, and all links that the kernel reports.
 struct LinkSlots: Sendable {
     private let linksMax: Int
-    /// Attempts under way, with the time they began.
     private var attempts: [SlotKey: MonotonicTime] = [:]
-    /// Attempts that nobody ended in time. They no longer disturb discovery.
+    /// Attempts that ran out of time. They no longer disturb discovery.
     private var overdue: Set<SlotKey> = []
     private var up: Set<SlotKey> = []
-    /// Links of this and other programs, as reported by the kernel.
+    /// Links of this and other programs, as the kernel reports them.
     private var connected: Set<RadioAddress> = []
 
     init(linksMax: Int) { self.linksMax = linksMax }
 
-    /// Number of links that are open or opening.
     var count: Int { attempts.count + overdue.count + up.count }
     var hasAttempts: Bool { !attempts.isEmpty }
-    /// Whether a link of ours is up. A session ends any of these that is silent for long.
+    /// Whether a link of ours is up. Its session ends a link that stays silent.
     var hasOwnLinks: Bool { !up.isEmpty }
-    /// Whether there are links of this or another program, which an inquiry or a remedy would disturb.
+    /// Whether any program has a link, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { hasOwnLinks || !connected.isEmpty }
-    /// When the newest attempt to make a Classic link began.
     var lastClassicAttempt: MonotonicTime? { attempts.lazy.filter(\.key.isClassic).map(\.value).max() }
 
     func contains(_ link: SlotKey) -> Bool { attempts[link] != nil || overdue.contains(link) || up.contains(link) }
 
     // MARK: Our links
 
-    /// - Returns: the refusal. Nil if the link has a slot, and its attempt has begun.
     mutating func begin(_ link: SlotKey, at now: MonotonicTime) -> SlotRefusal? {
         let others = count - (contains(link) ? 1 : 0)
         guard others < linksMax else {
@@ -42,7 +38,6 @@ struct LinkSlots: Sendable {
         return nil
     }
 
-    /// - Returns: false for a link without a slot.
     mutating func succeed(_ link: SlotKey) -> Bool {
         guard contains(link) else { return false }
         giveBack(link)
@@ -59,13 +54,13 @@ struct LinkSlots: Sendable {
     // MARK: The kernel's links
 
     mutating func connect(_ device: RadioAddress) {
-        // No adapter has more links than this, so further ones are not believed.
+        // No adapter has more links than this.
         if connected.count < 64 { connected.insert(device) }
     }
 
     mutating func disconnect(_ device: RadioAddress) { connected.remove(device) }
 
-    /// The adapter is off. Our links keep their slots until they are given back.
+    /// Handles the adapter's switching off. Our links keep their slots until the caller gives them back.
     mutating func switchedOff() {
         overdue.formUnion(attempts.keys)
         attempts = [:]
@@ -74,7 +69,7 @@ struct LinkSlots: Sendable {
 
     // MARK: Time
 
-    /// An attempt that nobody ended in time no longer disturbs discovery, but counts until its slot is given back.
+    /// Marks attempts that ran out of time. They no longer disturb discovery, but keep their slots.
     mutating func expire(at now: MonotonicTime, _ timing: AdapterTiming) {
         for (link, since) in attempts where now >= since + timing.attemptMax {
             attempts[link] = nil

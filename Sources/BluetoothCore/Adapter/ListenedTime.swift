@@ -1,12 +1,9 @@
 import Domain
 
-/// How long an adapter has listened to one kind of radio.
+/// Time for which an adapter has listened to one kind of radio.
 struct ListenedTime: Sendable {
-    /// Number of discoveries that have ended.
     private var rounds = 0
-    /// The total time of those.
     private var ended = Duration.zero
-    /// The discovery that is running, if any.
     private var present: (since: MonotonicTime, part: Int)?
 
     struct Mark: Hashable, Sendable {
@@ -14,7 +11,7 @@ struct ListenedTime: Sendable {
         var time = Duration.zero
     }
 
-    /// - Parameter part: 2 if the discovery listens to another radio for half of the time.
+    /// - Parameter part: 2 if the discovery listens to another radio half of the time.
     mutating func changed(isOn: Bool, part: Int, at now: MonotonicTime) {
         if let present {
             ended += (now - present.since) / present.part
@@ -23,7 +20,7 @@ struct ListenedTime: Sendable {
         present = isOn ? (now, part) : nil
     }
 
-    /// Its end was never reported, so it does not count.
+    /// Drops the running discovery, whose end the kernel never reported.
     mutating func dropPresent() { present = nil }
 
     func mark(at now: MonotonicTime) -> Mark {

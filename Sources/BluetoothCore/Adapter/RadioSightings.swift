@@ -1,11 +1,11 @@
 package import Domain
 package import MeterCodec
 
-/// A meter, or what may be one, heard over one adapter and one kind of radio.
+/// A certain or possible meter, heard over one adapter and one kind of radio.
 package struct RadioSighting: Hashable, Sendable {
     package var device: RadioAddress
     package var adapter: MACAddress
-    /// Nil if it is only perhaps a meter.
+    /// Nil for a possible meter.
     package var model: ModelName?
     package var name: String?
     package var rssi: Int?
@@ -20,9 +20,9 @@ package struct RadioSighting: Hashable, Sendable {
 }
 
 package enum RadioSightingEvent: Hashable, Sendable {
-    /// First heard, or identified better than before.
+    /// Heard for the first time, or identified better than before.
     case appeared(RadioSighting)
-    /// Still there. Sent now and then.
+    /// Still there; sent now and then.
     case heard(RadioSighting)
     case vanished(RadioSighting)
 }
@@ -30,44 +30,40 @@ package enum RadioSightingEvent: Hashable, Sendable {
 /// A device that was heard but not reported, with the reason.
 package struct PassedOverRadio: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
-        /// Neither its name nor its services are a meter's.
         case noMeter
-        /// Its address does not last, so nothing could be remembered about it.
+        /// The address is not permanent, so it identifies no device.
         case address(MACAddress.IdentityFault)
         /// A random address with a pattern that the standard reserves.
         case reservedAddress
-        /// There was no room for another meter.
         case noRoom
     }
 
     package var sighting: RadioSighting
-    /// Whether it announces what a meter does, or may.
+    /// Whether the device advertises itself like a meter or a possible one.
     package var looksLikeMeter: Bool
     package var reason: Reason
 }
 
-/// The times that apply to devices heard.
 package struct SightingTiming: Hashable, Sendable {
-    /// Least time between two reports of a meter that is still there.
     var heardInterval: Duration = .seconds(5)
-    /// How long without an advertisement until a meter counts as gone ("advert-stale time"). These times count only
-    /// while the adapter listened.
+    /// Time without an advertisement until a meter counts as gone ("advert-stale time"). Only time in which the adapter
+    /// listened counts.
     var staleLowEnergy: Duration = .seconds(30)
     var staleClassic: Duration = .seconds(90)
-    /// Number of discoveries that must have missed it as well: a kernel that filters duplicates reports a device once
-    /// in each, and some fail.
+    /// Number of discoveries that must have missed the meter as well. A kernel that filters duplicates reports a device
+    /// once in each, and some fail.
     var roundsMissed = 3
-    /// After this many times the stale time it counts as gone, whatever the discoveries did.
+    /// Multiple of the stale time after which a meter counts as gone, whatever the discoveries did.
     var staleFactorMax = 4
-    /// After this time it counts as gone even if nothing listened. This is habluetooth's limit for a radio whose rhythm
-    /// it does not know (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
+    /// Time after which a meter counts as gone even if nothing listened. habluetooth uses this limit for a radio of
+    /// unknown rhythm (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
     var staleMax: Duration = .seconds(900)
-    /// Devices heard within this time are counted.
     var countWindow: Duration = .seconds(60)
 
     package init() {}
 
-    /// For radios that search without a pause and report each advertisement: no round has to end for a meter to be gone.
+    /// For radios that search without a pause and report each advertisement: no round has to end before a meter is
+    /// gone.
     package static var continuous: SightingTiming {
         var timing = SightingTiming()
         timing.roundsMissed = 0
@@ -75,29 +71,27 @@ package struct SightingTiming: Hashable, Sendable {
     }
 }
 
-/// Keeps what was heard: every device for a while, meters until they vanish.
+/// Keeps every heard device for a while, and meters until they vanish.
 ///
-/// Anybody may send anything. Both tables are bounded; a known device costs one look-up, and nothing is allocated for
-/// it unless its data has changed.
+/// Anyone can send anything, so both tables are bounded. A known device costs one look-up and no allocation, unless its
+/// data changed.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
     private let catalogue: MeterCatalogue
-    /// Devices kept in mind. Once there are so many, only meters find room.
+    /// Most devices kept. Further ones are dropped, unless they look like meters.
     package static let devicesMax = 4096
-    /// Most devices kept that are, or may be, meters.
     package static let metersMax = 256
 
     private var places: [Key: Int] = [:]
     private var entries: [Entry] = []
     private var free: [Int] = []
-    /// Indices of entries that are reported.
     private var meters: Set<Int> = []
     private var rounds: [MACAddress: (lowEnergy: ListenedTime, classic: ListenedTime)] = [:]
-    /// Times at which a report found no room, by the adapter that heard it; the last `refusalsMax` of each.
+    /// Times of reports that found no room, for each adapter; the last `refusalsMax` of each.
     private var refusals: [MACAddress: [MonotonicTime]] = [:]
     private static let refusalsMax = 1000
 
-    /// Device and adapter: the same device over two adapters, or over LE and Classic, counts as two sightings.
+    /// Device and adapter. The same device over two adapters, or over LE and Classic, makes two sightings.
     private struct Key: Hashable {
         var device: UInt64
         var adapter: UInt64
@@ -116,15 +110,13 @@ package struct RadioSightings: Sendable {
         var services: [BluetoothUUID] = []
         var lastHeard: MonotonicTime
         var lastTold: MonotonicTime
-        /// How long its adapter had listened to its kind of radio by then.
+        /// Time that the adapter had listened to this kind of radio when it last heard the device.
         var listened: ListenedTime.Mark
-        /// Digests of the last two different contents, as an advertisement and a scan response may alternate.
+        /// Digests of the last two contents, because an advertisement and a scan response may alternate.
         var digests: (UInt64, UInt64)
-        /// Those contents, if it may be a meter.
         var contents: [[UInt8]] = []
     }
 
-    /// - Parameter catalogue: the meters that are told of.
     package init(timing: SightingTiming = SightingTiming(), of catalogue: MeterCatalogue = .standard) {
         self.timing = timing
         self.catalogue = catalogue
@@ -132,7 +124,6 @@ package struct RadioSightings: Sendable {
 
     // MARK: Events
 
-    /// A device was heard.
     package mutating func heard(
         _ report: DeviceReport, by adapter: MACAddress, at now: MonotonicTime
     ) -> RadioSightingEvent? {
@@ -148,21 +139,20 @@ package struct RadioSightings: Sendable {
         return heardFirst(key, report, adapter, digest, at: now)
     }
 
-    /// A discovery on these radios began or ended, ours or another program's.
     package mutating func discovering(
         _ kinds: DiscoveryKinds, isOn: Bool, by adapter: MACAddress, at now: MonotonicTime
     ) {
         var times = rounds[adapter] ?? (ListenedTime(), ListenedTime())
-        // Interleaved: each has half of the time.
+        // An interleaved discovery gives each radio half of the time.
         let part = kinds == .interleaved ? 2 : 1
         if !kinds.isDisjoint(with: .lowEnergy) { times.lowEnergy.changed(isOn: isOn, part: part, at: now) }
         if kinds.contains(.classic) { times.classic.changed(isOn: isOn, part: part, at: now) }
         rounds[adapter] = times
     }
 
-    /// Forgets what has not been heard for long.
+    /// Forgets devices that were not heard for long.
     ///
-    /// - Parameter isLinked: whether a device has a link. Such a device does not advertise, but is there.
+    /// - Parameter isLinked: whether a device has a link. A linked device is there, although it does not advertise.
     package mutating func expire(
         at now: MonotonicTime, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -183,7 +173,7 @@ package struct RadioSightings: Sendable {
         return events
     }
 
-    /// The adapter no longer hears anything: it is gone, off or forbidden.
+    /// Drops the sightings of an adapter that is gone, off or forbidden.
     package mutating func adapterLost(
         _ adapter: MACAddress, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -201,15 +191,12 @@ package struct RadioSightings: Sendable {
         return events
     }
 
-    /// The meters that are there.
     package var sightings: [RadioSighting] { meters.sorted().map { entries[$0].sighting } }
 
-    /// Whether the device has sent its name.
     package func isNamed(_ device: RadioAddress, heardBy adapter: MACAddress) -> Bool {
         places[Key(device, adapter)].map { entries[$0].sighting.name != nil } ?? false
     }
 
-    /// Number of devices of any kind that an adapter heard lately.
     package func count(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         entries.enumerated().count { place, entry in
             entry.key.adapter == adapter.bits && places[entry.key] == place
@@ -217,7 +204,6 @@ package struct RadioSightings: Sendable {
         }
     }
 
-    /// Devices heard lately that are not reported; what looks like a meter comes first.
     package func passedOver(at now: MonotonicTime) -> [PassedOverRadio] {
         let all = entries.enumerated().compactMap { place, entry -> PassedOverRadio? in
             guard places[entry.key] == place, !meters.contains(place), now - entry.lastHeard < timing.countWindow
@@ -228,14 +214,13 @@ package struct RadioSightings: Sendable {
         return all.filter(\.looksLikeMeter) + all.filter { !$0.looksLikeMeter }
     }
 
-    /// Number of possible meters that an adapter heard lately but that are not reported. Those that found no room are
-    /// counted by their reports.
+    /// Number of possible meters that an adapter heard lately but that are not reported. Devices without room count
+    /// once for each report.
     package func droppedCount(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         let refused = refusals[adapter]?.count { now - $0 < timing.countWindow } ?? 0
         return passedOver(at: now).count { $0.looksLikeMeter && $0.sighting.adapter == adapter } + refused
     }
 
-    /// What was last heard of devices that are, or may be, meters, whether reported or not.
     package var heard: [HeardRadio] {
         entries.enumerated().filter { place, entry in places[entry.key] == place && entry.verdict != .none }
             .map { _, entry in
@@ -245,7 +230,6 @@ package struct RadioSightings: Sendable {
             }
     }
 
-    /// Number of devices that do not resemble a meter.
     package var strangerCount: Int {
         entries.enumerated().count { place, entry in places[entry.key] == place && entry.verdict == .none }
     }
@@ -258,7 +242,7 @@ package struct RadioSightings: Sendable {
     }
 
     private mutating func refuse(_ adapter: MACAddress, at now: MonotonicTime) {
-        // In place, because there are many, and this runs for each report.
+        // In place, because this runs for each report.
         if refusals[adapter]?.count ?? 0 >= Self.refusalsMax { refusals[adapter]?.removeFirst() }
         refusals[adapter, default: []].append(now)
     }
@@ -302,7 +286,7 @@ package struct RadioSightings: Sendable {
         return .heard(entries[place].sighting)
     }
 
-    /// Takes what the device says about itself. Once taken for a meter, it remains one for as long as it is there.
+    /// Takes what the device advertises. A device once taken for a meter remains one while it is there.
     private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
         let data = AdvertisingData(report.data)
         var entry = entries[place]
@@ -318,11 +302,10 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind, in: catalogue)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
-        // Makes the earlier content count as new when it is heard again, so that it is kept.
+        // Makes the earlier content count as new when heard again, so that it is kept.
         if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
         if entry.verdict != .none { entry.contents = [Array(report.data)] + entry.contents.prefix(1) }
-        // A changing address identifies nothing, so nothing could be remembered about it.
         guard report.address.isIdentity else {
             entries[place] = entry
             return nil
@@ -332,7 +315,7 @@ package struct RadioSightings: Sendable {
             entry.verdict != .none
             && (!isMeter || entry.sighting.model != before.model || entry.sighting.name != before.name)
         guard isNews, isMeter || meters.count < Self.metersMax else {
-            // Kept, so that a name and a service that come separately add up.
+            // Kept, because name and service may come in separate reports.
             entries[place] = entry
             return nil
         }
@@ -371,7 +354,7 @@ package struct RadioSightings: Sendable {
         free.append(place)
     }
 
-    /// FNV-1a: enough to tell whether anything is new, and nothing depends on it for safety.
+    /// FNV-1a: only detects changes; safety does not depend on it.
     private static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,59 +1,48 @@
 import Domain
 
-/// How far up the recovery ladder an adapter is, and which step comes next.
+/// An adapter's position on the recovery ladder, and the next step.
 struct RecoveryLadder: Sendable {
     enum Cause: Hashable, Sendable {
-        /// No device of any kind is being heard.
         case silence
-        /// The adapter does not answer, or reports an error.
         case fault
     }
 
     enum Step: Hashable, Sendable {
         case remedy(Remedy)
-        /// All steps have failed. The next time it starts from the first.
+        /// All steps failed. The next climb starts from the first.
         case exhausted
-        /// Nothing is done yet: all steps failed a short while ago.
+        /// All steps failed a short while ago: wait.
         case tooSoon
     }
 
-    /// Number of steps taken so far.
     private(set) var recoveries = 0
     private var chip = ChipResetAccess()
     private var climbed = Climb()
 
-    /// What is over once the adapter works again.
     private struct Climb: Sendable {
-        /// The last step taken, if any.
         var taken: Remedy?
-        /// Whether all steps failed.
         var hasFailed = false
         var cause = Cause.silence
-        /// The reason for people to read.
         var reason = ""
-        /// How often all steps have failed.
         var rounds = 0
-        /// The earliest time of the next step.
         var notBefore: MonotonicTime?
-        /// When commands began to fail, if no discovery began and no device was heard since.
+        /// Time of the first failed command since a discovery began or a device was heard.
         var unansweredSince: MonotonicTime?
     }
 
-    /// Why it was climbed last.
     var cause: Cause { climbed.cause }
     var reason: String { climbed.reason }
 
-    /// How an adapter on the ladder looks to people. Nil on the ground.
+    /// State of an adapter on the ladder. Nil if no step is taken.
     var state: AdapterState? { climbed.hasFailed ? .failed : climbed.taken == nil ? nil : .recovering }
 
-    /// Adds steps taken before the adapter was plugged in again.
     mutating func add(before: Int) { recoveries += before }
 
     // MARK: Up
 
     /// Takes the next step.
     ///
-    /// - Parameter slots: the links that a remedy would end.
+    /// - Parameter slots: links that a remedy would end.
     mutating func climb(
         _ cause: Cause, because reason: String, over slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
     ) -> Step {
@@ -83,10 +72,11 @@ struct RecoveryLadder: Sendable {
         }
     }
 
-    /// Whether power and USB are left alone: any link that is up is worth more than the search for others.
+    /// Returns whether to leave power and USB alone: a link that is up is worth more than the search for others.
     ///
-    /// Our own open links count as working: their sessions end silent ones. A device leaves the kernel's list when the
-    /// chip says so, and a hung chip says nothing: after a while without an answer that list proves nothing.
+    /// Our own open links count as working, because their sessions end silent ones. A device leaves the kernel's list
+    /// when the chip reports its end, and a hung chip reports nothing. After a while without an answer the list proves
+    /// nothing.
     private func spares(_ slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming) -> Bool {
         if slots.hasOwnLinks { return true }
         guard climbed.cause == .fault, let since = climbed.unansweredSince else { return slots.hasLinks }
@@ -95,20 +85,17 @@ struct RecoveryLadder: Sendable {
 
     // MARK: The last step
 
-    /// What can reset the chip, if anything is known that this program may use.
     var chipReset: ChipReset? { chip.reset }
 
     mutating func allowChipReset(_ reset: ChipReset?, last: MonotonicTime?) { chip.allow(reset, last: last) }
 
-    /// It cannot be used after all.
     mutating func chipResetFailed() { chip.fail() }
 
-    /// How long a reset under way may take.
     func chipResetLimit(_ timing: AdapterTiming) -> Duration { chip.limit(timing) }
 
     // MARK: Down
 
-    /// A device was heard: everything works.
+    /// Ends all trouble: a device was heard.
     ///
     /// - Returns: whether there was trouble.
     mutating func heard() -> Bool {
@@ -117,22 +104,18 @@ struct RecoveryLadder: Sendable {
         return true
     }
 
-    /// A discovery began, which proves nothing yet but that the adapter answers.
     mutating func discoveryBegan() { climbed.unansweredSince = nil }
 
-    /// The adapter does what it is told. Whether it hears anything is a different question.
     mutating func endFault() { if climbed.cause == .fault { climbed = Climb() } }
 
     // MARK: Silence
 
-    /// When a silence has lasted long enough for the next step.
     func wakeTime(_ silence: SilenceWatch, _ timing: AdapterTiming) -> MonotonicTime? {
         guard let since = silence.since else { return nil }
         let time = since + limit(silence, timing)
         return max(time, climbed.notBefore ?? time)
     }
 
-    /// What is wrong with a silence that has lasted long enough. Nil if it has not.
     func reason(_ silence: SilenceWatch, at now: MonotonicTime, _ timing: AdapterTiming) -> String? {
         guard let time = wakeTime(silence, timing), now >= time else { return nil }
         let minutes = max(1, limit(silence, timing).milliseconds / 60_000)
@@ -151,7 +134,6 @@ struct RecoveryLadder: Sendable {
 
     // MARK: Words
 
-    /// What is wrong and what to do about it. Nil on the ground.
     func trouble(hasEverHeard: Bool) -> String? {
         guard climbed.hasFailed else {
             return climbed.taken == nil ? nil : "It is being looked after as \(climbed.reason)."

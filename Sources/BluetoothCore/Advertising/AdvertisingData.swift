@@ -1,10 +1,10 @@
 import Domain
 
-/// What a device broadcasts about itself: advertising data, a scan response, an extended inquiry response or several of
-/// them in a row (Core Specification 5.4, vol 3 part C 11; the types are from Assigned Numbers 2.3).
+/// Decoded advertising data, scan response, extended inquiry response, or several of them in a row (Core Specification
+/// 5.4, vol 3 part C 11; types from Assigned Numbers 2.3).
 ///
-/// A sequence of structures: one byte of length, one of type, then the rest. Data from a hostile or broken device may
-/// end anywhere: a structure that exceeds what is there ends the data, and those before it count.
+/// Each structure has a byte of length, a byte of type, and the rest. Data from a hostile or broken device may end
+/// anywhere. A structure that exceeds the data ends it; the ones before it count.
 package struct AdvertisingData: Hashable, Sendable {
     package var flags: UInt8?
     package var name: DeviceName?
@@ -13,10 +13,9 @@ package struct AdvertisingData: Hashable, Sendable {
     package var transmitPower: Int?
     /// Three bytes as one number (Assigned Numbers 2.8).
     package var deviceClass: UInt32?
-    /// Whether the last structure was longer than what was there.
     package var isTruncated = false
 
-    /// Most services taken from one device. This program knows none that lists more.
+    /// Most services taken from one device. No known meter lists more.
     package static let servicesMax = 64
 
     package init(_ bytes: UnsafeRawBufferPointer) {
@@ -29,9 +28,6 @@ package struct AdvertisingData: Hashable, Sendable {
         self = bytes.withUnsafeBytes { AdvertisingData($0) }
     }
 
-    /// Calls `body` with the type and content of each structure.
-    ///
-    /// - Returns: false if the last one was longer than what was there.
     static func forEachStructure(
         in bytes: UnsafeRawBufferPointer, _ body: (UInt8, UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -63,7 +59,6 @@ package struct AdvertisingData: Hashable, Sendable {
         }
     }
 
-    /// An incomplete number at the end is skipped.
     private mutating func takeServices(_ body: UnsafeRawBufferPointer, width: Int) {
         for offset in stride(from: 0, through: body.count - width, by: width) {
             guard services.count < Self.servicesMax else { return }
@@ -74,13 +69,12 @@ package struct AdvertisingData: Hashable, Sendable {
     }
 }
 
-/// The name that a device broadcasts.
 package struct DeviceName: Hashable, Sendable {
     package var text: String
-    /// Whether the name is whole rather than shortened to fit an advertisement.
+    /// False for a name shortened to fit an advertisement.
     package var isComplete: Bool
 
-    /// The longest that the standard allows, in bytes (Core Specification 5.4, vol 3 part C 3.2.2.3).
+    /// Longest name of the standard, in bytes (Core Specification 5.4, vol 3 part C 3.2.2.3).
     package static let lengthMax = 248
 
     package init(_ text: String, isComplete: Bool = true) {
@@ -93,7 +87,7 @@ package struct DeviceName: Hashable, Sendable {
         // Modules pad their names with zeros.
         let significant = bytes.prefix(Self.lengthMax).prefix { $0 != 0 }
         var text = String.UnicodeScalarView()
-        // Invalid UTF-8 becomes the replacement character; characters that would move a terminal's cursor are removed.
+        // Invalid UTF-8 becomes the replacement character. Characters that would move a terminal's cursor are removed.
         for scalar in String(decoding: significant, as: UTF8.self).unicodeScalars where scalar.isVisible {
             text.append(scalar)
         }
@@ -104,7 +98,7 @@ package struct DeviceName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// The better of both names: a complete one is never replaced by a shortened one.
+    /// Returns the better of both names: a shortened one never replaces a complete one.
     package func replacing(_ old: DeviceName?) -> DeviceName {
         guard let old, old.isComplete, !isComplete else { return self }
         return old

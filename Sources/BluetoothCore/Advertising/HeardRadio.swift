@@ -1,4 +1,4 @@
-/// What a device broadcasts that is, or may be, a meter.
+/// Advertised contents of a certain or possible meter.
 package struct HeardRadio: Hashable, Sendable {
     package var device: RadioAddress
     package var name: String?

@@ -1,33 +1,29 @@
 package import Domain
 package import MeterCodec
 
-/// Which meter is heard, from what it advertises (Docs/Identities.md#over-the-air). The first answer over a link has
-/// the final say: radio modules share names and services.
+/// Meter identified by its advertisement (Docs/Identities.md#over-the-air). Radio modules share names and services, so
+/// the first answer over a link decides.
 package enum RadioIdentification: Hashable, Sendable {
     case meter(ModelName)
-    /// It may be a meter; connecting will tell.
+    /// A possible meter: connect to find out.
     case perhaps(Hint)
     case none
 
-    /// Why something may be a meter.
     package enum Hint: Hashable, Sendable {
-        /// Its name is one of the maker's.
         case makersName(MeterMaker)
-        /// Its name is that of a module used in meters.
         case modulesName
-        /// Its services are those of modules used in meters.
         case services
     }
 
     /// - Parameters:
-    ///   - name: its name, if heard yet.
-    ///   - kind: the radio that heard it.
+    ///   - name: nil if not heard yet.
+    ///   - kind: radio that heard the device.
     package init(
         name: String?, services: [BluetoothUUID], kind: RadioAddress.Kind, in catalogue: MeterCatalogue = .standard
     ) {
         let radio: LinkAddress.Transport = kind.isLowEnergy ? .ble : .spp
         let short = Set(services.compactMap(\.short))
-        // Names are ASCII; the length keeps a hostile one from being searched.
+        // Names are ASCII. The limit avoids a search in a long hostile name.
         if let name, name.utf8.count <= 32 {
             let advertised = AdvertisedName(name, over: radio, services: short)
             if let model = catalogue.families.firstNonNil({ $0.model(named: advertised) }) {
@@ -35,7 +31,7 @@ package enum RadioIdentification: Hashable, Sendable {
                 return
             }
         }
-        // Over Classic, the serial port that meters have is most other things', too.
+        // Over Classic, most other devices have the meters' serial port, too.
         let hasModule = radio == .ble && !catalogue.radioServices.isDisjoint(with: short)
         let upper = name?.uppercased() ?? ""
         let maker = catalogue.families.first { $0.isMakersName(upper) }

@@ -1,20 +1,18 @@
 package import Domain
 
-/// Discovers what a GATT server has, reads, writes and subscribes: one operation at a time, each a series of requests.
+/// Explores a GATT server, reads, writes and subscribes. One operation at a time, each a series of requests.
 ///
-/// No server is trusted: every answer must make progress, so each operation ends after a bounded number of requests
-/// whatever the other end says. The driver calls `nextPDU` whenever the link has room, hands in what arrives, and calls
-/// `woke` at `nextWake`.
+/// The client trusts no server: every answer must make progress, so each operation ends after a bounded number of
+/// requests. The driver calls `nextPDU` whenever the link has room, passes in incoming PDUs, and calls `woke` at
+/// `nextWake`.
 package struct GATTClient: Sendable {
-    /// Most services, characteristics and descriptors together. The largest meter known has about a hundred.
+    /// Most services, characteristics and descriptors together. The largest known meter has about a hundred.
     package static let attributeLimit = 512
 
-    /// What has been discovered so far.
     package private(set) var database = GATTDatabase()
     var bearer: ATTBearer
     private var work = Work.none
 
-    /// The present operation, and how far it is.
     private enum Work: Sendable {
         case none
         case mtu
@@ -28,19 +26,15 @@ package struct GATTClient: Sendable {
     package enum Operation: Hashable, Sendable {
         case exchangeMTU
         case discoverServices
-        /// - Parameter service: the first handle of a service in `database`.
         case discoverCharacteristics(service: UInt16)
-        /// - Parameter characteristic: the declaration of a characteristic in `database`.
         case discoverDescriptors(characteristic: UInt16)
-        /// Reads the whole value, in as many requests as it takes.
         case read(UInt16)
-        /// With a response.
         case write(UInt16, [UInt8])
         case subscribe(UInt16, GATTSubscription)
     }
 
     package enum Outcome: Hashable, Sendable {
-        /// Done. The result of a discovery is in `database`, an MTU in `mtu`.
+        /// The result of a discovery is in `database`, an MTU in `mtu`.
         case done
         case value([UInt8])
         case failed(GATTFailure)
@@ -55,7 +49,7 @@ package struct GATTClient: Sendable {
         if case .none = work { false } else { true }
     }
 
-    /// Takes what another host, which made the link, has found out.
+    /// Takes the database and MTU from another host, which made the link.
     mutating func know(_ database: GATTDatabase, mtu: Int) {
         self.database = database
         bearer.agreed(on: mtu)
@@ -65,9 +59,7 @@ package struct GATTClient: Sendable {
 
     package enum OnBegin: Hashable, Sendable {
         case started
-        /// There was nothing to request.
         case finished(Outcome)
-        /// Another operation is under way.
         case busy
     }
 
@@ -101,7 +93,7 @@ package struct GATTClient: Sendable {
         }
     }
 
-    /// Queues a write without a response. Does not need an operation, and may be called at any time.
+    /// Queues a write without a response. Allowed at any time, also during an operation.
     package mutating func writeWithoutResponse(_ value: [UInt8], to handle: UInt16) {
         bearer.send(.writeCommand(handle: handle, value: value))
     }
@@ -132,9 +124,7 @@ package struct GATTClient: Sendable {
     package mutating func nextPDU(at now: MonotonicTime) -> ATTPDU? { bearer.nextPDU(at: now) }
 
     package enum OnReceived: Hashable, Sendable {
-        /// The operation is over.
         case finished(Outcome)
-        /// Values sent by the server. Never empty.
         case values([ATTHandleValue])
         case none
     }
@@ -151,7 +141,7 @@ package struct GATTClient: Sendable {
     }
 
     package enum OnWoke: Hashable, Sendable {
-        /// The operation is over, and so is the link.
+        /// Operation and link are over.
         case timedOut
         case none
     }
@@ -165,7 +155,7 @@ package struct GATTClient: Sendable {
     package var nextWake: MonotonicTime? { bearer.nextWake }
 }
 
-/// What each answer leads to. Nil if the operation continues.
+/// Handlers of answers. They return nil if the operation continues.
 extension GATTClient {
     private mutating func answered(_ answer: ATTAnswer) -> Outcome? {
         switch answer {
@@ -187,7 +177,7 @@ extension GATTClient {
         case (.read(let handle, let soFar), .readResponse(let part)),
             (.read(let handle, let soFar), .readBlobResponse(let part)):
             return hasRead(part, of: handle, soFar: soFar)
-        // The bearer matches responses to requests, and requests to operations: nothing else arrives here.
+        // The bearer matches responses to requests, and requests to operations: no other response arrives here.
         default: return nil
         }
     }
@@ -247,7 +237,7 @@ extension GATTClient {
         return nil
     }
 
-    /// Each value is the properties, the handle of the value, and the name (vol 3 part G 3.3.1).
+    /// Each value holds the properties, the handle of the value, and the UUID (vol 3 part G 3.3.1).
     private mutating func found(_ entries: [ATTHandleValue], service: Int, next: UInt16) -> Outcome? {
         let last = database.services[service].range.last
         var previous = next - 1
@@ -269,7 +259,6 @@ extension GATTClient {
         return askForCharacteristics(of: service, after: previous)
     }
 
-    /// Each characteristic ends where the next begins.
     private mutating func closeCharacteristics(of service: Int) {
         let declarations = database.services[service].characteristics.map(\.declaration)
         for (index, next) in declarations.dropFirst().enumerated() {
@@ -304,8 +293,8 @@ extension GATTClient {
 
     // MARK: Values
 
-    /// A part that fills its PDU may not be the last (vol 3 part G 4.8.3). Each part makes the value longer, and no
-    /// value is longer than 512 bytes.
+    /// Appends a part of a value. After a part that fills its PDU, more may follow (vol 3 part G 4.8.3). Each part
+    /// makes the value longer, and no value exceeds 512 bytes.
     private mutating func hasRead(_ part: [UInt8], of handle: UInt16, soFar: [UInt8]) -> Outcome? {
         let value = Array((soFar + part).prefix(ATTPDU.longestValue))
         guard part.count >= bearer.mtu - 1, value.count < ATTPDU.longestValue else { return .value(value) }

@@ -1,11 +1,10 @@
-/// What a server offers, as far as it has been discovered.
+/// Attributes of a server, as far as discovered.
 package struct GATTDatabase: Hashable, Sendable {
-    /// In the order of their handles.
     package var services: [GATTService]
 
     package init(services: [GATTService] = []) { self.services = services }
 
-    /// The first characteristic with this name in a service with that name, of which a server may have several.
+    /// Returns the first match: a server may have several services with the same UUID.
     package func characteristic(_ uuid: BluetoothUUID, of service: BluetoothUUID) -> GATTCharacteristic? {
         for candidate in services where candidate.uuid == service {
             if let found = candidate.characteristics.first(where: { $0.uuid == uuid }) { return found }
@@ -13,7 +12,6 @@ package struct GATTDatabase: Hashable, Sendable {
         return nil
     }
 
-    /// Number of known attributes.
     var attributeCount: Int {
         services.reduce(services.count) { count, service in
             service.characteristics.reduce(count + service.characteristics.count) { $0 + $1.descriptors.count }
@@ -25,7 +23,6 @@ package struct GATTDatabase: Hashable, Sendable {
 package struct GATTService: Hashable, Sendable {
     package var uuid: BluetoothUUID
     package var range: ATTHandleRange
-    /// Empty until discovered.
     package var characteristics: [GATTCharacteristic]
 
     package init(uuid: BluetoothUUID, range: ATTHandleRange, characteristics: [GATTCharacteristic] = []) {
@@ -35,17 +32,15 @@ package struct GATTService: Hashable, Sendable {
     }
 }
 
-/// A value that a service offers (vol 3 part G 3.3).
+/// A characteristic (vol 3 part G 3.3).
 package struct GATTCharacteristic: Hashable, Sendable {
     package var uuid: BluetoothUUID
     package var properties: GATTProperties
-    /// The attribute that declares it.
     package var declaration: UInt16
-    /// The attribute that holds the value, after the declaration.
+    /// Handle of the value, after the declaration.
     package var value: UInt16
-    /// The last attribute that belongs to it.
+    /// Last handle that belongs to the characteristic.
     package var end: UInt16
-    /// Empty until discovered.
     package var descriptors: [ATTInformation]
 
     package init(
@@ -60,13 +55,13 @@ package struct GATTCharacteristic: Hashable, Sendable {
         self.descriptors = descriptors
     }
 
-    /// The Client Characteristic Configuration, by which a client subscribes.
+    /// Handle of the Client Characteristic Configuration, by which a client subscribes.
     package var subscription: UInt16? {
         descriptors.first { $0.type == .clientCharacteristicConfiguration }?.handle
     }
 }
 
-/// What can be done with a characteristic (vol 3 part G 3.3.1.1).
+/// Allowed uses of a characteristic (vol 3 part G 3.3.1.1).
 package struct GATTProperties: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -82,7 +77,7 @@ package struct GATTProperties: OptionSet, Hashable, Sendable {
     package static let extended = GATTProperties(rawValue: 0x80)
 }
 
-/// What a client writes to a Client Characteristic Configuration (vol 3 part G 3.3.3.3).
+/// Value for a Client Characteristic Configuration (vol 3 part G 3.3.3.3).
 package enum GATTSubscription: UInt16, Sendable {
     case notifications = 1
     case indications = 2

@@ -1,21 +1,18 @@
-/// Why an operation of a GATT client failed.
+/// Failure of an operation of a GATT client.
 package enum GATTFailure: Error, Hashable, Sendable {
     case refused(ATTErrorCode)
     case malformed(ATTDecodeError)
     case misbehaved(GATTFault)
-    /// No answer in 30 s. The link cannot be used any more.
+    /// No answer in 30 s. The link is unusable.
     case timedOut
 }
 
 /// A well-formed answer that makes no sense.
 package enum GATTFault: Hashable, Sendable {
-    /// A handle that does not come after the previous one, which could go on for ever.
+    /// A handle that does not come after the previous one, so that the list might never end.
     case handlesGoBack(to: UInt16)
-    /// A handle outside the requested range.
     case handleOutside(UInt16)
-    /// A list entry with an impossible length.
     case entryLength(Int)
-    /// More attributes than any meter has.
     case tooManyAttributes(limit: Int)
     /// The operation named a service that the server never listed.
     case unknownAttribute(UInt16)

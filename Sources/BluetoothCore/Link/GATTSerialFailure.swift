@@ -1,18 +1,14 @@
 import Domain
 
-/// Why a link over GATT failed, or ended.
+/// Reason why a link over GATT failed or ended.
 package enum GATTSerialFailure: Error, Hashable, Sendable {
-    /// The device has none of the characteristics that carry a meter's bytes.
     case noProfile(services: [BluetoothUUID])
-    /// An operation failed.
     case operation(GATTSerialStep, GATTFailure)
-    /// The steps until the link is open took too long in total.
     case tooSlow(GATTSerialStep, limit: Duration)
-    /// More is waiting to be sent than a meter is ever sent.
+    /// The send backlog exceeds anything that a meter needs.
     case tooMuchToSend(limit: Int)
 }
 
-/// How far the link has come.
 package enum GATTSerialStep: Hashable, Sendable {
     case agreeingOnMTU, findingServices, findingCharacteristics, findingDescriptors, subscribing, sending
 }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A meter's serial line through GATT: from the link being up to bytes both ways.
+/// A meter's serial line over GATT.
 ///
 /// ```
 ///   ┌──────┐ link up ┌─────┐  ┌──────────┐  ┌─────────────────┐  ┌─────────────┐  ┌─────────────┐  ┌──────┐
@@ -9,37 +9,35 @@ package import Domain
 ///       └──────────── link up, and everything known already ──────────────────────────▶
 /// ```
 ///
-/// and from each to FAILED, after which nothing is sent or delivered. Only the two services that meters use are
+/// Each state may lead to FAILED, after which nothing is sent or delivered. Only the two services of meters are
 /// explored, because each request costs a connection interval of a slow radio.
 ///
-/// The driver calls `nextPDU` whenever the link has room for a packet, until it returns nil; hands in each packet that
-/// arrives; and calls `woke` at `nextWake`.
+/// The driver calls `nextPDU` whenever the link has room for a packet, until it returns nil. It passes in each incoming
+/// packet, and calls `woke` at `nextWake`.
 package struct GATTSerialMachine: Sendable {
     private var client: GATTClient
     private let setUpLimit: Duration
     private var phase = Phase.down
     private var outgoing = OutgoingMessages()
-    /// When the link came up.
     private var upSince: MonotonicTime?
-    /// Number of values that came before the link was open, or from characteristics without a subscription.
+    /// Number of values from before the link was open, or from characteristics without a subscription.
     package private(set) var strayValues = 0
 
     private enum Phase: Sendable {
         case down
         case agreeingOnMTU
         case findingServices
-        /// - Parameter rest: first handles of the services still to be explored.
         case findingCharacteristics(rest: [UInt16])
         case findingDescriptors(GATTSerialProfile)
         case subscribing(GATTSerialProfile)
-        /// - Parameter unanswered: what was written with response, until the response comes.
+        /// - Parameter unanswered: bytes of a write with response, until the response comes.
         case open(GATTSerialProfile, unanswered: [UInt8]?)
         case failed
     }
 
     /// - Parameters:
-    ///   - ownMTU: the longest PDU that this host accepts.
-    ///   - setUpLimit: how long after coming up the link must be open. A meter needs about a second; one that answers
+    ///   - ownMTU: longest PDU that this host accepts.
+    ///   - setUpLimit: time limit for opening the link. A meter needs about a second. Without a limit, one that answers
     ///     each of a hundred requests just in time would hold its adapter's slot for an hour.
     package init(ownMTU: Int = ATTPDU.largestMTU, setUpLimit: Duration = .seconds(30)) {
         client = GATTClient(ownMTU: ownMTU)
@@ -48,9 +46,7 @@ package struct GATTSerialMachine: Sendable {
 
     package var mtu: Int { client.mtu }
     package var counters: ATTBearer.Counters { client.counters }
-    /// What has been discovered so far.
     package var database: GATTDatabase { client.database }
-    /// The discovered services, for people.
     package var services: [BluetoothUUID] { client.database.services.map(\.uuid) }
 
     // MARK: Events
@@ -59,11 +55,10 @@ package struct GATTSerialMachine: Sendable {
         guard case .down = phase else { return }
         upSince = now
         phase = .agreeingOnMTU
-        // Nothing else is under way, so this begins at once.
         _ = client.begin(.exchangeMTU)
     }
 
-    /// The link is up, made by another host, which has found out what the device offers: nothing is left to discover.
+    /// Opens a link made by another host, which has already explored the device.
     package mutating func linkUp(knowing database: GATTDatabase, mtu: Int, at now: MonotonicTime) -> OnReceived {
         guard case .down = phase else { return .none }
         upSince = now
@@ -73,16 +68,14 @@ package struct GATTSerialMachine: Sendable {
     }
 
     package enum OnReceived: Equatable, Sendable {
-        /// Bytes are carried from now on.
         case opened(GATTSerialProfile, mtu: Int)
-        /// The meter sent this. Never empty.
+        /// Bytes from the meter. Never empty.
         case deliver([UInt8])
-        /// Close the link.
         case failed(GATTSerialFailure)
         case none
     }
 
-    /// Handles an incoming packet, which may be any bytes at all.
+    /// Handles an incoming packet, which may be any bytes.
     package mutating func received(_ packet: [UInt8]) -> OnReceived {
         switch phase {
         case .down, .failed: return .none
@@ -97,11 +90,10 @@ package struct GATTSerialMachine: Sendable {
 
     package enum OnSend: Equatable, Sendable {
         case queued
-        /// Close the link.
         case failed(GATTSerialFailure)
     }
 
-    /// Sends bytes to the meter as one command. They wait until the link is open.
+    /// Sends bytes to the meter as one command. Queues them until the link is open.
     package mutating func send(_ bytes: [UInt8]) -> OnSend {
         if case .failed = phase { return .queued }
         guard outgoing.append(bytes) else {
@@ -111,7 +103,7 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
-    /// Writes by the other way to the meter's line from now on.
+    /// Switches writing to the other way to the meter's line.
     ///
     /// - Returns: false if there is only one way, or the link is not open.
     package mutating func switchOutput() -> Bool {
@@ -120,11 +112,10 @@ package struct GATTSerialMachine: Sendable {
         return true
     }
 
-    /// The next packet for the link, if any.
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }
         if let pdu = client.nextPDU(at: now) { return pdu.bytes }
-        // This is asked after each packet that comes, and there is rarely anything.
+        // The driver calls this after each incoming packet, and the queue is usually empty.
         guard !outgoing.isEmpty, case .open(let profile, unanswered: nil) = phase,
             let part = outgoing.next(atMost: mtu - 3)
         else { return nil }
@@ -132,7 +123,6 @@ package struct GATTSerialMachine: Sendable {
     }
 
     package enum OnWoke: Equatable, Sendable {
-        /// Close the link.
         case failed(GATTSerialFailure)
         case none
     }
@@ -150,7 +140,6 @@ package struct GATTSerialMachine: Sendable {
         return .none
     }
 
-    /// When `woke` has something to do next.
     package var nextWake: MonotonicTime? {
         if case .failed = phase { return nil }
         guard let answer = client.nextWake else { return setUpDeadline }
@@ -164,7 +153,6 @@ package struct GATTSerialMachine: Sendable {
         }
     }
 
-    /// The present step. Nil before the first and after the last.
     private var step: GATTSerialStep? {
         switch phase {
         case .down, .failed: nil
@@ -178,7 +166,6 @@ package struct GATTSerialMachine: Sendable {
     }
 }
 
-/// The transitions from one step to the next.
 extension GATTSerialMachine {
     private mutating func finished(_ outcome: GATTClient.Outcome) -> OnReceived {
         if case .failed(let failure) = outcome { return stepFailed(failure) }
@@ -202,11 +189,11 @@ extension GATTSerialMachine {
     private mutating func stepFailed(_ failure: GATTFailure) -> OnReceived {
         switch (phase, failure) {
         case (.agreeingOnMTU, .refused):
-            // Old modules do not know the request, and stay at 23.
+            // Old modules do not know the request. The MTU stays at 23.
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // The meter claims to take both kinds of write, but takes only one (Docs/Protocols/TC66.md#links).
+            // The meter lists both kinds of write, but takes only one (Docs/Protocols/TC66.md#links).
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)
@@ -234,7 +221,7 @@ extension GATTSerialMachine {
     }
 
     private mutating func subscribe(_ profile: GATTSerialProfile) -> OnReceived {
-        // With the descriptors just found. A clone of the HM-10 may notify without a descriptor to switch that on: it
+        // Uses the descriptors just found. A clone of the HM-10 may notify without a descriptor to switch that on. It
         // counts as switched on, as in BlueZ (src/shared/gatt-client.c, register_notify).
         guard let handle = GATTSerialProfile(client.database)?.input.subscription else {
             phase = .open(profile, unanswered: nil)
@@ -244,7 +231,7 @@ extension GATTSerialMachine {
         return go(on: client.begin(.subscribe(handle, profile.subscription)))
     }
 
-    /// An operation that needs no request is over at once. There is at most one for each service, so this ends.
+    /// An operation without a request ends at once. There is at most one for each service, so the recursion ends.
     private mutating func go(on begun: GATTClient.OnBegin) -> OnReceived {
         switch begun {
         case .started, .busy: .none
@@ -279,7 +266,7 @@ extension GATTSerialMachine {
             if value.handle != profile.input.value {
                 strayValues += 1
             } else if bytes.isEmpty {
-                // Nearly always all there is, so it is passed on without a copy.
+                // Usually the only value, so it is passed on without a copy.
                 bytes = value.value
             } else {
                 bytes += value.value

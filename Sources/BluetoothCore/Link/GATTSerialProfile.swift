@@ -1,16 +1,16 @@
-/// Which characteristics of a meter carry its bytes, and how they are written.
+/// The characteristics that carry a meter's bytes, and the kind of write.
 ///
 /// Meters put a serial line behind GATT in three ways (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
-/// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names are unreliable (a TC66C calls
-/// itself `BT24-M`, an FNB58 whatever its owner likes), so the choice depends on which characteristics exist and what
-/// properties they declare. The first matching rule applies:
+/// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names are unreliable: a TC66C calls
+/// itself `BT24-M`, an FNB58 whatever its owner likes. So the existing characteristics and their properties decide. The
+/// first matching rule applies:
 ///
 /// 1. `FFE0/FFE4` notifies and `FFE5/FFE9` takes writes: an RF-star module, in TC66C up to firmware 1.14 and in all
 ///    FNIRSI meters. Written with response if the property is there: the TC66C gives no answer otherwise, and the
 ///    FNIRSI accept both.
-/// 2. `FFE0/FFE1` notifies and takes writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only `FFE2`
-///    beside it, which the UM's module DX-BT18 and some Atorch have, is another way to the same line. It is used after
-///    `switchOutput` alone: some Atorch act on nothing that comes by the first (syssi/esphome-atorch-dl24 writes only this).
+/// 2. `FFE0/FFE1` notifies and takes writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only `FFE2`,
+///    in the UM's module DX-BT18 and some Atorch, is another way to the same line. Only `switchOutput` selects it: some
+///    Atorch ignore writes to the first (syssi/esphome-atorch-dl24 writes only this).
 /// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24),
 ///    and Atorch meters built like it.
 ///
@@ -19,9 +19,7 @@
 package struct GATTSerialProfile: Hashable, Sendable {
     package var shape: Shape
     private var way: Way
-    /// The other way to the line, if there are two.
     private var spare: Way?
-    /// The characteristic that sends the meter's bytes.
     package var input: GATTCharacteristic
 
     package enum Shape: String, CaseIterable, Sendable {
@@ -39,11 +37,9 @@ package struct GATTSerialProfile: Hashable, Sendable {
         var other: WriteKind { self == .withResponse ? .withoutResponse : .withResponse }
     }
 
-    /// How the meter is written to.
     private struct Way: Hashable, Sendable {
         var output: UInt16
         var writeKind: WriteKind
-        /// Whether the output's other kind of write is allowed as well.
         var allowsOtherKind: Bool
 
         init(_ output: GATTCharacteristic, _ kind: WriteKind) {
@@ -53,17 +49,16 @@ package struct GATTSerialProfile: Hashable, Sendable {
         }
     }
 
-    /// The attribute to write to.
     package var output: UInt16 { way.output }
     package var writeKind: WriteKind { way.writeKind }
 
-    /// The services used by any rule.
+    /// Services that any rule uses.
     package static let services: Set<BluetoothUUID> = [.serialInput, .serialOutput]
 
-    /// Finds the rule that applies.
+    /// Finds the matching rule.
     ///
-    /// - Parameter database: with the characteristics of `services`.
-    /// - Returns: nil if none does: the device is not a known meter.
+    /// - Parameter database: includes the characteristics of `services`.
+    /// - Returns: nil for an unknown device.
     package init?(_ database: GATTDatabase) {
         let single = database.characteristic(.ffe1, of: .serialInput)
         if let input = database.characteristic(.ffe4, of: .serialInput), input.tells,
@@ -93,19 +88,18 @@ package struct GATTSerialProfile: Hashable, Sendable {
         way = Way(output, kind)
     }
 
-    /// The value for the input's configuration: notifications if it supports them.
     package var subscription: GATTSubscription {
         input.properties.contains(.notify) ? .notifications : .indications
     }
 
-    /// Switches to the other attribute, if there are two ways to the line; calling it again switches back.
+    /// Switches to the other way to the line, if there are two. A second call switches back.
     mutating func switchOutput() -> Bool {
         guard let other = spare else { return false }
         (way, spare) = (other, way)
         return true
     }
 
-    /// Switches to the other kind of write, if there is one. Once only: it does not switch back.
+    /// Switches to the other kind of write, if there is one. Never switches back.
     mutating func switchWriteKind() -> Bool {
         guard way.allowsOtherKind else { return false }
         (way.writeKind, way.allowsOtherKind) = (way.writeKind.other, false)
@@ -114,10 +108,8 @@ package struct GATTSerialProfile: Hashable, Sendable {
 }
 
 extension GATTCharacteristic {
-    /// Whether it sends its values by itself.
     fileprivate var tells: Bool { !properties.isDisjoint(with: [.notify, .indicate]) }
 
-    /// How to write to it, if that is possible.
     fileprivate func writeKind(preferring preferred: GATTSerialProfile.WriteKind) -> GATTSerialProfile.WriteKind? {
         switch (properties.contains(.write), properties.contains(.writeWithoutResponse)) {
         case (true, true): preferred
@@ -129,7 +121,7 @@ extension GATTCharacteristic {
 }
 
 extension BluetoothUUID {
-    // Unassigned numbers that makers of serial modules use.
+    // Unassigned numbers used by makers of serial modules.
     fileprivate static let serialInput = BluetoothUUID(short: 0xFFE0)
     fileprivate static let serialOutput = BluetoothUUID(short: 0xFFE5)
     fileprivate static let ffe1 = BluetoothUUID(short: 0xFFE1)

@@ -1,12 +1,11 @@
-/// How often the two ends of an LE link meet, and how long it survives silence (Core Specification 5.4, vol 4 part E
-/// 7.8.12).
+/// Connection interval, latency and supervision timeout of an LE link (Core Specification 5.4, vol 4 part E 7.8.12).
 package struct ConnectionParameters: Hashable, Sendable {
-    /// Time between two meetings, in units of 1.25 ms.
+    /// Shortest connection interval, in units of 1.25 ms.
     package var intervalMin: UInt16
     package var intervalMax: UInt16
-    /// Number of meetings that the device may skip on purpose.
+    /// Number of connection events that the device may skip.
     package var latency: UInt16
-    /// How long a silence ends the link, in units of 10 ms.
+    /// Time of silence that ends the link, in units of 10 ms.
     package var supervisionTimeout: UInt16
 
     package init(intervalMin: UInt16, intervalMax: UInt16, latency: UInt16, supervisionTimeout: UInt16) {
@@ -16,27 +15,27 @@ package struct ConnectionParameters: Hashable, Sendable {
         self.supervisionTimeout = supervisionTimeout
     }
 
-    /// The parameters used for links to meters.
+    /// Parameters for links to meters.
     ///
-    /// The kernel's own supervision time-out is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c): ten meetings
-    /// drowned out by Wi-Fi on the same chip end a link. 8 s is what habluetooth loads for a link in use
+    /// The kernel's own supervision timeout is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c): ten connection
+    /// events drowned out by Wi-Fi on the same chip end a link. habluetooth loads 8 s for a link in use
     /// (`MEDIUM_CONN_TIMEOUT`, src/habluetooth/const.py). The interval is the kernel's own, 30 to 50 ms: habluetooth's
-    /// 8.75 to 11.25 ms would use four times the airtime, and no meter's maker publishes one.
+    /// 8.75 to 11.25 ms would use four times the airtime, and no maker of meters publishes one.
     package static let meter = ConnectionParameters(
         intervalMin: 0x18, intervalMax: 0x28, latency: 0, supervisionTimeout: 800)
 
-    /// Whether the kernel accepts them (`hci_check_conn_params`, include/net/bluetooth/hci_core.h). It silently ignores
-    /// others.
+    /// Whether the kernel accepts the parameters (`hci_check_conn_params`, include/net/bluetooth/hci_core.h). It
+    /// silently ignores invalid ones.
     package var isValid: Bool {
         guard intervalMin <= intervalMax, intervalMin >= 6, intervalMax <= 3200,
             (10...3200).contains(supervisionTimeout), UInt32(intervalMax) < UInt32(supervisionTimeout) * 8
         else { return false }
-        // Below one it wraps around in the kernel, too.
+        // A value below one wraps around in the kernel, too.
         let latencyMax = UInt16(truncatingIfNeeded: UInt32(supervisionTimeout) * 4 / UInt32(intervalMax)) &- 1
         return latency <= 499 && latency <= latencyMax
     }
 
-    /// As the management interface expects them (`struct mgmt_conn_param`, include/net/bluetooth/mgmt.h).
+    /// Encoding of the management interface (`struct mgmt_conn_param`, include/net/bluetooth/mgmt.h).
     var bytes: [UInt8] {
         intervalMin.littleEndianBytes + intervalMax.littleEndianBytes + latency.littleEndianBytes
             + supervisionTimeout.littleEndianBytes

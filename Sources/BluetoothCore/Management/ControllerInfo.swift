@@ -1,23 +1,22 @@
 package import Domain
 
-/// Which of an adapter's settings are on, or are supported (Linux `net/bluetooth/mgmt.h`, `MGMT_SETTING_…`).
+/// Settings that are on, or supported (Linux `net/bluetooth/mgmt.h`, `MGMT_SETTING_…`).
 package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let powered = ControllerSettings(rawValue: 1 << 0)
-    /// Pairing keys are kept, and PIN requests reach programs.
+    /// The adapter keeps pairing keys, and PIN requests reach programs.
     package static let bondable = ControllerSettings(rawValue: 1 << 4)
-    /// Bluetooth Classic.
     package static let classic = ControllerSettings(rawValue: 1 << 7)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)
 }
 
-/// An adapter's description of itself, the answer to Read Controller Information.
+/// Answer to Read Controller Information.
 package struct ControllerInfo: Hashable, Sendable {
     package var address: MACAddress
-    /// The number of the HCI version (Core Specification, assigned numbers): 6 is 4.0, 9 is 5.0.
+    /// Number of the HCI version (Core Specification, assigned numbers): 6 is 4.0, 9 is 5.0.
     package var version: UInt8
     package var manufacturer: UInt16
     package var supported: ControllerSettings
@@ -34,8 +33,7 @@ package struct ControllerInfo: Hashable, Sendable {
         self.current = current
     }
 
-    /// Decodes the answer's bytes without opcode and status. The class of device and the names that follow are not used
-    /// here.
+    /// Decodes the answer without opcode and status. Ignores the class of device and the names that follow.
     package init(_ bytes: some Collection<UInt8>) throws(ManagementFault) {
         var reader = ManagementReader(Array(bytes))
         address = try reader.address()
@@ -46,7 +44,7 @@ package struct ControllerInfo: Hashable, Sendable {
     }
 }
 
-/// The answer to Read Controller Index List: the number of each adapter that is set up.
+/// Answer to Read Controller Index List: the number of each adapter that is set up.
 package struct ControllerIndexList: Hashable, Sendable {
     package var indexes: [UInt16]
 

@@ -10,24 +10,24 @@ package enum ManagementCommand: Hashable, Sendable {
     case setClassic(Bool)
     case setIOCapability(IOCapability)
     case startDiscovery(DiscoveryKinds)
-    /// - Parameter rssi: in dBm; weaker devices are not reported, and 127 reports all.
+    /// - Parameter rssi: in dBm. The kernel omits weaker devices; 127 reports all.
     case startServiceDiscovery(DiscoveryKinds, rssi: Int8, services: [BluetoothUUID])
     case stopDiscovery(DiscoveryKinds)
-    /// Answers a report that asks for it. The kernel looks up an unknown name.
+    /// Answers a report that asks for the name. The kernel looks up an unknown name.
     case confirmName(RadioAddress, isKnown: Bool)
     case disconnect(RadioAddress)
     case pairDevice(RadioAddress, IOCapability)
     case cancelPairDevice(RadioAddress)
     case unpairDevice(RadioAddress, disconnect: Bool)
-    /// At most 16 bytes of the PIN are sent.
+    /// Sends at most 16 bytes of the PIN.
     case pinCodeReply(RadioAddress, pin: String)
     case pinCodeRefusal(RadioAddress)
     case userConfirmation(RadioAddress, isConfirmed: Bool)
     case userPasskey(RadioAddress, UInt32?)
-    /// For the next link to the device, whoever makes it.
+    /// Applies to the next link to the device, whichever program makes it.
     case loadConnectionParameters(RadioAddress, ConnectionParameters)
 
-    /// What a side can display and enter when it pairs (Core Specification 5.4, vol 4 part E 7.7.40; LE adds the last).
+    /// Display and input of a side that pairs (Core Specification 5.4, vol 4 part E 7.7.40; LE adds the last).
     package enum IOCapability: UInt8, Sendable {
         case displayOnly = 0
         case displayYesNo = 1
@@ -65,8 +65,8 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// Whether it answers a device's request during pairing. The kernel accepts these while any other command is
-    /// pending: their handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check for a
+    /// Whether the command answers a device's request during pairing. The kernel accepts these during any other
+    /// command: their handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check for a
     /// pending one.
     package var isPairingAnswer: Bool {
         switch self {
@@ -75,7 +75,7 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// The whole packet. Commands that concern no particular adapter ignore `index`.
+    /// Returns the whole packet. Commands for no particular adapter ignore `index`.
     package func bytes(index: UInt16) -> [UInt8] {
         let isGeneral = self == .readVersion || self == .readIndexList
         return ManagementPacket.encode(

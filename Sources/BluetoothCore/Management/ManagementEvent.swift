@@ -1,4 +1,4 @@
-/// A report from the kernel about an adapter, or an answer (BlueZ `doc/mgmt`, "Events"). Anything else becomes `other`.
+/// An event or answer from the kernel (BlueZ `doc/mgmt`, "Events"). Unused kinds become `other`.
 package enum ManagementEvent: Hashable, Sendable {
     /// - Parameter parameters: the answer without opcode and status.
     case commandComplete(opcode: UInt16, ManagementStatus, parameters: [UInt8])
@@ -7,14 +7,14 @@ package enum ManagementEvent: Hashable, Sendable {
     case indexAdded
     case indexRemoved
     case newSettings(ControllerSettings)
-    /// A pairing over Classic succeeded. The key itself is of no interest here.
+    /// A pairing over Classic succeeded. The key itself is dropped.
     case newLinkKey(RadioAddress)
     case deviceConnected(RadioAddress)
     case deviceDisconnected(RadioAddress, DisconnectReason)
     case connectFailed(RadioAddress, ManagementStatus)
     /// - Parameter isSecure: whether a PIN of 16 digits is required.
     case pinCodeRequest(RadioAddress, isSecure: Bool)
-    /// - Parameter isHint: nobody has to compare numbers, only to agree.
+    /// - Parameter isHint: whether the user only has to agree, without comparing numbers.
     case userConfirmationRequest(RadioAddress, isHint: Bool, value: UInt32)
     case userPasskeyRequest(RadioAddress)
     case authenticationFailed(RadioAddress, ManagementStatus)
@@ -46,7 +46,6 @@ package enum ManagementEvent: Hashable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The text for people.
         package var words: String {
             switch rawValue {
             case 1: "nothing was heard from the device"
@@ -74,7 +73,6 @@ package enum ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Answers, and events about the adapter itself.
     private static func general(
         _ code: UInt16, _ reader: inout ManagementReader
     ) throws(ManagementFault) -> ManagementEvent? {
@@ -99,13 +97,12 @@ package enum ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Events about one device.
     private static func device(
         _ code: UInt16, _ reader: inout ManagementReader
     ) throws(ManagementFault) -> ManagementEvent? {
         switch code {
         case 0x0009:
-            // The hint whether to store the key.
+            // Skips the hint whether to store the key.
             _ = try reader.byte()
             return .newLinkKey(try reader.device())
         case 0x000B: return .deviceConnected(try reader.device())
@@ -133,7 +130,7 @@ package enum ManagementEvent: Hashable, Sendable {
 }
 
 extension ManagementEvent {
-    /// For bytes that are kept anyway, as in tests.
+    /// Decodes bytes that are kept anyway, as in tests.
     package static func decode(_ bytes: [UInt8]) throws(ManagementFault) -> (index: UInt16, event: ManagementEvent) {
         let result: Result<(UInt16, ManagementEvent), ManagementFault> = bytes.withUnsafeBytes { raw in
             Result { () throws(ManagementFault) in

@@ -1,14 +1,10 @@
 import Domain
 
-/// What is wrong with a packet that claims to be the kernel's.
 package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Shorter than the six bytes at the beginning of each packet.
+    /// Fewer than the six bytes of the header.
     case noHeader(count: Int)
-    /// The header's length differs from the number of bytes.
     case length(claimed: Int, actual: Int)
-    /// A field extends beyond the end.
     case truncated(code: UInt16, count: Int)
-    /// A field has an undefined value.
     case value(String)
 
     package var description: String {
@@ -22,20 +18,18 @@ package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// One packet of the management channel in place, before anything is copied (BlueZ `doc/mgmt`, "Packet Structures"):
-/// code, index and length, two bytes each, then the number of bytes given by the length. All little-endian.
+/// One packet of the management channel, read in place (BlueZ `doc/mgmt`, "Packet Structures"): code, index and length,
+/// two bytes each, then the content of that length. All little-endian.
 ///
 /// Valid only as long as the memory it refers to.
 package struct ManagementPacket {
-    /// The code of the event; of the command in a packet that a program sends.
     package let code: UInt16
-    /// The adapter's number; `noIndex` if the packet concerns none.
+    /// Number of the adapter; `noIndex` if the packet concerns none.
     package let index: UInt16
     package let parameters: UnsafeRawBufferPointer
 
     package static let noIndex: UInt16 = 0xFFFF
     package static let headerLength = 6
-    /// The length is a 16-bit word.
     package static let lengthMax = headerLength + 0xFFFF
 
     package init(_ bytes: UnsafeRawBufferPointer) throws(ManagementFault) {
@@ -49,19 +43,18 @@ package struct ManagementPacket {
     }
 
     static func encode(code: UInt16, index: UInt16, _ parameters: [UInt8]) -> [UInt8] {
-        // Commands are a few dozen bytes long.
         code.littleEndianBytes + index.littleEndianBytes
             + UInt16(truncatingIfNeeded: parameters.count).littleEndianBytes + parameters
     }
 }
 
-/// A device that was heard, in place within the kernel's packet. Valid only as long as that memory.
+/// A heard device, in place within the kernel's packet. Valid only as long as that memory.
 package struct DeviceReport: @unchecked Sendable {
-    // Unchecked because of the pointer. It is passed on only within one call, such as into an actor on the thread that
-    // read the packet.
+    // Unchecked because of the pointer. It never outlives one call, such as into an actor on the thread that read the
+    // packet.
 
     package let address: RadioAddress
-    /// In dBm; nil if the adapter does not report it (127).
+    /// In dBm. Nil if the adapter does not report it.
     package let rssi: Int?
     package let flags: Flags
     /// Advertising data, or an extended inquiry response.
@@ -73,11 +66,10 @@ package struct DeviceReport: @unchecked Sendable {
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The kernel asks whether the name is known, and looks it up if not (Confirm Name).
+        /// The kernel asks whether the name is known, and looks up an unknown one (Confirm Name).
         package static let confirmName = Flags(rawValue: 1 << 0)
     }
 
-    /// What another host's radio heard.
     package init(_ address: RadioAddress, rssi: Int?, data: UnsafeRawBufferPointer) {
         (self.address, self.rssi, self.data) = (address, rssi, data)
         flags = []
@@ -86,7 +78,6 @@ package struct DeviceReport: @unchecked Sendable {
     package static let code: UInt16 = 0x0012
     private static let fixedLength = 14
 
-    /// - Returns: nil if the packet is another kind of event.
     package init?(_ packet: ManagementPacket) throws(ManagementFault) {
         guard packet.code == Self.code else { return nil }
         let bytes = packet.parameters
@@ -96,8 +87,8 @@ package struct DeviceReport: @unchecked Sendable {
         }
         address = RadioAddress(bytes.address(at: 0), kind)
         let loudness = Int(Int8(bitPattern: bytes[7]))
-        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). 0 is what the kernel fills in when it
-        // reports a name that it looked up, and no radio is that loud.
+        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). The kernel fills in 0 when it reports a
+        // name that it looked up; no radio is that loud.
         rssi = loudness == 127 || loudness == 0 ? nil : loudness
         flags = Flags(rawValue: bytes.long(at: 8))
         let length = Int(bytes.word(at: 12))
@@ -111,7 +102,6 @@ extension UInt16 {
     var littleEndianBytes: [UInt8] { [UInt8(truncatingIfNeeded: self), UInt8(truncatingIfNeeded: self >> 8)] }
 }
 
-/// Little-endian numbers at an offset that the caller has checked.
 extension UnsafeRawBufferPointer {
     func word(at offset: Int) -> UInt16 {
         UInt16(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt16.self))
@@ -127,7 +117,6 @@ extension UnsafeRawBufferPointer {
     }
 }
 
-/// Reads fields from the front of a packet, each checked.
 struct ManagementReader {
     private let bytes: [UInt8]
     private let code: UInt16

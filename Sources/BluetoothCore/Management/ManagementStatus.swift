@@ -1,5 +1,5 @@
-/// How a management command ended, or why a link was refused (BlueZ `doc/mgmt`, "Command Status Event"; the numbers are
-/// those of Linux's `net/bluetooth/mgmt.h`). Unknown numbers are kept as they are.
+/// Result of a management command or cause of a failed link (BlueZ `doc/mgmt`, "Command Status Event"; numbers: Linux's
+/// `net/bluetooth/mgmt.h`). Keeps unknown numbers.
 package struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -27,13 +27,13 @@ package struct ManagementStatus: RawRepresentable, Hashable, Sendable {
     package static let alreadyPaired = ManagementStatus(rawValue: 0x13)
     package static let permissionDenied = ManagementStatus(rawValue: 0x14)
 
-    /// The text for people, without a full stop.
+    /// Text for people, without a full stop.
     package var words: String {
         Self.named[self] ?? "the kernel answered with status 0x\(String(rawValue, radix: 16))"
     }
 
-    /// As `words`, for a command to the adapter itself. The kernel reports a controller that does not answer as 5, its
-    /// number for an input/output error; for a command about a device the same number concerns the PIN.
+    /// As `words`, for a command to the adapter itself. The kernel reports a silent controller as 5, its number for an
+    /// input/output error. For a command about a device, 5 concerns the PIN.
     package var wordsOfAdapter: String {
         self == .authenticationFailed ? "the adapter did not answer the kernel" : words
     }

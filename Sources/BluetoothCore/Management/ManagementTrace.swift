@@ -1,11 +1,11 @@
 package import Domain
 
-/// The last commands to the kernel's management channel and its events: only numbers, so that it costs next to nothing
-/// and holds neither PINs nor keys.
+/// The last commands to the kernel's management channel and its events. It holds only numbers: cheap, and without PINs
+/// or keys.
 package struct ManagementTrace: Sendable {
     package struct Entry: Hashable, Sendable {
         package var time: MonotonicTime
-        /// The kernel's number of the adapter; `ManagementPacket.noIndex` if none is concerned.
+        /// Number of the adapter; `ManagementPacket.noIndex` if none is concerned.
         package var index: UInt16
         package var content: Content
     }
@@ -17,9 +17,7 @@ package struct ManagementTrace: Sendable {
         case settings(ControllerSettings)
         case adapter(isThere: Bool)
         case controllerError(UInt8)
-        /// An event about one device, which is named only if it is a meter's.
         case device(RadioAddress, DeviceEvent)
-        /// Any other event, by its number.
         case other(UInt16)
     }
 
@@ -31,7 +29,6 @@ package struct ManagementTrace: Sendable {
         case confirmationRequested
         case passkeyRequested
         case authenticationFailed(ManagementStatus)
-        /// A key was made, which is not shown.
         case paired
         case unblocked
     }
@@ -55,7 +52,7 @@ package struct ManagementTrace: Sendable {
         }
     }
 
-    /// Records an event from the kernel. Reports of devices are left out, because there are too many.
+    /// Records an event from the kernel, except reports of devices, which are too many.
     package mutating func record(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
         guard let content = Content(event) else { return }
         record(content, of: index, at: now)
@@ -66,7 +63,7 @@ extension ManagementTrace.Content {
     fileprivate init?(_ event: ManagementEvent) {
         switch event {
         case .commandComplete(let opcode, let status, _), .commandStatus(let opcode, let status):
-            // Answers about each named device: as many as reports.
+            // Answers about each named device are as many as reports.
             guard opcode != Self.confirmName else { return nil }
             self = .answer(opcode: opcode, status)
         case .controllerError(let code): self = .controllerError(code)
@@ -92,9 +89,9 @@ extension ManagementTrace.Content {
 
     private static let confirmName: UInt16 = 0x0025
 
-    /// The text for people. Numbers are those of BlueZ's doc/mgmt.
+    /// Returns the text for people, with the numbers of BlueZ's doc/mgmt.
     ///
-    /// - Parameter isKnown: whether a device may be named: a stranger's address is private.
+    /// - Parameter isKnown: whether a device may be named. A stranger's address is private.
     package func words(isKnown: (RadioAddress) -> Bool) -> String {
         switch self {
         case .command(let opcode): "command \(Self.hex(opcode))"

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A device's address as the kernel identifies devices, with the kind of radio on which it was heard.
+/// Address of a device as the kernel writes it, with the kind of radio.
 package struct RadioAddress: Hashable, Sendable {
     /// Linux `include/net/bluetooth/bluetooth.h`, `BDADDR_…`.
     package enum Kind: UInt8, Sendable, CaseIterable {
@@ -26,7 +26,7 @@ package struct RadioAddress: Hashable, Sendable {
 }
 
 extension RadioAddress {
-    /// How the device got its address, as far as the bits tell. Nil for a random pattern that the standard reserves.
+    /// Origin of the address, as far as its bits tell. Nil for a random pattern that the standard reserves.
     var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }
@@ -38,7 +38,7 @@ extension RadioAddress {
     }
 }
 
-/// Which radios a discovery listens to (BlueZ `doc/mgmt`, "Start Discovery Command"): one bit for each kind of address.
+/// Radios that a discovery listens to (BlueZ `doc/mgmt`, "Start Discovery Command"): one bit for each kind of address.
 package struct DiscoveryKinds: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 
@@ -47,7 +47,7 @@ package struct DiscoveryKinds: OptionSet, Hashable, Sendable {
     package static let classic = DiscoveryKinds(rawValue: 1)
     /// Public and random addresses.
     package static let lowEnergy = DiscoveryKinds(rawValue: 6)
-    /// Both in turn.
+    /// Both in turns.
     package static let interleaved: DiscoveryKinds = [.classic, .lowEnergy]
 }
 

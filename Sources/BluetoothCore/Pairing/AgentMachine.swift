@@ -1,8 +1,8 @@
 package import Domain
 
-/// A device by bluetoothd's name for it: `/org/bluez/hci0/dev_00_15_A5_00_05_92` (BlueZ src/device.c, `device_new`).
+/// bluetoothd's name for a device: `/org/bluez/hci0/dev_00_15_A5_00_05_92` (BlueZ src/device.c, `device_new`).
 package struct AgentDevice: Hashable, Sendable {
-    /// The kernel's number of the adapter, which bluetoothd uses in its names as well.
+    /// Number of the adapter, the same for the kernel and bluetoothd.
     package var adapter: UInt16
     package var address: MACAddress
 
@@ -11,7 +11,6 @@ package struct AgentDevice: Hashable, Sendable {
         self.address = address
     }
 
-    /// - Returns: nil if the path is another object's.
     package init?(path: some StringProtocol) {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 5, parts[0].isEmpty, parts[1] == "org", parts[2] == "bluez", parts[3].hasPrefix("hci"),
@@ -29,7 +28,7 @@ package struct AgentDevice: Hashable, Sendable {
     }
 }
 
-/// Decides when this program is the agent that bluetoothd asks for PINs, and what it answers.
+/// Decides when this program is bluetoothd's agent for PINs, and answers its requests.
 ///
 /// ```
 ///            bluetoothd comes            a meter needs it            answered
@@ -42,28 +41,26 @@ package struct AgentDevice: Hashable, Sendable {
 ///                            answered └─────────┘  needs it any more         └──────────┘
 /// ```
 ///
-/// The first agent registered is the default, and any that asks becomes the default; when it leaves, the previous one
-/// is asked again (BlueZ src/agent.c, `agent_create`, `add_default_agent`, `remove_default_agent`). So this agent is
-/// registered only while a Classic link is made to a meter that bluetoothd is not paired with: at all other times a
-/// desktop's agent is asked.
+/// The first registered agent is the default, and any that requests it becomes the default. When that one leaves, the
+/// previous agent is the default again (BlueZ src/agent.c, `agent_create`, `add_default_agent`,
+/// `remove_default_agent`). So this agent is registered only while a Classic link is made to a meter that bluetoothd is
+/// not paired with. At all other times bluetoothd asks a desktop's agent.
 package struct AgentMachine: Sendable {
     private var phase = Phase.away
     private var needs: [AgentDevice: Need] = [:]
-    /// Why bluetoothd last refused our agent.
     package private(set) var refusal: String?
 
     private enum Phase: Hashable, Sendable {
-        /// The bus is connected, but has not said yet whether bluetoothd is there.
+        /// The bus is connected; whether bluetoothd is there is still unknown.
         case connecting
         case away, idle, registering, requesting, standing, leaving
-        /// Not tried again until the next meter needs it.
+        /// No retry before the next meter needs the agent.
         case refused
     }
 
     private struct Need: Hashable, Sendable {
-        /// Whether bluetoothd has a key for the device, once it has said so.
+        /// Whether bluetoothd has a key for the device; nil until it answers.
         var isPaired: Bool?
-        /// Whether the caller was told to go on.
         var isTold = false
     }
 
@@ -74,11 +71,10 @@ package struct AgentMachine: Sendable {
         case register
         case requestDefault
         case unregister
-        /// All that can be done for this link is done: make it.
+        /// The caller may make the link: nothing else can be done for it.
         case proceed(AgentDevice)
     }
 
-    /// The agent's state, for people.
     package enum Standing: Hashable, Sendable {
         case noDaemon
         case ready
@@ -86,7 +82,7 @@ package struct AgentMachine: Sendable {
         case refused
     }
 
-    /// A request that bluetoothd makes to an agent (BlueZ doc/agent-api.txt).
+    /// Request of bluetoothd to an agent (BlueZ doc/agent-api.txt).
     package enum Request: Hashable, Sendable {
         case pinCode(AgentDevice?)
         case confirmation(AgentDevice?)
@@ -96,7 +92,6 @@ package struct AgentMachine: Sendable {
     }
 
     package enum Answer: Hashable, Sendable {
-        /// The PIN of meters.
         case pin
         case agreed
         /// `org.bluez.Error.Rejected`.
@@ -114,31 +109,28 @@ package struct AgentMachine: Sendable {
         }
     }
 
-    /// Whether bluetoothd asks us for this device's PIN now, so that nobody else has to answer.
+    /// Whether bluetoothd asks us for this device's PIN now.
     package func answers(for device: AgentDevice) -> Bool {
         phase == .standing && needs[device]?.isPaired == false
     }
 
     // MARK: Events
 
-    /// `daemonAppeared` or `daemonVanished` follows soon.
+    /// Notes that the bus opened. `daemonAppeared` or `daemonVanished` follows soon.
     package mutating func busOpened() { phase = .connecting }
 
     package mutating func daemonAppeared() -> [Action] {
         phase = .idle
         refusal = nil
-        // A new bluetoothd knows nothing of what its predecessor was asked.
         let unknown = needs.keys.filter { needs[$0]?.isTold == false }.sorted { $0.path < $1.path }
         return unknown.map { .askWhetherPaired($0) } + advance()
     }
 
-    /// It is gone, or said that it will not ask us any more (`Release`).
     package mutating func daemonVanished() -> [Action] {
         phase = .away
         return proceedAll()
     }
 
-    /// A Classic link to this device is about to be made.
     package mutating func begin(_ device: AgentDevice) -> [Action] {
         needs[device] = Need()
         switch phase {
@@ -148,7 +140,6 @@ package struct AgentMachine: Sendable {
         }
     }
 
-    /// The link is up, or its attempt failed.
     package mutating func end(_ device: AgentDevice) -> [Action] {
         guard needs.removeValue(forKey: device) != nil else { return [] }
         return advance()
@@ -162,7 +153,6 @@ package struct AgentMachine: Sendable {
         return advance()
     }
 
-    /// - Parameter error: bluetoothd's objection, if any.
     package mutating func registered(error: String?) -> [Action] {
         guard phase == .registering else { return [] }
         if let error { return refused(error) }
@@ -190,7 +180,7 @@ package struct AgentMachine: Sendable {
         return proceedAll()
     }
 
-    /// Answers a request from bluetoothd if it concerns a meter to which a link is being made. All others are rejected.
+    /// Answers bluetoothd's request if it concerns a meter with a link in the making. Rejects all others.
     package func answer(_ request: Request) -> Answer {
         switch request {
         case .pinCode(let device?) where needs[device] != nil: return .pin

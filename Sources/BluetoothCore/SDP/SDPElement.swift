@@ -1,20 +1,17 @@
-/// A value in a service record (Core Specification 5.4, vol 3 part B 3): numbers most significant byte first.
+/// A value in a service record (Core Specification 5.4, vol 3 part B 3). Numbers are big-endian.
 ///
-/// Read here rather than by libbluetooth, whose reader loops for ever on some damaged records.
+/// libbluetooth's reader loops for ever on some damaged records, so this program has its own.
 package enum SDPElement: Hashable, Sendable {
     case unsigned(UInt64)
     case uuid(BluetoothUUID)
-    /// Also alternatives, any one of which a client may take.
+    /// Also alternatives, of which a client may take any one.
     case sequence([SDPElement])
-    /// A type that is not used here: text, Booleans, addresses, longer numbers.
+    /// An unused type: text, Booleans, addresses, longer numbers.
     case other
 
-    /// Greatest nesting of sequences. A record with a serial port has four levels.
+    /// Deepest nesting of sequences. A record with a serial port has four levels.
     private static let depthLimit = 8
 
-    /// Reads one element from the start of `bytes` and removes it.
-    ///
-    /// - Returns: nil if it is truncated, or of no known form.
     package init?(from bytes: inout ArraySlice<UInt8>) {
         self.init(from: &bytes, depth: 0)
     }
@@ -43,7 +40,7 @@ package enum SDPElement: Hashable, Sendable {
         }
     }
 
-    /// The length of the content (3.1 to 3.3): a power of two, or given after the head in 1, 2 or 4 bytes.
+    /// Returns the length of the content (3.1 to 3.3): a power of two, or given after the head in 1, 2 or 4 bytes.
     private static func length(type: UInt8, size: UInt8, from bytes: inout ArraySlice<UInt8>) -> Int? {
         guard size >= 5 else { return type == 0 ? 0 : 1 << Int(size) }
         let count = 1 << Int(size - 5)
@@ -53,23 +50,22 @@ package enum SDPElement: Hashable, Sendable {
     }
 }
 
-/// A meter's answer to a request for its serial port.
 package enum SDPAnswer {
     // Assigned Numbers, 5.1 and 2.5.
     private static let protocolDescriptorList = SDPElement.unsigned(0x0004)
     private static let rfcomm = SDPElement.uuid(BluetoothUUID(short: 0x0003))
 
-    /// The RFCOMM channel in a sequence of service records, from the first record that has one.
+    /// Returns the RFCOMM channel from the first service record that has one.
     ///
-    /// - Returns: 1 to 30. Nil if no record has a channel, or the bytes are not such a sequence.
+    /// - Returns: 1 to 30. Nil if no record has a channel, or the bytes are no sequence of records.
     package static func rfcommChannel(in bytes: [UInt8]) -> UInt8? {
         var rest = bytes[...]
         guard case .sequence(let records)? = SDPElement(from: &rest) else { return nil }
         return records.lazy.compactMap(channel).first
     }
 
-    /// A record alternates attribute numbers and their values; the protocols are a list from lowest to highest, each
-    /// beginning with its own name.
+    /// A record alternates attribute numbers and values. Its protocols are a list from lowest to highest; each entry
+    /// begins with the protocol's UUID.
     private static func channel(of record: SDPElement) -> UInt8? {
         guard case .sequence(let attributes) = record,
             let index = attributes.indices.first(where: {
@@ -79,7 +75,6 @@ package enum SDPAnswer {
         return stacks(in: attributes[index + 1]).lazy.compactMap(channel(ofStack:)).first
     }
 
-    /// One stack of protocols, or several as alternatives.
     private static func stacks(in value: SDPElement) -> [[SDPElement]] {
         guard case .sequence(let elements) = value else { return [] }
         let inner = elements.compactMap { element -> [SDPElement]? in

@@ -1,10 +1,10 @@
 import LinuxIO
 
-/// The socket of an attribute protocol link.
+/// Socket of an attribute protocol link, closed on a spare thread.
 ///
-/// Some kernels (Debian 12's 6.1.192) free a part of a link twice when its socket is closed after the link was lost:
-/// the last reference is the socket's, and `l2cap_chan_put` then ends in `hci_chan_del` of what is gone ("list_del
-/// corruption"). The closing thread dies in the kernel, so this is left to a spare thread rather than the loop.
+/// Some kernels (Debian 12's 6.1.192) free a part of a link twice when its socket is closed after the link was lost.
+/// The socket holds the last reference, and `l2cap_chan_put` then calls `hci_chan_del` for freed memory ("list_del
+/// corruption"). The closing thread dies in the kernel, so it must not be the loop's.
 struct ATTSocket: LinkEndpoint {
     let descriptor: FileDescriptor
 

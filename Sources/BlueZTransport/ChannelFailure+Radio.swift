@@ -2,12 +2,10 @@ package import Domain
 import Glibc
 package import LinuxIO
 
-/// The kernel's reasons as texts that say what to do.
-///
-/// The numbers come from the kernel's `bt_to_errno` (net/bluetooth/lib.c), which translates the codes of controllers,
-/// and from net/bluetooth/l2cap_core.c, hci_conn.c and rfcomm/core.c.
+/// Texts for the kernel's errors, with advice. Sources of the numbers: the kernel's `bt_to_errno`
+/// (net/bluetooth/lib.c), which translates the codes of controllers, and net/bluetooth/l2cap_core.c, hci_conn.c and
+/// rfcomm/core.c.
 extension ChannelFailure {
-    /// No socket could be made, or a connect failed, at once or later.
     package static func connecting(
         _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno
     ) -> ChannelFailure {
@@ -21,7 +19,7 @@ extension ChannelFailure {
         case ETIMEDOUT, EHOSTDOWN, EINPROGRESS, EALREADY, ECONNRESET, ECONNABORTED:
             return unreachable(link, reason)
         case ENOSYS:
-            // What the kernel makes of "connection failed to be established" (0x3E), for which it has no number.
+            // The kernel's number for "connection failed to be established" (0x3E), which has none of its own.
             return ChannelFailure(
                 .unreachable,
                 "\(meter) was heard, but the link failed at once. Move it nearer to the adapter \(link.adapter); on a"
@@ -50,7 +48,6 @@ extension ChannelFailure {
         }
     }
 
-    /// The meter was reached and refused, or the system reported something else.
     private static func refused(
         _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno
     ) -> ChannelFailure {
@@ -86,7 +83,6 @@ extension ChannelFailure {
                 + " or another host.")
     }
 
-    /// A link that was up has ended.
     package static func losing(_ link: RadioLink, _ reason: Errno?) -> ChannelFailure {
         let words = reason.map { " (\($0.words))" } ?? ""
         return ChannelFailure(

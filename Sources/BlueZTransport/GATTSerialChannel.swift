@@ -4,8 +4,7 @@ import Gateway
 package import GatewayAPI
 package import LinuxIO
 
-/// A meter's bytes over Bluetooth LE: the attribute protocol's packets go to a `GATTSerialMachine` and come from it, over
-/// a socket of the kernel or through a proxy.
+/// A meter's bytes over Bluetooth LE: packets between a `GATTSerialMachine` and a kernel socket or a proxy.
 ///
 /// ```
 ///   ┌─────────┐  the machine opened   ┌──────┐  lost, failed   ┌────────┐  told   ┌────────┐
@@ -13,9 +12,9 @@ package import LinuxIO
 ///   └─────────┘                       └──────┘                 └────────┘         └────────┘
 /// ```
 ///
-/// `close` leads from each state to CLOSED. The adapter's slot is held until the packets' channel is closed.
+/// `close` leads from each state to CLOSED.
 package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: used only on the loop (see `ByteChannel`); every entry checks that.
 
     private let link: RadioLink
     private let loop: IOLoop
@@ -24,23 +23,21 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     private var packets: (any ByteChannel)?
     private let known: @Sendable () -> Known?
     private var state: State
-    /// Set for two services, which mean an RF-star module: TC66C and FNIRSI meters have one, UM meters do not
-    /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
+    /// Set if the device has two services. They mean an RF-star module, which TC66C and FNIRSI meters have and UM
+    /// meters do not (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
     package private(set) var radioModule: RadioModule?
     private var alarm: Alarm
 
     private enum State {
-        /// Connecting, then finding the characteristics for the meter's bytes.
         case opening(Handler)
         case open(Handler)
-        /// The socket is closed, and the caller is about to be told.
         case failed(Handler)
         case closed
     }
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// What another host, which made the link, has found out about the device.
+    /// Discovery results from another host, which made the link.
     package struct Known: Sendable {
         package var database: GATTDatabase
         package var mtu: Int
@@ -54,9 +51,9 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     /// Opens a link, as `ChannelOpener.open` does, if there is a slot for it.
     ///
     /// - Parameters:
-    ///   - slots: asked for a slot, which this channel gives back.
-    ///   - known: asked once the link is up; nil if everything is to be discovered.
-    ///   - packets: opens the channel that carries the packets, and does not call its handler before it returns.
+    ///   - slots: grants the slot, which this channel gives back.
+    ///   - known: called once the link is up; nil to discover everything.
+    ///   - packets: opens the packets' channel. It must not call its handler before it returns.
     package static func open(
         _ link: RadioLink, slots: any RadioSlots, on loop: IOLoop, setUpLimit: Duration,
         knowing known: @escaping @Sendable () -> Known? = { nil },
@@ -146,7 +143,7 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         case .deliver(let bytes):
             guard case .open(let handle) = state else { break }
             handle(.received(bytes))
-            // Nothing that is waited for has changed, unless this wants an answer; and looking for it copies the machine.
+            // Deadlines change only if this wants an answer, and a look at them copies the machine.
             if sendWaiting() { arm() }
             return
         case .failed(let reason): fail(reason)
@@ -159,9 +156,6 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         arm()
     }
 
-    /// Sends all that is waiting. That is little: one request, or what the caller sent, which is bounded.
-    ///
-    /// - Returns: whether there was something.
     @discardableResult
     private func sendWaiting() -> Bool {
         var hasSent = false
@@ -193,14 +187,14 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
+    /// Closes at once, but calls the handler at the loop's next turn: `send` may detect the fault, and must not call
+    /// back.
     private func fail(_ reason: GATTSerialFailure) {
         guard let handle else { return }
         shut()
         state = .failed(handle)
         let failure = ChannelFailure.serial(link, reason)
         loop.execute { [self] in
-            // The caller may have closed in the meantime, and then hears nothing more.
             guard case .failed = state else { return }
             state = .closed
             handle(.closed(failure))
@@ -217,7 +211,6 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 }
 
 extension ChannelFailure {
-    /// The link was up, but the device at the other end is not a meter, or does not answer.
     static func serial(_ link: RadioLink, _ reason: GATTSerialFailure) -> ChannelFailure {
         let meter = "\(link.address)"
         switch reason {

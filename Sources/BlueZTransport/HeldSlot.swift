@@ -1,14 +1,12 @@
 import Domain
 
-/// An adapter's slot that was granted. It is given back once, however often that is requested. To be used only on the
-/// loop.
+/// A granted slot of an adapter. Gives the slot back at most once. Use only on the loop.
 struct HeldSlot {
     private let slots: any RadioSlots
     private let link: RadioLink
     private let transport: LinkAddress.Transport
     private var isHeld = true
 
-    /// - Throws: why no slot was granted.
     init(of link: RadioLink, over transport: LinkAddress.Transport, from slots: any RadioSlots) throws(ChannelFailure) {
         if let refusal = slots.take(link, over: transport) { throw refusal }
         self.slots = slots

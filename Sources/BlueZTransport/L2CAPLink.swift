@@ -1,7 +1,6 @@
 import Domain
 import LinuxIO
 
-/// The attribute protocol's channel of a meter's radio, as a link that carries packets.
 struct L2CAPLink: RadioDescriptorLink {
     let link: RadioLink
     let sockets: any RadioSockets

@@ -2,7 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel, whose number the meter gives.
+/// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel. The meter names the channel's number.
 ///
 /// ```
 ///   ┌───────────┐   ┌───────────┐   ┌─────────┐ refused, another channel   ┌──────┐            ┌────────┐
@@ -10,11 +10,11 @@ import LinuxIO
 ///   └───────────┘   └───────────┘   └─────────┘───────────────────────┘───▶└──────┘            └────────┘
 /// ```
 ///
-/// A meter that lists no serial port may have one all the same (some modules send an empty answer): then the channels
-/// known from other meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links), one that was silent
-/// the last time at the end. A failure in any state leads to CLOSED.
+/// A meter that lists no serial port may still have one: some modules send an empty answer. Then the channels of known
+/// meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). One that was silent the last time
+/// comes last. A failure in any state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: used only on the loop (see `ByteChannel`); every entry checks that.
 
     static let usualChannels: [UInt8] = [1, 2]
 
@@ -26,14 +26,12 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     private var wasHeard = false
     private var slot: HeldSlot
     private var state: State
-    /// What is sent before the stream is open. Each channel that is tried gets it; the first to open sends it.
+    /// Messages sent before the stream is open. Each channel tried gets them; the first to open sends them.
     private var early: [[UInt8]] = []
 
     private enum State {
-        /// Whoever answers the meter's pairing requests is getting ready.
         case preparing(Handler)
         case searching(SerialPortSearch, Handler)
-        /// - Parameter rest: further channels to try.
         case opening(DescriptorChannel, number: UInt8, rest: ArraySlice<UInt8>, Handler)
         case open(DescriptorChannel, number: UInt8, Handler)
         case closed
@@ -41,9 +39,6 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// - Parameters:
-    ///   - slot: already granted; this channel gives it back.
-    ///   - silent: what earlier channels of this opener found.
     init(
         _ link: RadioLink, slot: HeldSlot, sockets: any RadioSockets, limits: RadioLimits, silent: SilentChannels,
         on loop: IOLoop
@@ -105,9 +100,8 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Whether a port is still possible: the meter was reached but could not say, as it has no SDP server, or one that
-    /// breaks its own rules. Any other error would hit each channel as well, and take the meter's whole time-out each
-    /// time.
+    /// Returns whether a port is still possible: with these errors the meter was reached, but has no SDP server or a
+    /// faulty one. Any other error would hit each channel as well, after the meter's whole timeout.
     private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }

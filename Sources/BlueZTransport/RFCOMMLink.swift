@@ -1,7 +1,6 @@
 import Domain
 import LinuxIO
 
-/// A serial port of a meter's radio, as a link that carries a stream.
 struct RFCOMMLink: RadioDescriptorLink {
     let link: RadioLink
     let channel: UInt8

@@ -4,13 +4,13 @@ package import LinuxIO
 /// Time limits for links over radio.
 package struct RadioLimits: Hashable, Sendable {
     /// From the first packet until the radios are connected. A weakly heard meter that advertises once a second takes
-    /// several seconds; the kernel itself would go on for 20 s and more.
+    /// several seconds. The kernel itself would go on for 20 s and more.
     package var connect: Duration
-    /// From there until it is known how to exchange the meter's bytes.
+    /// From the connection until the serial line's characteristics are found.
     package var setUp: Duration
-    /// Until a meter has given the channel of its serial port, including the connection.
+    /// For a meter's answer with the channel of its serial port, including the connection.
     package var search: Duration
-    /// How long a link may accept no byte, with some waiting, before it counts as stalled.
+    /// Longest time that a link may accept no byte of a backlog.
     package var stall: Duration
 
     package init(
@@ -24,7 +24,6 @@ package struct RadioLimits: Hashable, Sendable {
     }
 }
 
-/// Opens links over radio as channels: Bluetooth LE and the Serial Port Profile.
 package struct RadioChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let slots: any RadioSlots
@@ -32,9 +31,6 @@ package struct RadioChannelOpener: ChannelOpener {
     private let limits: RadioLimits
     private let silent = SilentChannels()
 
-    /// - Parameters:
-    ///   - loop: the loop on which channels are used and call back.
-    ///   - slots: asked before each attempt.
     package init(
         loop: IOLoop, slots: any RadioSlots, sockets: any RadioSockets = KernelRadioSockets(),
         limits: RadioLimits = RadioLimits()

@@ -1,12 +1,10 @@
 import Domain
 import LinuxIO
 
-/// What links to a meter's radio have in common, whatever they carry.
 protocol RadioDescriptorLink: DescriptorLink {
     var link: RadioLink { get }
     var transport: LinkAddress.Transport { get }
     var connectLimit: Duration { get }
-    /// A socket that is connected or connecting.
     func connect() throws(Errno) -> any LinkEndpoint
 }
 

@@ -1,26 +1,24 @@
 package import Domain
 
-/// Decides whether an adapter can have one more link, and is told what becomes of it. To be used only on the loop.
+/// Grants an adapter's slots for links, and follows each link. Use only on the loop.
 ///
-/// To open a link to a meter, call `take` before the first packet and, if it was granted, `giveBack` exactly once,
-/// however the attempt or the link ended; between the two, `linkUp` at most once. Many controllers cannot scan and
-/// connect well at the same time, so the adapter may pause its discovery from `take` until `linkUp` or `giveBack`.
+/// Call `take` before the first packet of a link to a meter. After a grant, call `giveBack` exactly once, however the
+/// attempt or the link ended. In between, call `linkUp` at most once. Many controllers cannot scan and connect well at
+/// the same time, so the adapter may pause its discovery from `take` until `linkUp` or `giveBack`.
 package protocol RadioSlots: Sendable {
-    /// A link over `link.adapter` is about to be attempted.
+    /// Requests a slot for an attempt over `link.adapter`.
     ///
     /// - Parameter transport: `.ble` or `.spp`.
     /// - Returns: nil if the slot is granted; otherwise the reason for people, and there is nothing to give back.
     func take(_ link: RadioLink, over transport: LinkAddress.Transport) -> ChannelFailure?
-    /// The link is up: the attempt no longer needs discovery to pause.
+    /// Notes that the link is up: the attempt no longer needs discovery to pause.
     func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport)
-    /// The attempt failed, or the link is gone.
     func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport)
-    /// Prepares what is possible before the first packet, such as for a meter that will want a PIN. To be called after
-    /// a granted `take`.
+    /// Prepares the attempt, such as for a meter that will want a PIN. Call it after a granted `take`.
     ///
-    /// - Parameter proceed: called on the loop, once, perhaps before this call has returned; soon, whatever happens.
+    /// - Parameter proceed: always called soon and once, on the loop, perhaps before this function returns.
     func prepare(_ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void)
-    /// Why the attempt failed, including what is known about the pairing. To be called before `giveBack`.
+    /// Returns the failure with the cause from its pairing, if known. Call it before `giveBack`.
     func explain(
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure

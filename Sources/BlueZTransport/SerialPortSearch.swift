@@ -3,15 +3,15 @@ import Gateway
 import Glibc
 import LinuxIO
 
-/// Asks a meter for the channel of its serial port. Runs on a thread of its own, because libbluetooth blocks; `cancel`
-/// ends the wait.
+/// Asks a meter for the channel of its serial port, on its own thread because libbluetooth blocks. `cancel` ends the
+/// wait.
 final class SerialPortSearch: @unchecked Sendable {
-    // Unchecked: used only on the loop, except for the end that the thread reads from, which belongs to it.
+    // Unchecked: used only on the loop, except for the socket end that the thread reads and owns.
 
-    /// Closed to cancel: the other end then has something to read.
+    /// Closed to cancel: the thread's end then becomes readable.
     private var ownEnd: FileDescriptor?
 
-    /// - Parameter done: called on the loop, once, even after `cancel`, with nil if the meter names no serial port.
+    /// - Parameter done: called once on the loop, even after `cancel`; nil if the meter names no serial port.
     init(
         _ link: RadioLink, sockets: any RadioSockets, limit: Duration, on loop: IOLoop,
         done: @escaping @Sendable (Result<UInt8?, Errno>) -> Void

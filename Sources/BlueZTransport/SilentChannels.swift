@@ -1,26 +1,19 @@
 import Domain
 
-/// Remembers RFCOMM channels that opened and brought nothing, so that the other usual ones come first the next time.
+/// RFCOMM channels that opened but brought no bytes. The next attempt tries them last. Use only on the loop.
 ///
-/// An A3-B opens on channels that it never says anything on; it answers on channel 2 (dernasherbrezon.github.io). Used on
-/// the loop alone, as channels are.
+/// An A3-B opens on channels where it stays silent; it answers on channel 2 (dernasherbrezon.github.io).
 final class SilentChannels: @unchecked Sendable {
-    // Unchecked: used only on the loop.
-
     private var channels: [MACAddress: UInt8] = [:]
 
-    /// More meters than one host has, and a bound on what strangers can fill.
     static let metersMax = 256
 
-    /// The channels in the order in which to try them.
     func order(_ usual: [UInt8], for meter: MACAddress) -> [UInt8] {
         guard let silent = channels[meter] else { return usual }
         return usual.filter { $0 != silent } + usual.filter { $0 == silent }
     }
 
-    /// A link ended.
-    ///
-    /// - Parameter wasHeard: whether any byte came over it.
+    /// - Parameter wasHeard: whether any byte arrived.
     func ended(_ channel: UInt8, of meter: MACAddress, wasHeard: Bool) {
         if wasHeard {
             if channels[meter] == channel { channels[meter] = nil }

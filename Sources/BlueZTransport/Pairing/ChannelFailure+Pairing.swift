@@ -1,14 +1,13 @@
 import BluetoothCore
 import Domain
 
-/// Why a meter could not be paired, as texts that say what to do.
+/// Texts for failed pairings, with advice.
 extension ChannelFailure {
-    /// - Parameter agentTrouble: why bluetoothd does not have our agent, if so.
     static func pairing(
         _ link: RadioLink, _ failure: PairingFailure, pin: String, agentTrouble: String?
     ) -> ChannelFailure {
         let meter = link.address
-        // Whatever agent bluetoothd has: it stores the resulting key and uses it for every later link (BlueZ
+        // bluetoothd stores the resulting key and uses it for every later link, whatever agent it has (BlueZ
         // src/adapter.c, `new_link_key_callback`, `load_link_keys`).
         let remedy = "Pair it once by hand: `bluetoothctl pair \(meter)`, and type its PIN, mostly \(pin)"
         switch failure {

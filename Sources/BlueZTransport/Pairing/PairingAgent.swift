@@ -5,19 +5,15 @@ import LinuxIO
 import Logging
 import SystemBus
 
-/// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). To be used only on
-/// the loop.
+/// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). Use only on the
+/// loop.
 ///
-/// A machine without a system bus, libsystemd or bluetoothd needs no agent: the kernel asks this program.
+/// Without a system bus, libsystemd or bluetoothd no agent is needed: the kernel asks this program directly.
 final class PairingAgent: @unchecked Sendable {
-    // Unchecked: loop only.
-
     struct Listener: Sendable {
-        /// bluetoothd asked for a device's PIN and got it.
         var pinGiven: @Sendable (AgentDevice) -> Void
-        /// bluetoothd is about to lose an agent, and may switch Bondable off.
+        /// bluetoothd is about to lose our agent, and may switch Bondable off.
         var leaves: @Sendable () -> Void
-        /// `standing` or `trouble` may have changed.
         var changed: @Sendable () -> Void
     }
 
@@ -31,7 +27,6 @@ final class PairingAgent: @unchecked Sendable {
     private var owner = ""
     private var waiting: [AgentDevice: Waiting] = [:]
     private var reopening: LoopTimer?
-    /// Why the bus could not be opened the last time.
     private var problem: Errno? { didSet { listener.changed() } }
 
     private struct Waiting {
@@ -39,14 +34,12 @@ final class PairingAgent: @unchecked Sendable {
         var timer: LoopTimer
     }
 
-    /// How soon to look again for a bus that is lost or missing.
     private static let reopenInterval: Duration = .seconds(30)
-    /// How long a link waits for the agent. bluetoothd answers within milliseconds unless the machine is busy.
+    /// Longest wait of a link for the agent. bluetoothd normally answers within milliseconds.
     private static let patience: Duration = .seconds(5)
-    /// Just Works if the meter can do more than a PIN; a PIN is requested in any case (src/adapter.c,
-    /// `pin_code_request_callback`).
+    /// Selects Just Works for a meter that can do more than a PIN. bluetoothd requests a PIN in any case
+    /// (src/adapter.c, `pin_code_request_callback`).
     private static let capability = BusValue.text("NoInputNoOutput")
-    /// The path of this agent's object.
     private static let path = BusValue.path("/meter_gateway/agent")
     private static let rejected = BusError("org.bluez.Error.Rejected", "no meter of this program's")
 
@@ -83,7 +76,7 @@ final class PairingAgent: @unchecked Sendable {
         }
     }
 
-    /// bluetoothd notices by itself that its agent has left the bus.
+    /// Closes the bus. bluetoothd notices by itself that its agent is gone.
     func close() {
         if let reopening { loop.cancel(reopening) }
         reopening = nil
@@ -110,7 +103,6 @@ final class PairingAgent: @unchecked Sendable {
     /// - Parameter proceed: called once, when the agent is in place or will not come.
     func begin(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
         self.proceed(device)
-        // The bus may have become available.
         open()
         let timer = loop.schedule(at: loop.now + Self.patience) { [weak self] in self?.proceed(device) }
         waiting[device] = Waiting(proceed: proceed, timer: timer)
@@ -126,7 +118,6 @@ final class PairingAgent: @unchecked Sendable {
 
     var standing: AgentMachine.Standing? { bus == nil ? nil : machine.standing }
 
-    /// Why there is no agent, if something is wrong.
     var trouble: String? { bus == nil ? problem.map { Self.words(of: $0) } : machine.refusal }
 
     private static func words(of problem: Errno) -> String {
@@ -168,7 +159,6 @@ final class PairingAgent: @unchecked Sendable {
         let call = SystemBus.Call(device.path, "org.freedesktop.DBus.Properties", "Get", arguments)
         bus?.send(call) { [weak self] answer in
             guard let self else { return }
-            // The value is a variant.
             perform(machine.paired(device, (try? answer.get())?.first?.list.first == .uint(1)))
         }
     }
@@ -187,7 +177,6 @@ final class PairingAgent: @unchecked Sendable {
         guard new != owner else { return }
         owner = new
         logger.debug("bluetoothd on the bus", metadata: ["there": "\(!new.isEmpty)"])
-        // A new bluetoothd does not have its predecessor's agents.
         var actions = machine.daemonVanished()
         bus?.forgetCalls()
         if !new.isEmpty { actions += machine.daemonAppeared() }
@@ -195,7 +184,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func registered(_ error: BusError?) {
-        // Our own agent from before, believed to have left.
+        // Our own earlier agent, which seemed to have left.
         let failure = error?.name == "org.bluez.Error.AlreadyExists" ? nil : error
         note(failure)
         perform(machine.registered(error: failure?.description))
@@ -213,7 +202,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func asked(_ sender: String, _ member: String, _ path: String?) -> Result<[BusValue], BusError> {
-        // Anybody may call an object on the bus.
+        // Any program on the bus may call our object.
         guard sender == owner, !owner.isEmpty else { return .failure(Self.rejected) }
         let device = path.flatMap { AgentDevice(path: $0) }
         let request = AgentMachine.Request(member, device)
@@ -227,7 +216,6 @@ final class PairingAgent: @unchecked Sendable {
         switch answer {
         case .pin:
             if let device { listener.pinGiven(device) }
-            // At most sixteen characters.
             return .success([.text(String(pin.prefix(16)))])
         case .agreed:
             if request == .release { loop.execute { [weak self] in self?.released() } }
@@ -240,7 +228,7 @@ final class PairingAgent: @unchecked Sendable {
 }
 
 extension AgentMachine.Request {
-    /// - Parameter member: a method of org.bluez.Agent1.
+    /// - Parameter member: method of org.bluez.Agent1.
     init(_ member: String, _ device: AgentDevice?) {
         switch member {
         case "RequestPinCode": self = .pinCode(device)

@@ -4,19 +4,17 @@ import GatewayAPI
 import LinuxIO
 import Logging
 
-/// Meters that want a PIN: who answers, and the outcome. To be used only on the loop.
+/// Answers pairing requests of meters and keeps the outcome. Use only on the loop.
 final class Pairings: @unchecked Sendable {
-    // Unchecked: loop only.
-
     private let configuration: Radios.Configuration
     private let kernel: KernelConnection
     private let loop: IOLoop
     private let logger: Logger
     private var agent: PairingAgent?
-    /// For Classic links that are up or being made.
     private var attempts: [AgentDevice: PairingAttempt] = [:]
 
-    /// If bluetoothd should answer but does not, we do: it may hang, or ask another agent, which means a person.
+    /// Time for bluetoothd to answer before this program does. bluetoothd may hang, or ask another agent, and thus a
+    /// person.
     private static let agentPatience: Duration = .seconds(1)
 
     init(configuration: Radios.Configuration, kernel: KernelConnection, loop: IOLoop, logger: Logger) {
@@ -29,7 +27,7 @@ final class Pairings: @unchecked Sendable {
     // MARK: The agent
 
     /// - Parameters:
-    ///   - agentLeaves: bluetoothd is about to lose our agent, and may switch Bondable off.
+    ///   - agentLeaves: called when bluetoothd is about to lose our agent, and may switch Bondable off.
     ///   - changed: called when `status` may have changed.
     func open(agentLeaves: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void) {
         guard configuration.isAgent else { return }
@@ -48,7 +46,6 @@ final class Pairings: @unchecked Sendable {
         attempts = [:]
     }
 
-    /// As it is shown.
     func status(isBondable: Bool?) -> PairingStatus {
         PairingStatus(bondable: isBondable, agent: shownAgent, error: agent?.trouble)
     }
@@ -66,21 +63,20 @@ final class Pairings: @unchecked Sendable {
 
     // MARK: Links
 
-    /// - Parameter proceed: called on the loop, once, when the link may be made.
+    /// - Parameter proceed: called once on the loop, when the link may be made.
     func prepare(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
         guard let agent else { return proceed() }
         agent.begin(device, proceed)
     }
 
-    /// A link is about to be made.
     func begin(_ device: AgentDevice) { attempts[device] = PairingAttempt() }
 
-    /// The link is up: a PIN is no longer needed.
+    /// Releases the agent: a link that is up needs no PIN.
     func linkUp(_ device: AgentDevice) { agent?.end(device) }
 
-    /// The attempt failed, or the link ended.
+    /// Ends the attempts to reach a meter.
     ///
-    /// - Parameter isOver: whether it is over this adapter, which may be gone, or back under another number.
+    /// - Parameter isOver: whether the link was over this adapter, which may be gone, or back under another number.
     func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {
         for device in attempts.keys where device.address == address && isOver(device.adapter) {
             attempts[device] = nil
@@ -88,7 +84,6 @@ final class Pairings: @unchecked Sendable {
         }
     }
 
-    /// Why a link failed, including what is known about the pairing.
     func explained(
         _ failure: ChannelFailure, of link: RadioLink, _ device: AgentDevice, isBondable: Bool?
     ) -> ChannelFailure {
@@ -100,7 +95,6 @@ final class Pairings: @unchecked Sendable {
 
     // MARK: Answers
 
-    /// Answers for devices to which a link is being made. All others are another program's business.
     func answer(_ event: ManagementEvent, over adapter: PresentAdapter) {
         guard let device = event.pairingDevice, adapter.machine.expectsPairing(with: device) else { return }
         let key = AgentDevice(adapter: adapter.index, address: device.address)
@@ -126,11 +120,10 @@ final class Pairings: @unchecked Sendable {
     private func answerPIN(_ device: RadioAddress, isSecure: Bool, _ key: AgentDevice, _ metadata: Logger.Metadata) {
         attempts[key]?.pinRequested()
         guard !isSecure else {
-            // The device wants sixteen digits, which no meter does.
             return kernel.send(.pinCodeRefusal(device), to: key.adapter)
         }
         guard agent?.answers(for: key) == true else { return sendPIN(device, key, metadata) }
-        // bluetoothd asks its agent, which is us. The adapter must not get two answers.
+        // bluetoothd asks our agent. The adapter must not get two answers.
         _ = loop.schedule(at: loop.now + Self.agentPatience) { [weak self] in
             guard let self, attempts[key]?.isUnanswered == true else { return }
             sendPIN(device, key, metadata)
@@ -143,7 +136,6 @@ final class Pairings: @unchecked Sendable {
         kernel.send(.pinCodeReply(device, pin: configuration.pin), to: key.adapter)
     }
 
-    /// The outcome of our PIN. There is hardly ever more than one under way.
     func answered(_ opcode: UInt16, _ status: ManagementStatus, by adapter: UInt16) {
         guard opcode == ManagementCommand.pinCodeReplyOpcode else { return }
         for key in attempts.keys where key.adapter == adapter { attempts[key]?.answered(status) }

@@ -2,13 +2,11 @@ import BluetoothCore
 import Domain
 import LinuxIO
 
-/// Performs the last step of the recovery ladder, each reset on a thread of its own. To be used only on the loop.
+/// Performs the last step of the recovery ladder, each reset on its own thread. Use only on the loop.
 final class ChipResets: @unchecked Sendable {
-    // Unchecked: loop only.
-
     private let files: AdapterFiles
     private let loop: IOLoop
-    /// When each chip's serial device was last unbound and bound.
+    /// Time of the last rebind, by serial device.
     private var rebinds: [String: MonotonicTime] = [:]
 
     init(files: AdapterFiles, loop: IOLoop) {
@@ -16,19 +14,18 @@ final class ChipResets: @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Tells a machine about its adapter's bus.
     func prepare(_ machine: inout AdapterMachine, of adapter: String) {
         let last = files.serialDevice(of: adapter).flatMap { rebinds[$0.name] }
         machine.allowChipReset(files.chipReset(of: adapter), last: last)
     }
 
-    /// - Parameter report: whether it was done; called on the loop, later.
+    /// - Parameter report: gets the success; called on the loop, later.
     func perform(
         _ reset: ChipReset, of adapter: String, at now: MonotonicTime, _ report: @escaping @Sendable (Bool) -> Void
     ) {
         let loop = loop
         guard let reset = prepared(reset, of: adapter, at: now) else {
-            // Not at once: the caller is still at work.
+            // Later, because the caller is still at work.
             return loop.execute { report(false) }
         }
         BackgroundThread.run {
@@ -44,11 +41,9 @@ final class ChipResets: @unchecked Sendable {
         switch reset {
         case .usbPort:
             guard let node = files.usbNode(of: adapter) else { return nil }
-            // The error does not help: the ladder ends with a person's intervention.
             return { (try? AdapterFiles.resetUSB(node)) != nil }
         case .serialDevice:
             guard let device = files.serialDevice(of: adapter) else { return nil }
-            // Boards have one or two such chips.
             if rebinds.count < 16 || rebinds[device.name] != nil { rebinds[device.name] = now }
             return { files.rebind(device, of: adapter) }
         }

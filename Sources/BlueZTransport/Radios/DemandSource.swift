@@ -2,9 +2,8 @@ package import BluetoothCore
 package import Domain
 package import Gateway
 
-/// What meters and people need from the search.
+/// Needs of meters and people for the search.
 package struct DemandSource {
-    /// What the meters need, once a source is set.
     private var source: (@Sendable () -> RadioDemand)?
     private var byHandUntil: MonotonicTime?
 
@@ -12,10 +11,8 @@ package struct DemandSource {
 
     package mutating func follow(_ source: @escaping @Sendable () -> RadioDemand) { self.source = source }
 
-    /// A person is looking for meters.
     package mutating func sought(until time: MonotonicTime) { byHandUntil = time }
 
-    /// What is needed now, of each adapter.
     package func current(at now: MonotonicTime) -> (_ adapter: MACAddress?) -> SearchDemand {
         let demand = source?() ?? RadioDemand()
         let byHandUntil = byHandUntil.flatMap { now < $0 ? $0 : nil }

@@ -4,17 +4,13 @@ import Glibc
 import LinuxIO
 import Logging
 
-/// The kernel's word on Bluetooth: its management channel and rfkill, opened together, and again after a loss. To be
-/// used only on the loop.
+/// The kernel's management channel and rfkill, opened together and reopened after a loss. Use only on the loop.
 final class KernelConnection: @unchecked Sendable {
-    // Unchecked: loop only.
-
     private let configuration: Radios.Configuration
     private let loop: IOLoop
     private let logger: Logger
     private var channel: ManagementChannel?
     private var rfkill: RfkillWatch?
-    /// The trace for a maintainer.
     private var trace = ManagementTrace()
     private var reopensAt: MonotonicTime?
     private var lastProblem: Errno?
@@ -28,18 +24,16 @@ final class KernelConnection: @unchecked Sendable {
 
     var isOpen: Bool { channel != nil }
 
-    /// When to open it again. Nil while it is open.
+    /// Time of the next attempt to open the connection. Nil while it is open.
     var openTime: MonotonicTime? { isOpen ? nil : reopensAt }
 
-    /// The last commands and events, the oldest first.
     var traced: [ManagementTrace.Entry] { trace.entries }
 
-    /// What rfkill says about an adapter.
     func block(of adapter: String) -> RadioBlock { rfkill?.block(of: adapter) ?? RadioBlock() }
 
     // MARK: Life
 
-    /// - Parameter blockChanged: rfkill's word on an adapter.
+    /// - Parameter blockChanged: called with rfkill's state for an adapter.
     func open(
         _ listener: ManagementChannel.Listener,
         blockChanged: @escaping @Sendable (_ adapter: String, RadioBlock) -> Void
@@ -65,8 +59,7 @@ final class KernelConnection: @unchecked Sendable {
         rfkill = nil
     }
 
-    /// It cannot be opened, or is lost. Logged once for as long as it lasts; a machine without Bluetooth is not at
-    /// fault.
+    /// Schedules a retry. Logs each error once; a machine without Bluetooth is no error.
     func failed(_ problem: Errno) {
         reopensAt = loop.now + configuration.reopenInterval
         guard problem != lastProblem else { return }
@@ -78,7 +71,6 @@ final class KernelConnection: @unchecked Sendable {
             metadata: ["cause": "\(problem)"])
     }
 
-    /// Bytes came that are not a packet.
     func malformed(_ fault: ManagementFault) {
         faults += 1
         // Logs the first, then ever fewer.
@@ -88,31 +80,22 @@ final class KernelConnection: @unchecked Sendable {
 
     // MARK: Commands and events
 
-    /// Sends a command of an adapter's machine, and remembers it.
-    ///
-    /// - Parameter patience: how long later commands for this adapter wait for its answer.
     func send(_ command: ManagementCommand, to index: UInt16, patience: Duration, at now: MonotonicTime) {
         trace.record(.command(opcode: command.opcode), of: index, at: now)
         channel?.send(command, to: index, patience: patience)
     }
 
-    /// Sends a command about a device.
     func send(_ command: ManagementCommand, to index: UInt16) { channel?.send(command, to: index) }
 
-    /// Sends a command that is not to wait for others.
     func tell(_ command: ManagementCommand, to index: UInt16) { channel?.tell(command, to: index) }
 
-    /// Remembers an event.
     func record(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
         trace.record(event, of: index, at: now)
     }
 
-    /// Reads what has arrived already, for a caller that must see it before its consequences.
     func catchUp() { channel?.catchUp() }
 
-    /// Gives up commands not answered in time, so that those behind them are sent.
     func expire() { channel?.expire() }
 
-    /// Drops everything that waits for an adapter, because it is gone.
     func forget(_ index: UInt16) { channel?.forget(index) }
 }

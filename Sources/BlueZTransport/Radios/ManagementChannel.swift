@@ -5,42 +5,33 @@ import Gateway
 import Glibc
 import LinuxIO
 
-/// The kernel's management channel: commands to adapters, one at a time for each, and the kernel's events.
-///
-/// To be used only on the loop.
+/// The kernel's management channel: events, and one command at a time for each adapter. Use only on the loop.
 final class ManagementChannel: @unchecked Sendable {
-    // Unchecked: loop only.
-
-    /// Receives everything that comes in. Reports of devices are by far the most frequent, and are passed in place in
-    /// the buffer.
+    /// Reports of devices are by far the most frequent input, so they stay in place in the buffer.
     struct Listener: Sendable {
         var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
         var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
-        /// Bytes that are not a packet.
         var fault: @Sendable (ManagementFault) -> Void
-        /// The socket is gone. This is the last event.
         var closed: @Sendable (Errno) -> Void
     }
 
     private let socket: FileDescriptor
     private let loop: IOLoop
     private let listener: Listener
-    /// Large enough for every packet.
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ManagementPacket.lengthMax, alignment: 16)
-    /// Commands by adapter index; the first of each has been sent.
+    /// Commands by adapter index. The first of each is sent.
     private var queues: [UInt16: [Waiting]] = [:]
     private var isOpen = false
 
     private struct Waiting {
         var command: ManagementCommand
-        /// When to stop waiting for the answer. Nil before the command is sent.
         var deadline: MonotonicTime?
     }
 
-    /// Most packets read in one turn of the loop, so that meters get theirs.
+    /// Bounded, so that meters get their turn.
     private static let packetsPerTurn = 64
-    /// Most commands waiting for one adapter. Those caused by devices, such as requests for names, must not pile up.
+    /// Longest queue for an adapter. Devices cause commands, such as requests for names, which must not pile up.
     private static let waitingMax = 32
 
     init(socket: FileDescriptor, loop: IOLoop, listener: Listener) {
@@ -51,7 +42,6 @@ final class ManagementChannel: @unchecked Sendable {
 
     deinit { buffer.deallocate() }
 
-    /// The kernel's socket.
     static func openSocket() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try Errno.check { cb_open_management() })
     }
@@ -71,10 +61,10 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Commands
 
-    /// Sends a command, after those already waiting for the same adapter. Answers to a device that is pairing go at
-    /// once: it does not wait, and another program may answer meanwhile.
+    /// Queues a command for its adapter. Answers to a device that is pairing go at once: it does not wait, and another
+    /// program may answer meanwhile.
     ///
-    /// - Parameter patience: how long later commands for this adapter wait for its answer.
+    /// - Parameter patience: longest wait of later commands to this adapter for its answer.
     func send(_ command: ManagementCommand, to index: UInt16, patience: Duration = .seconds(8)) {
         guard isOpen else { return }
         guard !command.isPairingAnswer else { return transmit(command, index) }
@@ -86,20 +76,18 @@ final class ManagementChannel: @unchecked Sendable {
         if queue.count == 1 { sendFirst(index, patience: patience) }
     }
 
-    /// Sends a command that the kernel performs before it returns, ahead of those waiting: waiting for an adapter that
-    /// does not answer would only delay the link it is for. Its answer is ignored.
+    /// Sends a command ahead of the queue and ignores its answer. The kernel performs such a command before it returns.
+    /// Waiting for an adapter that does not answer would only delay the link.
     func tell(_ command: ManagementCommand, to index: UInt16) {
         guard isOpen else { return }
-        // If it is lost, the kernel's defaults apply.
         _ = try? command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
     }
 
-    /// Gives up commands not answered in time, so that those behind them are sent.
+    /// Gives up commands that timed out, so that the next ones are sent.
     func expire() {
         for index in queues.keys { expire(index) }
     }
 
-    /// Drops everything that waits for an adapter, because it is gone.
     func forget(_ index: UInt16) {
         queues[index] = nil
     }
@@ -123,7 +111,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // A datagram is sent as a whole. One that does not fit is lost, as if the adapter had not answered.
+            // The kernel takes a datagram as a whole. One without room is lost, as if the adapter had not answered.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))
@@ -132,7 +120,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Incoming events
 
-    /// Reads what has arrived already, for a caller that must see it before its consequences.
+    /// Reads pending events, for a caller that must see them before their consequences.
     func catchUp() { ready(.readable) }
 
     private func ready(_ readiness: Readiness) {
@@ -179,7 +167,7 @@ final class ManagementChannel: @unchecked Sendable {
         guard isOpen else { return }
         close()
         let listener = listener
-        // Not from within a call to this channel.
+        // Later, because the caller may be a function of this channel.
         loop.execute { listener.closed(reason) }
     }
 }

@@ -4,15 +4,11 @@ import Gateway
 package import GatewayAPI
 import Logging
 
-/// An adapter that is there.
 struct PresentAdapter: Sendable {
-    /// The kernel's number for it.
     let index: UInt16
     var machine: AdapterMachine
-    /// The state last shown, and since when.
     private(set) var state: AdapterState
     private var since: WallTime
-    /// The address before the adapter was read again.
     private var lastAddress: MACAddress?
 
     init(index: UInt16, machine: AdapterMachine, since: WallTime) {
@@ -31,19 +27,17 @@ struct PresentAdapter: Sendable {
         ["adapter.name": "\(name)", "adapter.address": "\(address?.description ?? "unknown")"]
     }
 
-    /// The address, where the machine has just learnt it.
     mutating func learnAddress() -> MACAddress? {
         guard let address = machine.info?.address, address != lastAddress else { return nil }
         lastAddress = address
         return address
     }
 
-    /// It was there before, and was last shown like this.
     mutating func cameBack(_ before: AdapterStatus) {
         machine.count(recoveries: before.recoveries, discoveryTime: .milliseconds(before.discovery_ms))
     }
 
-    /// Shows the machine's state.
+    /// Takes over the machine's state.
     ///
     /// - Returns: the state shown before. Nil if it is the same.
     mutating func showState(since now: @autoclosure () -> WallTime) -> AdapterState? {
@@ -68,7 +62,6 @@ struct PresentAdapter: Sendable {
             discovery_ms: machine.discoveryTime(at: now).milliseconds, pairing: pairing, error: machine.trouble)
     }
 
-    /// What is shown once it is gone.
     func goneStatus(at now: MonotonicTime, since: WallTime) -> AdapterStatus {
         var status = status(at: now, heard: 0)
         status.name = nil
@@ -80,7 +73,6 @@ struct PresentAdapter: Sendable {
         return status
     }
 
-    /// What to do about its disappearance.
     private var goneText: String {
         guard machine.isResettingChip, machine.chipReset == .serialDevice else {
             return "It was unplugged, or it fell off its bus. Plug it in again."

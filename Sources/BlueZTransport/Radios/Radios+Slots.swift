@@ -2,7 +2,6 @@ import BluetoothCore
 package import Domain
 import LinuxIO
 
-/// Slots for links, which channels request on the loop.
 extension Radios {
     package nonisolated func take(
         _ link: RadioLink, over transport: LinkAddress.Transport
@@ -35,7 +34,7 @@ extension Radios {
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure {
         assumeIsolated { radios in
-            // The link's own socket may be read before the kernel's messages about the pairing.
+            // The loop may handle the link's own socket before the kernel's messages about the pairing.
             radios.kernel.catchUp()
             guard let device = radios.pairingDevice(link, transport) else { return failure }
             let isBondable = radios.present.first { $0.index == device.adapter }?.machine.isBondable
@@ -69,14 +68,14 @@ extension Radios {
             .adapter, "Adapter \(link.adapter), over which the meter was heard, is not there. Plug it in again.")
     }
 
-    /// Gives the kernel the link's parameters before the connect, which reads them when the meter is heard
+    /// Loads the link's parameters before the connect. The kernel reads them when it hears the meter
     /// (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect goes there through
     /// `hci_connect_le_scan` and keeps what was loaded, `hci_explicit_conn_params_set`).
     ///
-    /// One device at a time: if a newer kernel (6.12, not 6.1) knows this device already, what others loaded for theirs
-    /// stays. Otherwise it forgets what was loaded for devices that nobody is connecting to (`load_conn_param`,
-    /// net/bluetooth/mgmt.c), and they get its defaults at their next link. Without CAP_NET_ADMIN it refuses, and the
-    /// link is made with its defaults.
+    /// Loads one device at a time: a newer kernel (6.12, not 6.1) that already knows the device then keeps what other
+    /// programs loaded. Otherwise the kernel forgets the parameters of devices that nobody is connecting to
+    /// (`load_conn_param`, net/bluetooth/mgmt.c), and they get its defaults at their next link. Without CAP_NET_ADMIN
+    /// the kernel refuses, and the link gets the defaults.
     private func loadParameters(for link: RadioLink) {
         guard let index = index(of: link.adapter) else { return }
         let device = RadioAddress(link.address, link.isRandom ? .leRandom : .lePublic)
@@ -85,7 +84,6 @@ extension Radios {
 
     // MARK: Adapters
 
-    /// - Returns: false if the adapter is not there.
     private func change(
         _ link: RadioLink, _ body: (inout AdapterMachine, MonotonicTime) -> [AdapterAction]
     ) -> Bool {
@@ -95,7 +93,7 @@ extension Radios {
         return true
     }
 
-    /// The device as its pairing is known. Nil for LE, and where the adapter is not there.
+    /// Returns nil for LE, or if the adapter is not there.
     private func pairingDevice(_ link: RadioLink, _ transport: LinkAddress.Transport) -> AgentDevice? {
         guard transport == .spp, let index = index(of: link.adapter) else { return nil }
         return AgentDevice(adapter: index, address: link.address)

@@ -6,10 +6,10 @@ import Glibc
 package import LinuxIO
 package import Logging
 
-/// This host's Bluetooth adapters: finds them, keeps each searching, reports the meters they hear, and grants links.
+/// This host's Bluetooth adapters. Keeps each searching, reports the meters they hear, and grants links.
 ///
-/// Adapters are identified by their own addresses, because the kernel's numbers change. bluetoothd may run at the same
-/// time: the kernel reports to both, and nothing is changed that searching does not need.
+/// An adapter's own address identifies it, because the kernel's numbers change. bluetoothd may run at the same time:
+/// the kernel reports to both, and this program changes only what searching needs.
 package actor Radios: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -19,14 +19,13 @@ package actor Radios: RadioSource, RadioSlots {
     let kernel: KernelConnection
     let pairings: Pairings
     private let chipResets: ChipResets
-    /// Adapters that are there: a handful, so that a search costs less than a table.
+    /// A handful of adapters, so a search costs less than a table.
     private(set) var present: [PresentAdapter] = []
-    /// Adapters that were there, as they are shown.
     private var gone: [MACAddress: AdapterStatus] = [:]
     private var sightings: RadioSightings
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
-    /// Reports that `adapters` may differ.
+    /// Called when `adapters` may differ.
     private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
@@ -55,7 +54,6 @@ package actor Radios: RadioSource, RadioSlots {
             [weak self] in
             self?.assumeIsolated { $0.changed() }
         }
-        // Ends with the task.
         for await _ in AsyncStream<Never>.makeStream().stream {}
         shut()
     }
@@ -79,7 +77,7 @@ package actor Radios: RadioSource, RadioSlots {
     private func shut() {
         report = nil
         for adapter in present {
-            // Nobody waits for the answers: the kernel receives the commands, and the channel is closed.
+            // The kernel receives the commands although the channel is closed before their answers.
             for command in adapter.machine.farewell { kernel.send(command, to: adapter.index) }
         }
         kernel.close()
@@ -118,15 +116,15 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: The kernel's events
 
-    /// The one busy path: 200 advertisers cause some thousand calls a second.
+    /// The busiest path: 200 advertisers cause some thousand calls a second.
     private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = place(of: index), let address = present[place].address else { return }
         let actions = present[place].machine.heard(at: now)
-        // An adapter that is not searching hears what another program's discovery brings, and then counts as searching.
+        // An idle adapter also hears devices during another program's discovery, and then counts as searching.
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {
-            // The kernel looks up an unknown name; one that came with an inquiry's answer is known.
+            // The kernel looks up an unknown name. A name from an inquiry's answer is known.
             let isKnown = sightings.isNamed(report.address, heardBy: address)
             kernel.send(.confirmName(report.address, isKnown: isKnown), to: index)
         }
@@ -189,11 +187,10 @@ package actor Radios: RadioSource, RadioSlots {
     // MARK: Adapters
 
     private func addListed(_ opcode: UInt16, _ status: ManagementStatus, _ parameters: [UInt8]) {
-        // An unreadable list is ignored: adapters that come are reported one by one.
+        // An unreadable list is ignored: the kernel also reports each new adapter.
         guard opcode == ManagementCommand.readIndexList.opcode, status == .success,
             let list = try? ControllerIndexList(parameters)
         else { return }
-        // One added in the meantime has been reported.
         for index in list.indexes where place(of: index) == nil { added(index) }
         if list.indexes.isEmpty { logger.info("no Bluetooth adapter") }
     }
@@ -223,7 +220,6 @@ package actor Radios: RadioSource, RadioSlots {
         tell(sightings.adapterLost(address) { _ in false })
     }
 
-    /// Leaves alone an adapter that the configuration does not list.
     private func leaveAlone(_ place: Int) {
         let adapter = present.remove(at: place)
         kernel.forget(adapter.index)
@@ -235,7 +231,6 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: Machines
 
-    /// Applies an event to a machine and performs what it asks for.
     func update(
         _ index: UInt16, at now: MonotonicTime, _ event: (inout AdapterMachine) -> [AdapterAction]
     ) {
@@ -318,7 +313,6 @@ package actor Radios: RadioSource, RadioSlots {
         lookAtDemand()
     }
 
-    /// Tells the machines what meters and people need from the search.
     func lookAtDemand() {
         let now = loop.now
         let demand = demands.current(at: now)
@@ -331,7 +325,7 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: Time
 
-    /// To be called after anything that may change when something is due.
+    /// Sets the next alarm. Call it after any change of a deadline.
     private func rearm() {
         var next = expiresAt
         if !kernel.isOpen {
@@ -349,7 +343,7 @@ package actor Radios: RadioSource, RadioSlots {
         if let time = kernel.openTime, now >= time { return open() }
         kernel.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
-            // By number, because what one does may remove another.
+            // By number, because the actions of one may remove another.
             update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {

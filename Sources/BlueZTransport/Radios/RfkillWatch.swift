@@ -2,15 +2,12 @@ import BluetoothCore
 import Glibc
 import LinuxIO
 
-/// Follows the switches that block radios (Linux `include/uapi/linux/rfkill.h`). To be used only on the loop.
+/// Follows the switches that block radios (Linux `include/uapi/linux/rfkill.h`). Use only on the loop.
 final class RfkillWatch: @unchecked Sendable {
-    // Unchecked: loop only.
-
     private let files: AdapterFiles
     private let loop: IOLoop
     private let report: @Sendable (_ adapter: String, RadioBlock) -> Void
     private var file: FileDescriptor?
-    /// By the switch's number.
     private var switches: [UInt32: (adapter: String, block: RadioBlock)] = [:]
 
     /// Size of an event: number (four bytes), type, operation, soft, hard. Newer kernels may append to it on request.
@@ -23,14 +20,14 @@ final class RfkillWatch: @unchecked Sendable {
         self.report = report
     }
 
-    /// If rfkill is missing or unreadable, the adapters' own answers have to do.
+    /// Starts watching. Without a readable rfkill, the adapters' own answers must suffice.
     func begin() {
         guard file == nil, let new = try? FileDescriptor(opening: files.rfkill, O_RDONLY | O_NONBLOCK) else { return }
         do {
             try loop.register(new, .readable) { [weak self] _ in self?.read() }
             file = new
         } catch {
-            new.close()  // As above.
+            new.close()
         }
     }
 
@@ -50,7 +47,6 @@ final class RfkillWatch: @unchecked Sendable {
         var event = [UInt8](repeating: 0, count: Self.eventLength)
         for _ in 0..<64 {
             guard let file else { return }
-            // An error, or the end, would only come again at once.
             do {
                 guard let count = try event.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return }
                 guard count > 0 else { return close() }
@@ -70,7 +66,7 @@ final class RfkillWatch: @unchecked Sendable {
             return
         }
         let block = RadioBlock(isSoft: event[6] != 0, isHard: event[7] != 0)
-        // The name is read once: when the adapter is removed, it may be gone before the last event.
+        // Read once: after the removal of an adapter, the name may be gone before the last event.
         guard let adapter = switches[number]?.adapter ?? files.adapterName(ofSwitch: number) else { return }
         switches[number] = (adapter, block)
         report(adapter, block)

@@ -1,20 +1,20 @@
 import Glibc
 import LinuxIO
 
-/// The serial device in front of an adapter's chip, `serial0-0`, and the driver bound to it.
+/// Serial device of an adapter's chip, such as `serial0-0`, and its driver.
 struct SerialDevice: Hashable, Sendable {
-    /// The kernel's name for it, used to unbind and bind its driver.
     var name: String
     /// The driver's folder, such as `/sys/bus/serial/drivers/hci_uart_bcm`.
     var driver: String
 }
 
-/// The last remedy for a chip behind a UART: unbinding and binding its driver, which only root may do. The service asks
-/// a unit run by root for that (Packaging/meterd-rebind.path, Docs/Decisions/0021).
+/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. The service requests that
+/// from a unit run by root (Packaging/meterd-rebind.path, Docs/Decisions/0021).
 extension AdapterFiles {
-    /// Nil if the adapter is not on a serial device, or that has no driver.
+    /// Returns nil if the adapter is not on a serial device, or the device has no driver.
     func serialDevice(of adapter: String) -> SerialDevice? {
-        // /sys/…/serial0/serial0-0/bluetooth/hci0: the adapter's device is a serial one (Linux drivers/tty/serdev/core.c).
+        // sys/…/serial0/serial0-0/bluetooth/hci0: the adapter's device is a serial one (Linux
+        // drivers/tty/serdev/core.c).
         let folder = "\(bluetoothClass)/\(adapter)/device"
         guard let device = FileTree.canonical(folder), let bus = FileTree.canonical("\(folder)/subsystem"),
             bus == FileTree.canonical(serialBus), let driver = FileTree.canonical("\(folder)/driver"),
@@ -23,18 +23,17 @@ extension AdapterFiles {
         return SerialDevice(name: String(device[device.index(after: slash)...]), driver: driver)
     }
 
-    /// Whether a driver can be unbound, by this program itself or on request.
     func canRebind(_ device: SerialDevice) -> Bool {
         access("\(device.driver)/unbind", W_OK) == 0 || requests != nil
     }
 
-    /// Unbinds and binds, or requests it. May wait for many seconds: not to be called on the loop.
+    /// Unbinds and binds the driver, or requests that. May wait for many seconds: never call it on the loop.
     ///
-    /// - Returns: whether it was done, or begun if requested; the adapter then disappears.
+    /// - Returns: whether it was done, or the unit took the request; the adapter then disappears.
     func rebind(_ device: SerialDevice, of adapter: String) -> Bool {
         guard access("\(device.driver)/unbind", W_OK) == 0 else { return askForRebind(of: adapter) }
         guard Self.write(device.name, to: "\(device.driver)/unbind") else { return false }
-        // A device left unbound is no longer an adapter, so nothing would try again.
+        // A device left unbound is no longer an adapter, so nothing would retry.
         for _ in 0..<Self.bindTries {
             usleep(Self.bindPause_us)
             if Self.write(device.name, to: "\(device.driver)/bind") { return true }
@@ -45,7 +44,7 @@ extension AdapterFiles {
     private static let bindTries = 3
     private static let bindPause_us: UInt32 = 1_000_000
 
-    /// A name in a folder is the whole request; the unit that performs it first removes it.
+    /// Requests a rebind by a file with the adapter's name. The unit removes the file first.
     private func askForRebind(of adapter: String) -> Bool {
         guard let requests else { return false }
         let request = "\(requests)/rebind-\(adapter)"
@@ -57,14 +56,13 @@ extension AdapterFiles {
             usleep(Self.requestPause_us)
             if !FileTree.exists(request) { return true }
         }
-        // Nothing handles requests. One left behind would be performed by whatever comes later.
+        // Nothing handles requests. A unit that starts later must not find this one.
         return unlink(request) != 0
     }
 
     private static let requestPause_us: UInt32 = 100_000
 
     private static func write(_ text: String, to path: String) -> Bool {
-        // The error does not help: the adapter's state says what a person can do.
         guard let file = try? FileDescriptor(opening: path, O_WRONLY) else { return false }
         return (try? Array(text.utf8).withUnsafeBytes { try file.write($0) }) == text.utf8.count
     }

@@ -3,7 +3,6 @@ import Domain
 package import GatewayAPI
 import LinuxIO
 
-/// The Bluetooth part of what a maintainer asks for.
 extension SupportRadios {
     init(
         adapters: [PresentAdapter], sightings: RadioSightings, trace: [ManagementTrace.Entry], at now: MonotonicTime
@@ -68,7 +67,6 @@ extension RadioAddress.Kind {
 }
 
 extension GATTDatabase {
-    /// The services for a maintainer.
     var support: [SupportService] {
         services.map { service in
             SupportService(
@@ -84,7 +82,7 @@ extension GATTDatabase {
 }
 
 extension GATTProperties {
-    /// The names used by other tools.
+    /// Names that other tools use.
     fileprivate var words: [String] {
         let names: [(GATTProperties, String)] = [
             (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),
@@ -96,7 +94,6 @@ extension GATTProperties {
 }
 
 extension BluetoothUUID {
-    /// Four digits if there is a short form, otherwise all 32.
     fileprivate var digits: String {
         if let short { return short.fourHexDigits.uppercased() }
         return [high, low].map { half in

@@ -2,7 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// A channel over a device's bulk endpoints, from before it is open until it is closed.
+/// A channel over a device's bulk endpoints, from opening to closing.
 ///
 /// ```
 ///   ┌─────────┐   ┌──────┐  lost, stalled   ┌────────┐  told   ┌────────┐
@@ -10,11 +10,11 @@ import LinuxIO
 ///   └─────────┘   └──────┘                  └────────┘         └────────┘
 /// ```
 ///
-/// `close` leads from each state to CLOSED, from OPEN by way of LINGERING while something still has to be sent. It has
-/// the shape of `DescriptorChannel`, but here bytes travel in transfers, and a write is complete only when its transfer
-/// is reaped.
+/// `close` leads from each state to CLOSED; from OPEN through LINGERING while there is a backlog. The states are those
+/// of `DescriptorChannel`, but bytes travel in transfers, and a write is complete once the kernel has returned its
+/// transfer.
 final class BulkChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`); every entry checks that.
 
     typealias Handler = @Sendable (ChannelEvent) -> Void
 
@@ -24,33 +24,31 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
     private let farewellLimit: Duration
     private var state: State
     private var queue = WriteQueue(.packets)
-    /// Whether a transfer to the device is under way.
     private var isSending = false
     private var stallTimer: LoopTimer?
-    /// Consecutive halts of one direction, without data in between.
     private var halts = 0
 
     private enum State {
         case opening(Handler)
         case open(any BulkPort, Handler)
-        /// The caller has closed. What was queued is still sent, and what arrives is discarded.
+        /// The caller has closed. The backlog is still sent, and received bytes are discarded.
         case lingering(any BulkPort, LoopTimer, untilSent: Bool)
         case failed(Handler)
         case closed
     }
 
-    /// A device that halts an endpoint this often has more than one request that it rejected.
+    /// Most halts in a row. One rejected request causes fewer.
     private static let haltsMax = 3
-    /// Most transfers handled in one turn of the loop, so that other meters get theirs.
+    /// Bounded, so that other meters get their turn.
     private static let transfersPerTurn = 16
 
     /// Starts opening; see `ChannelOpener.open`.
     ///
     /// - Parameters:
-    ///   - name: the name used in messages.
-    ///   - stallLimit: how long the device may accept nothing, with something waiting, before it counts as stalled.
-    ///   - farewellLimit: how long unsent data may keep a closed channel open.
-    ///   - open: called on a thread of its own.
+    ///   - name: name used in messages.
+    ///   - stallLimit: longest time that the device may accept nothing of a backlog.
+    ///   - farewellLimit: longest time that unsent data keeps a closed channel open.
+    ///   - open: called on its own thread.
     static func open(
         _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5),
         farewellLimit: Duration = .milliseconds(500), handle: @escaping Handler,
@@ -112,7 +110,6 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func opened(_ result: Result<any BulkPort, ChannelFailure>) {
         guard case .opening(let handle) = state else {
-            // Closed in the meantime.
             if case .success(let port) = result { port.close() }
             return
         }
@@ -127,7 +124,6 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
             }
             state = .open(port, handle)
             handle(.opened)
-            // The caller may have closed.
             do throws(Errno) { try self.port?.receive() } catch { lose(error) }
             sendNext()
         case .failure(let failure):
@@ -147,11 +143,9 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func ready(_ readiness: Readiness) {
         for _ in 0..<Self.transfersPerTurn {
-            // The handler may have closed the channel.
             guard let port else { return }
             do throws(Errno) {
                 guard let event = try port.take() else {
-                    // The device is gone: nothing more will come, and nothing is under way.
                     if readiness.isOver { lose(Errno(ENODEV)) }
                     return
                 }
@@ -166,7 +160,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         switch event {
         case .received(let bytes):
             halts = 0
-            // The next transfer starts before this one is handed on, so that the device can go on sending.
+            // The next transfer starts before the handler gets this one, so that the device can go on sending.
             try port.receive()
             guard !bytes.isEmpty, case .open(_, let handle) = state else { return }
             handle(.received(bytes))
@@ -177,7 +171,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
             guard reason.code == EPIPE, halts < Self.haltsMax else { throw reason }
             halts += 1
             try port.clearHalt(isInput: isInput)
-            // A rejected request is not repeated: whoever sent it sends another.
+            // A rejected request is not repeated; its sender sends another.
             if isInput { try port.receive() } else { sent() }
         }
     }
@@ -213,14 +207,15 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno) {
         switch reason.code {
-        // How a transfer ends when its device goes away (Documentation/driver-api/usb/error-codes.rst).
+        // Errors of a transfer whose device goes away (Documentation/driver-api/usb/error-codes.rst).
         case ENODEV, ESHUTDOWN, ENOENT, EPROTO, EILSEQ, ETIME:
             fail(.lost, "\(name) is gone. It was unplugged, or switched off.")
         default: fail(.lost, "\(name) does not answer any more: \(reason). \(Self.remedy)")
         }
     }
 
-    /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
+    /// Closes at once, but calls the handler at the loop's next turn: `send` may detect the fault, and must not call
+    /// back.
     private func fail(_ code: ChannelFailure.Code, _ message: String) {
         let handle: Handler
         switch state {
@@ -231,7 +226,6 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         shut()
         state = .failed(handle)
         loop.execute { [self] in
-            // The caller may have closed in the meantime, and then hears nothing more.
             guard case .failed = state else { return }
             state = .closed
             handle(.closed(ChannelFailure(code, message)))

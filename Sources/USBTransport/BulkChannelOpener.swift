@@ -3,14 +3,11 @@ import Glibc
 package import LinuxIO
 import MeterCodec
 
-/// Opens makers' own interfaces of USB devices as channels.
 package struct BulkChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let devices: DeviceTable
 
-    /// - Parameters:
-    ///   - loop: the loop on which channels are used and call back.
-    ///   - devices: the ids of meters; no other device is touched.
+    /// - Parameter devices: ids of meters. No other device is touched.
     package init(loop: IOLoop, devices: DeviceTable = .builtIn) {
         self.loop = loop
         self.devices = devices
@@ -25,8 +22,8 @@ package struct BulkChannelOpener: ChannelOpener {
         }
     }
 
-    /// Opens the node and claims its interface, if it is still a meter's: node numbers are reused. A driver that has
-    /// the interface keeps it: somebody may be using it.
+    /// Opens the node and claims its interface. Checks that it is still a meter's, because node numbers are reused.
+    /// Never detaches a driver: another program may be using it.
     static func port(at path: String, _ devices: DeviceTable) throws(ChannelFailure) -> any BulkPort {
         let node = try USBNode(opening: path)
         do {
@@ -40,12 +37,11 @@ package struct BulkChannelOpener: ChannelOpener {
     private static func claimInterface(
         of node: USBNode, at path: String, _ devices: DeviceTable
     ) throws(ChannelFailure) -> BulkNode {
-        // A file without descriptors is not a USB device.
         let descriptors = (try? node.descriptors()) ?? []
         guard let interface = BulkInterface(descriptors: descriptors),
             devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
         else { throw ChannelFailure(.unsuitable, "\(path) is not a meter with an interface of its maker's.") }
-        // Retries for a while if a program has the interface: that may be this one, about to let go of it.
+        // Retries while a program has the interface: that may be this one, about to release it.
         for _ in 0..<10 {
             let (port, holder) = try claim(interface, of: node, at: path)
             if let port { return port }
@@ -60,10 +56,8 @@ package struct BulkChannelOpener: ChannelOpener {
         throw ChannelFailure(.busy, "Another program has \(path) for itself. See which with: fuser -v \(path)")
     }
 
-    /// The kernel's name for a program that has claimed an interface.
     private static let program = "usbfs"
 
-    /// The interface as a port, or else the name of its driver.
     private static func claim(
         _ interface: BulkInterface, of node: USBNode, at path: String
     ) throws(ChannelFailure) -> (port: BulkNode?, holder: String) {
@@ -72,7 +66,6 @@ package struct BulkChannelOpener: ChannelOpener {
             try node.claim(interface: interface.number)
             return (try BulkNode(node, interface), "")
         } catch {
-            // Another program was quicker.
             if error.code == EBUSY { return (nil, program) }
             throw ChannelFailure(
                 error.code == ENODEV ? .missing : .system, "Cannot use \(path): \(error). Plug the meter in anew.")

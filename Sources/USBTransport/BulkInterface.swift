@@ -1,19 +1,19 @@
-/// A vendor-specific interface of a USB device that carries bytes over two bulk endpoints.
+/// A vendor-specific interface of a USB device with two bulk endpoints.
 struct BulkInterface: Hashable, Sendable {
-    /// The class of a vendor-specific interface (USB-IF, Defined Class Codes).
+    /// Class of a vendor-specific interface (USB-IF, Defined Class Codes).
     static let makersClass: UInt8 = 0xFF
 
     var vendor: UInt16
     var product: UInt16
     var number: UInt8
-    /// Endpoint addresses; 0x80 means towards the host.
+    /// Endpoint addresses; 0x80 marks the direction to the host.
     var input: UInt8
     var output: UInt8
 
-    /// The first such interface in a device's descriptors (USB 2.0, 9.6: the device's, then a configuration's with its
-    /// interfaces and endpoints). It is chosen by class, because its number differs between otherwise equal models.
+    /// Finds the first such interface in a device's descriptors (USB 2.0, 9.6: the device's, then a configuration's
+    /// with its interfaces and endpoints). Selects by class, because the number differs between otherwise equal models.
     ///
-    /// - Returns: nil if there is none, or the descriptors are cut short before it is complete.
+    /// - Returns: nil if there is none, or the descriptors are truncated before its end.
     init?(descriptors bytes: [UInt8]) {
         guard bytes.count >= 18, bytes[0] == 18, bytes[1] == 1 else { return nil }
         vendor = UInt16(bytes[8]) | UInt16(bytes[9]) << 8

@@ -1,20 +1,16 @@
 import Domain
 import LinuxIO
 
-/// Two bulk endpoints of a device, as a channel uses them: one transfer each way at a time. To be used only on the
-/// loop.
+/// Two bulk endpoints of a device. One transfer each way at a time. Use only on the loop.
 protocol BulkPort: Sendable {
-    /// Writable while a completed transfer waits to be taken; hung up once the device is gone.
+    /// Writable while a completed transfer waits for `take`; hung up once the device is gone.
     var descriptor: FileDescriptor { get }
-    /// Starts a transfer for what the device sends next.
     func receive() throws(Errno)
     /// Sends at most `BulkNode.capacity` octets.
     func send(_ bytes: UnsafeRawBufferPointer) throws(Errno)
-    /// The next completed transfer, if any.
     func take() throws(Errno) -> BulkEvent?
-    /// Clears a halt of one direction.
     func clearHalt(isInput: Bool) throws(Errno)
-    /// Cancels what is under way and gives the device back, without waiting for it.
+    /// Cancels transfers and releases the device, without waiting for it.
     func close()
 }
 
@@ -25,12 +21,11 @@ enum BulkEvent: Hashable, Sendable {
     case failed(isInput: Bool, Errno)
 }
 
-/// The kernel's implementation: a claimed interface of a device.
 final class BulkNode: BulkPort, @unchecked Sendable {
     // Unchecked: created on the thread that opens it, then used only on the loop.
 
-    /// Size of a transfer in octets: whole packets at every speed (64, 512 and 1,024 octets), and more than any answer
-    /// of a KM003C, which sends its logs in pieces of 2,544 at most (Docs/Protocols/KM003C.md#where-a-message-ends).
+    /// Size of a transfer in octets. Whole packets at every speed (64, 512 and 1,024 octets), and more than any answer
+    /// of a KM003C: that sends its logs in pieces of 2,544 at most (Docs/Protocols/KM003C.md#where-a-message-ends).
     static let capacity = 4096
 
     private let node: USBNode
@@ -62,6 +57,5 @@ final class BulkNode: BulkPort, @unchecked Sendable {
         try node.clearHalt(at: isInput ? interface.input : interface.output)
     }
 
-    /// The kernel cancels what is under way and waits until the controller has done so.
     func close() { node.descriptor.closeElsewhere() }
 }

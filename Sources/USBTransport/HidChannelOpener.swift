@@ -1,7 +1,6 @@
 package import Domain
 package import LinuxIO
 
-/// Opens raw HID devices as channels.
 package struct HidChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let devices: DeviceTable
@@ -9,10 +8,9 @@ package struct HidChannelOpener: ChannelOpener {
     private let stallLimit: Duration
 
     /// - Parameters:
-    ///   - loop: the loop on which channels are used and call back.
-    ///   - devices: the ids of meters; nothing is written to other devices, except those of declared ports.
-    ///   - isDeclared: whether a person declared that a meter is behind a node.
-    ///   - stallLimit: how long a device may accept no report before it counts as stalled.
+    ///   - devices: ids of meters. No other device gets a report, except declared ports.
+    ///   - isDeclared: whether a person declared a meter at a node.
+    ///   - stallLimit: longest time that a device may accept no report.
     package init(
         loop: IOLoop, devices: DeviceTable = .builtIn,
         isDeclared: @escaping @Sendable (_ path: String) -> Bool = { _ in false }, stallLimit: Duration = .seconds(5)
@@ -32,7 +30,7 @@ package struct HidChannelOpener: ChannelOpener {
     }
 }
 
-/// Puts bytes into reports. Each arriving packet is a whole report.
+/// Puts bytes into reports. Each incoming packet is a whole report.
 struct HidChannel: ByteChannel {
     private let channel: DescriptorChannel
 

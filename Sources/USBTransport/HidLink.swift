@@ -3,11 +3,9 @@ import Glibc
 import LinuxIO
 import MeterCodec
 
-/// A meter's raw HID device as a link.
 struct HidLink: DescriptorLink {
     let path: String
     let devices: DeviceTable
-    /// Whether a person declared that a meter is behind this node.
     let isDeclared: Bool
     let writeGap: Duration
 
@@ -16,8 +14,8 @@ struct HidLink: DescriptorLink {
     var writesBlock: Bool { true }
     var remedy: String { "Unplug the meter and plug it in again." }
 
-    /// Opens the node if it is still a meter's: node numbers are reused, perhaps for a keyboard, and a report that a
-    /// meter takes for a greeting may be a command to another device. For a declared node, a person's word is enough.
+    /// Opens the node and checks that it is still a meter's. Node numbers are reused, perhaps for a keyboard, and a
+    /// meter's greeting may be a command to another device. A declared node needs no check.
     func open() throws(ChannelFailure) -> OpenedLink {
         let node = try HidNode(opening: path)
         guard isDeclared || devices.lists(vendor: node.vendor, product: node.product, subsystem: .hidraw) else {
@@ -29,7 +27,7 @@ struct HidLink: DescriptorLink {
     }
 
     func failure(losing reason: Errno?) -> ChannelFailure {
-        // The device did not accept a report within the kernel's own limit.
+        // The device accepted no report within the kernel's own limit.
         if reason == .timedOut { return ChannelFailure(.stalled, "\(path) takes no report. \(remedy)") }
         return .unplugged(path, reason)
     }

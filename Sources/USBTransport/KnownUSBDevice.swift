@@ -1,18 +1,16 @@
 package import Domain
 
-/// A known USB device that is not read here: a meter without a driver, or something else with a meter's ids.
+/// A known USB device that meterd does not read: a meter without a driver, or another device with a meter's ids.
 package struct KnownUSBDevice: Hashable, Sendable {
     package var vendor: UInt16
-    /// Nil for any product of the vendor.
     package var product: UInt16?
-    /// What the manufacturer's or the product's text must contain, in upper or lower case. Nil for any text.
+    /// Part of the manufacturer's or the product's text, ignoring case. Nil for any text.
     package var match: String?
-    /// Class and subclass of an interface that it must have. Nil if they do not matter.
+    /// Class and subclass of an interface that the device must have. Nil for any.
     var onlyInterface: USBSelfDescription.Interface?
     package var name: String
-    /// Nil if it is not a meter, or may be from several makers.
     package var maker: MeterMaker?
-    /// The reason why it is not read, as the end of a sentence.
+    /// Reason why meterd does not read it, as the end of a sentence.
     package var reason: String
 
     private init(
@@ -36,7 +34,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
         return device.texts.contains { $0.lowercased().contains(match) }
     }
 
-    /// Devices that are not meters, or not at the moment. Docs/Identities.md has the sources.
+    /// Devices that are no meters, or not at the moment. Sources: Docs/Identities.md.
     package static let strangers: [KnownUSBDevice] = [
         KnownUSBDevice(
             0x5FC9, 0x0063, onlyInterface: .init(0xFF, 0xFF), "KM003C in its boot loader", of: .chargerlab,
@@ -59,8 +57,8 @@ package struct KnownUSBDevice: Hashable, Sendable {
         "its text does not end in Application Mode, as theirs do: declare it as [[port]] path with its model, ct-3 or "
         + "avhzy-c3, and please report it"
 
-    /// Meters that are not recognised by their ids, and those without a driver. Those with a text come before those with
-    /// the same ids and no text.
+    /// Meters without a driver, and those that their ids do not identify. Those with a text precede those with the same
+    /// ids and no text.
     package static let unread: [KnownUSBDevice] = [
         KnownUSBDevice(0x0483, 0x5750, "one of several meters", sharedHID),
         KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro, Atorch ACD15P or C13P", sharedHID),
@@ -74,7 +72,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
             0x1A86, nil, "USB serial adapter (CH340)",
             "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is a meter, declare it as "
                 + "[[port]] path with its model; \(board)"),
-        // The vendors: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; the adapters: Linux,
+        // Vendors: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; adapters: Linux,
         // drivers/usb/serial/cp210x.c and ftdi_sio.c.
         KnownUSBDevice(0x2341, nil, "Arduino board", board),
         KnownUSBDevice(0x2A03, nil, "Arduino board", board),

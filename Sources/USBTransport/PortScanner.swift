@@ -2,10 +2,10 @@ package import Domain
 import LinuxIO
 package import MeterCodec
 
-/// Finds, in one look, which device nodes are there and which of them are meters.
+/// Finds the present device nodes in one scan, and the meters among them.
 ///
-/// It reads /sys itself, so its result does not depend on udevd. Hot-plug events (`UdevMonitor`) only say when to look:
-/// a lost or repeated event changes nothing.
+/// Reads /sys itself, so the result does not depend on udevd. Hot-plug events (`UdevMonitor`) only start a scan, so a
+/// lost or repeated event changes nothing.
 package struct PortScanner: Sendable {
     private let host: String
     private let devices: DeviceTable
@@ -14,11 +14,11 @@ package struct PortScanner: Sendable {
     private let awaitsRules: @Sendable (_ sysfsPath: String) -> Bool
 
     /// - Parameters:
-    ///   - host: this host's id, which is part of ids that only it uses.
-    ///   - deviceFolder: the folder of device nodes.
-    ///   - sysfsFolder: where the kernel lists nodes by kind.
-    ///   - awaitsRules: whether a device's node still has to get its owner and mode, so that opening it might fail
-    ///     (`Udev.awaitsRules`). Until then it counts as missing.
+    ///   - host: this host's id, part of ids by port.
+    ///   - deviceFolder: folder of device nodes.
+    ///   - sysfsFolder: the kernel's folder of nodes by kind.
+    ///   - awaitsRules: whether udevd has yet to set a node's owner and mode, so that opening it might fail
+    ///     (`Udev.awaitsRules`). Until then the node counts as missing.
     package init(
         host: String, devices: DeviceTable = .builtIn, deviceFolder: String = "/dev",
         sysfsFolder: String = "/sys/class",
@@ -31,16 +31,14 @@ package struct PortScanner: Sendable {
         self.awaitsRules = awaitsRules
     }
 
-    /// The meters that are there: declared ports in their order, then those recognised by their USB ids.
     package func scan(declared: [DeclaredPort]) -> [Sighting] {
         var names = names
         return merge(self.declared(declared), plugged: Self.sightings(of: plugged(), &names))
     }
 
-    /// No meter has been met yet.
     var names: USBNames { USBNames(host: host) }
 
-    /// Those of the declared ports that are there. A board in the network is tried again and again.
+    /// Returns the present ones of the declared ports. A board in the network always counts as present, and is retried.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
@@ -49,7 +47,7 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// A person's declaration of a port takes precedence over its ids.
+    /// A declaration takes precedence over ids.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
         guard !declaredNodes.isEmpty else { return declared + plugged }
@@ -59,10 +57,9 @@ package struct PortScanner: Sendable {
         return declared + others
     }
 
-    /// Devices recognised as meters by their ids, with one node each.
     func plugged() -> [PluggedMeter] {
         var taken: Set<String> = []
-        // Terminals first: if a meter has both kinds of node, the terminal carries everything.
+        // Terminals first: in a meter with both kinds of node, the terminal carries everything.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
         return found.map { device, model, link in
             PluggedMeter(
@@ -79,8 +76,8 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// The meter's vendor-specific interface beside its terminal, for what the terminal does not give. Never alone: the
-    /// kernel makes the device's node before the terminal's, which takes precedence.
+    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. Never the only link: the kernel
+    /// makes this node before the terminal's, which takes precedence.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")
@@ -88,7 +85,7 @@ package struct PortScanner: Sendable {
         return .bulk(path: path)
     }
 
-    /// Where the kernel lists USB devices by their ports, beside the kinds: `/sys/bus/usb/devices`.
+    /// USB devices by port: `/sys/bus/usb/devices`.
     private var usbFolder: String { "\(sysfsFolder)/../bus/usb/devices" }
 
     private func plugged(
@@ -110,7 +107,6 @@ package struct PortScanner: Sendable {
 }
 
 extension USBIdentity.Subsystem {
-    /// How the nodes are named that meters can be behind.
     fileprivate var nodePrefixes: [String] {
         switch self {
         case .tty: ["ttyACM", "ttyUSB"]
@@ -127,6 +123,5 @@ extension USBIdentity.Subsystem {
         }
     }
 
-    /// The kind of link over such a node.
     package var transport: LinkAddress.Transport { link(to: "").transport }
 }

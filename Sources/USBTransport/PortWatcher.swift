@@ -2,17 +2,14 @@ package import Domain
 import LinuxIO
 import Synchronization
 
-/// Watches this host's ports for meters: looks when hot-plug events say that something happened, and regularly for what
-/// they miss.
+/// Watches this host's ports for meters: scans after hot-plug events, and regularly for changes without one.
 ///
 /// udev does not see pseudo-terminals and symbolic links, which may be declared, and its events do not reach
-/// containers. So declared ports are checked at each interval, and without events all the rest as well. With events,
-/// the rest is still checked every sixtieth time: udevd may have been stopped.
+/// containers. So declared ports are checked at each interval, and without events all others as well. With events, the
+/// others are checked every sixtieth time, because udevd may have been stopped.
 ///
-/// The intervals are timers of the loop, which see by themselves whether a declared port changed: no other thread wakes
-/// while nothing does.
+/// The timers run on the loop and compare declared ports there. No other thread wakes without a change.
 package final class PortWatcher: PortSource {
-    /// Starts hot-plug events, if there are any.
     package typealias Listen = @Sendable () -> AsyncStream<[PlugEvent]>?
 
     private let scanner: PortScanner
@@ -22,38 +19,29 @@ package final class PortWatcher: PortSource {
     private let state: Mutex<State>
 
     private struct State {
-        /// Declared ports, in the order in which they were first declared.
         var declared: [DeclaredPort] = []
-        /// Where they led at the last interval; nil before it, and when they are no longer the same.
+        /// Targets of the declared ports at the last interval. Nil before it, and after a change of the list.
         var devices: [FileTree.CharacterDevice?]?
-        /// The ids of plugged-in meters.
         var names: USBNames
-        /// Whether hot-plug events come.
         var isHearing = false
-        /// Intervals since the last full look.
         var intervals = 0
         var timer: LoopTimer?
-        /// While it runs.
         var turns: AsyncStream<Turn>.Continuation?
     }
 
     private enum Turn: Sendable {
-        /// A plugged-in meter is to be reported again.
         case anew(MeterID)
-        /// A declared port may have changed.
         case declared
-        /// So may anything.
         case all
         case plugs([PlugEvent])
-        /// The events have ended.
         case deaf
     }
 
     private static let intervalsPerFullLook = 60
 
     /// - Parameters:
-    ///   - declared: the ports that the configuration names.
-    ///   - interval: time between two looks; half as much more while nothing else wakes the loop.
+    ///   - declared: ports in the configuration.
+    ///   - interval: time between two scans; half as much more while nothing else wakes the loop.
     ///   - listen: called once for each run.
     package init(
         scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), loop: any SessionLoop,
@@ -69,7 +57,7 @@ package final class PortWatcher: PortSource {
 
     package func watch(_ port: DeclaredPort) {
         state.withLock { state in
-            // A board has one host: it was renamed.
+            // A board has one host, so this is its new name.
             if port.link.transport == .network { state.declared.removeAll { $0.id == port.id && $0.path != port.path } }
             if let index = state.declared.firstIndex(where: { $0.path == port.path }) {
                 state.declared[index] = port
@@ -78,11 +66,10 @@ package final class PortWatcher: PortSource {
             }
             state.turns?.yield(.declared)
         }
-        // There may have been nothing to look at so soon.
+        // The timer may be set for a later time.
         setTimer()
     }
 
-    /// Whether a person declared a raw HID device at this path.
     package func declaresRawHID(at path: String) -> Bool {
         state.withLock { $0.declared.contains { $0.link == .hid(path: path) } }
     }
@@ -115,7 +102,7 @@ package final class PortWatcher: PortSource {
 
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         let (turns, source) = AsyncStream.makeStream(of: Turn.self)
-        // Before the first look, so that changes during it are reported, and looked at again.
+        // Before the first scan, so that changes during it are reported, and scanned again.
         let events = listen()
         state.withLock { state in
             state.turns = source
@@ -129,7 +116,6 @@ package final class PortWatcher: PortSource {
                     source.yield(.deaf)
                 }
             }
-            // Ends when the task is cancelled.
             await look(turns, report)
             group.cancelAll()
         }
@@ -167,7 +153,7 @@ package final class PortWatcher: PortSource {
 
     // MARK: Intervals
 
-    /// Sets the timer of the next interval, and of several at once if nothing is to be looked at before.
+    /// Sets the timer of the next interval. Skips intervals in which there is nothing to check.
     private func setTimer() {
         let now = loop.now
         let former = state.withLock { state in
@@ -175,7 +161,7 @@ package final class PortWatcher: PortSource {
             let isIdle = state.isHearing && state.declared.allSatisfy { $0.link.transport == .network }
             let intervals = isIdle ? max(1, Self.intervalsPerFullLook - state.intervals) : 1
             let former = state.timer
-            // While a meter is read, the loop is awake anyway some time in the half interval.
+            // While a meter is read, the loop wakes within the half interval anyway.
             state.timer = loop.schedule(
                 within: now + interval * intervals...now + interval * intervals + interval / 2
             ) { [weak self] in self?.intervalPassed(intervals) }

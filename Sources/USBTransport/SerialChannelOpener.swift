@@ -1,14 +1,11 @@
 package import Domain
 package import LinuxIO
 
-/// Opens serial ports as channels.
 package struct SerialChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let stallLimit: Duration
 
-    /// - Parameters:
-    ///   - loop: the loop on which channels are used and call back.
-    ///   - stallLimit: how long a line may accept no byte, with some waiting, before it counts as stalled.
+    /// - Parameter stallLimit: longest time that a line may accept no byte of a backlog.
     package init(loop: IOLoop, stallLimit: Duration = .seconds(5)) {
         self.loop = loop
         self.stallLimit = stallLimit

@@ -1,7 +1,6 @@
 import Domain
 import LinuxIO
 
-/// A serial port as a link.
 struct SerialLink: DescriptorLink {
     let path: String
     let baudRate: Int

@@ -1,11 +1,10 @@
 import Domain
 
-/// What was there at the last look, and what has changed since. A value without a clock.
+/// Sightings of the last scan, compared with the next. Has no clock.
 struct SightingSet {
     private var present: [Sighting] = []
 
-    /// Compares with what is there now. Removals come first, so that a port that changed hands is free before it is
-    /// taken.
+    /// Returns the changes. Removals come first, so that a port is free before another meter takes it.
     mutating func update(to now: [Sighting]) -> [SightingEvent] {
         let before = present
         present = now
@@ -13,10 +12,10 @@ struct SightingSet {
             + now.filter { !before.contains($0) }.map(SightingEvent.appeared)
     }
 
-    /// A meter is to be reported again.
+    /// Forgets a meter, so that the next scan reports it again.
     mutating func remove(_ meter: MeterID) -> [SightingEvent] { update(to: present.filter { $0.id != meter }) }
 
-    /// A device node disappeared, whether or not another look would show it: it may be back by then.
+    /// Removes a node that disappeared. The next scan may miss that, because the node may be back by then.
     mutating func remove(node: String) -> [SightingEvent] {
         update(to: present.filter { $0.link.stored != node })
     }

@@ -2,25 +2,23 @@ package import Domain
 import LinuxIO
 package import MeterCodec
 
-/// What the kernel reports about the USB device behind a device node.
 struct USBDevice: Hashable, Sendable {
-    /// Its ids, texts and interfaces.
     var described: USBSelfDescription
     var productID: UInt16
-    /// Nil if the device has none, or one that could be mistaken for other parts of an id.
+    /// Nil without a serial number, or if it could be mistaken for other parts of an id.
     var serial: String?
-    /// Where it is plugged in, in the kernel's notation: bus, then port by port (`1-1.4`).
+    /// Position in the kernel's notation: bus, then port by port (`1-1.4`).
     var port: String
-    /// The device's own node below `/dev`, such as `bus/usb/001/004`, if the kernel reports it.
+    /// Node of the device itself below `/dev`, such as `bus/usb/001/004`. Nil if the kernel reports none.
     var node: String?
 
     /// Climbs from the node's device (a USB interface, or a driver's device below one) to the device with the ids.
     ///
-    /// - Parameter classFolder: where the kernel lists nodes of this kind, such as `/sys/class/tty`.
+    /// - Parameter classFolder: the kernel's folder of this kind of node, such as `/sys/class/tty`.
     /// - Returns: nil for a node that is not on USB.
     init?(behind name: String, in classFolder: String) {
         guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
-        // An interface, and below it perhaps a port or a HID device: never as many as four steps.
+        // The path has an interface and perhaps a port or a HID device: always fewer than four steps.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device
@@ -43,7 +41,7 @@ struct USBDevice: Hashable, Sendable {
         if let bus = Self.number("busnum", of: folder), let device = Self.number("devnum", of: folder) {
             node = "bus/usb/\(bus)/\(device)"
         }
-        // Interfaces are folders named after the device, the configuration and their number: 1-1.4:1.0.
+        // The name of an interface's folder has the device, the configuration and the number: 1-1.4:1.0.
         let found = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
             let subclass = FileTree.text(at: "\(folder)/\(name)/bInterfaceSubClass").flatMap { UInt8($0, radix: 16) }
             return FileTree.text(at: "\(folder)/\(name)/bInterfaceClass").flatMap { UInt8($0, radix: 16) }
@@ -54,21 +52,20 @@ struct USBDevice: Hashable, Sendable {
             productText: FileTree.text(at: "\(folder)/product"), interfaces: found.isEmpty ? nil : found)
     }
 
-    /// As in a node's name: three digits, or more (udev's `usb_device` nodes, drivers/usb/core/usb.c).
+    /// Returns a number as in a node's name: at least three digits (udev's `usb_device` nodes, drivers/usb/core/usb.c).
     private static func number(_ attribute: String, of folder: String) -> String? {
         guard let number = FileTree.text(at: "\(folder)/\(attribute)").flatMap({ UInt16($0) }) else { return nil }
         let digits = String(number)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// A serial becomes part of an id that people type, and whose parts are separated by colons.
+    /// Returns the serial number if it fits into an id, which people type and whose parts are separated by colons.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }
 }
 
 extension DeviceTable {
-    /// The model behind a device node, by what its USB device says of itself. Nil if that is not a meter, or not there.
     package func model(behind name: String, _ subsystem: USBIdentity.Subsystem, in classFolder: String) -> ModelName? {
         USBDevice(behind: name, in: classFolder).flatMap { model(of: $0.described, subsystem) }
     }

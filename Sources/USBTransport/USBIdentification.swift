@@ -1,30 +1,25 @@
 package import Domain
 package import MeterCodec
 
-/// What a USB device is identified as, by its ids, texts and interfaces.
 package enum USBIdentification: Hashable, Sendable {
-    /// A meter that is read, over this kind of node.
     case meter(ModelName, USBIdentity.Subsystem)
-    /// A known meter that cannot be read here, or perhaps one of several things with its ids.
+    /// A known meter that meterd does not read, or one of several devices with these ids.
     case unread(KnownUSBDevice)
-    /// A known device that is not a meter.
     case stranger(KnownUSBDevice)
-    /// A device with the ids of a vendor of known meters, but nothing that says which it is.
+    /// An unidentified device with the ids of a meters' vendor.
     case unrecognised(MeterMaker?)
-    /// Nothing about it suggests a meter.
     case none
 }
 
-/// A device as it describes itself.
+/// A device's description of itself.
 package struct USBSelfDescription: Hashable, Sendable {
     package var vendor: UInt16
-    /// Nil if unknown.
     package var product: UInt16?
     package var manufacturerText: String?
     package var productText: String?
     /// Class and subclass of each interface; nil if unknown.
     package var interfaces: [Interface]?
-    /// The kinds of node that it has; both where that is not known.
+    /// Kinds of node that the device has; both if unknown.
     package var nodes: Set<USBIdentity.Subsystem>
 
     package struct Interface: Hashable, Sendable {
@@ -54,7 +49,6 @@ package struct USBSelfDescription: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// What a device is: a known other device, a meter, a known meter that cannot be read here, or something to report.
     package func identify(_ device: USBSelfDescription) -> USBIdentification {
         if let stranger = KnownUSBDevice.strangers.first(where: { $0.fits(device) }) { return .stranger(stranger) }
         for subsystem in USBIdentity.Subsystem.ofInterfaces where device.nodes.contains(subsystem) {
@@ -78,7 +72,7 @@ extension DeviceTable {
 }
 
 extension USBSelfDescription.Interface {
-    /// The kind of node that Linux makes of it; nil for another class (USB-IF, Defined Class Codes).
+    /// Kind of node that Linux makes of the interface; nil for another class (USB-IF, Defined Class Codes).
     package var node: USBIdentity.Subsystem? {
         switch interfaceClass {
         case 0x02, 0x0A: .tty
@@ -89,8 +83,8 @@ extension USBSelfDescription.Interface {
 }
 
 extension USBSelfDescription {
-    /// The interfaces in a configuration descriptor (USB 2.0, 9.6.5), each once, whatever its alternate settings. A
-    /// truncated descriptor ends the list.
+    /// Returns the interfaces in a configuration descriptor (USB 2.0, 9.6.5), each once, without its alternate
+    /// settings. A truncated descriptor ends the list.
     package static func interfaces(inConfiguration bytes: [UInt8]) -> [Interface] {
         var found: [Interface] = []
         var numbers: Set<UInt8> = []

@@ -1,14 +1,12 @@
 import Domain
 
-/// A meter that is plugged in, before it has an id.
 struct PluggedMeter: Hashable {
     var vendor: UInt16
     var product: UInt16
     var plug: USBPlug
-    /// Whether other meters are known to have its serial number.
+    /// Whether other meters are known to share its serial number.
     var sharesSerial: Bool
     var model: ModelName
-    /// The product's text.
     var name: String?
     var links: [LinkAddress]
 
@@ -17,27 +15,24 @@ struct PluggedMeter: Hashable {
     }
 }
 
-/// Decides by which id a plugged-in meter is known: by its serial number wherever it is plugged in, or by its port where
-/// several meters have that number. An id once given stays. A value without a clock.
+/// Chooses the ids of plugged-in meters: by serial number at any port, or by port if several meters share the number.
+/// An id once given stays. Has no clock.
 struct USBNames {
-    /// This host's id, for ids by port.
     private let host: String
-    /// The meters that this host has met, as they were last plugged in; nil where an earlier version met them.
+    /// Meters that this host has met, with their last plug; nil if only an earlier version met them.
     private var met: [MeterID: USBPlug?] = [:]
-    /// Ids by serial numbers that a person said are several meters'.
     private var parted: Set<MeterID> = []
 
     init(host: String) { self.host = host }
 
     mutating func remember(_ meter: MeterID, _ plug: USBPlug?) { met.updateValue(plug, forKey: meter) }
 
-    /// The meter was never met. With `byPort`, none is known by its serial number from now on.
+    /// Forgets a meter. With `byPort`, no meter gets the id of this serial number from now on.
     mutating func forget(_ meter: MeterID, byPort: Bool) {
         if byPort { parted.insert(meter) }
         met[meter] = nil
     }
 
-    /// The ids of the meters that are plugged in now, in their order. Remembers them.
     mutating func ids(of meters: [PluggedMeter]) -> [MeterID] {
         let kept = meters.map(keptID)
         let taken = Set(kept.compactMap(\.self))
@@ -53,14 +48,14 @@ struct USBNames {
         return ids
     }
 
-    /// The id that the meter had when it was last in this port.
+    /// Returns the id that the meter had when it was last in this port.
     private func keptID(_ meter: PluggedMeter) -> MeterID? {
         if let own = meter.bySerial, let plug = met[own] ?? nil, plug.port == meter.plug.port { return own }
         let port = byPort(meter)
         return met[port] == .some(meter.plug) ? port : nil
     }
 
-    /// Whether the only meter with this serial number that has no id yet gets it as its id.
+    /// Returns whether the only meter without an id among those with this serial number may take it as its id.
     private func mayHaveSerial(_ meter: PluggedMeter, _ own: MeterID) -> Bool {
         let hasTwin = met.contains { id, plug in
             guard case .usbPort(meter.vendor, meter.product, _, _) = id else { return false }
@@ -68,7 +63,7 @@ struct USBNames {
         }
         guard !hasTwin, !parted.contains(own) else { return false }
         if met[own] != nil { return true }
-        // Met by an earlier version, which knew a meter by its port where two had a serial number.
+        // An earlier version named a meter by its port if two shared a serial number.
         let wasByPort = met[byPort(meter)].map { $0 == nil } ?? false
         return !meter.sharesSerial && !wasByPort
     }

@@ -1,15 +1,14 @@
 import CUdev
 import LinuxIO
 
-/// What this program asks udevd, through libudev.
 package enum Udev {
-    /// Whether udevd runs. Its own events come once its rules have been applied, so that nodes can be opened by those
-    /// allowed to; the kernel's events come before.
+    /// Whether udevd runs. Its own events come after it has applied its rules, so that permitted users can open the
+    /// nodes. The kernel's events come before.
     package static var isRunning: Bool { FileTree.exists("/run/udev/control") }
 
-    /// Whether udevd runs and has not handled a device yet.
+    /// Returns whether udevd runs and has not handled a device yet.
     ///
-    /// - Parameter sysfsPath: the device's folder, or a link to it.
+    /// - Parameter sysfsPath: folder of the device, or a link to it.
     package static func awaitsRules(sysfsPath: String) -> Bool {
         guard isRunning, let path = FileTree.canonical(sysfsPath), let library = udev_new() else { return false }
         defer { udev_unref(library) }
@@ -19,11 +18,10 @@ package enum Udev {
     }
 }
 
-/// An event about a device node.
 package struct PlugEvent: Hashable, Sendable {
-    /// The device node, such as `/dev/ttyACM0`.
+    /// Path such as `/dev/ttyACM0`.
     package var node: String
-    /// Whether it is gone. If false, it was added or changed.
+    /// If false, the node was added or changed.
     package var isGone: Bool
 
     package init(node: String, isGone: Bool) {

@@ -2,15 +2,13 @@ import CUdev
 import Glibc
 package import LinuxIO
 
-/// Reports terminals and raw HID devices that come and go.
 package final class UdevMonitor: @unchecked Sendable {
-    // Unchecked: only one thread at a time uses libudev's objects, the caller's until `events`, then the loop's.
+    // Unchecked: one thread at a time uses libudev's objects, the caller's until `events`, then the loop's.
 
-    /// The source of the events.
     package enum Group: String, Sendable {
-        /// udevd, when it has finished with a device.
+        /// udevd, after it has finished with a device.
         case udev
-        /// The kernel, if udevd does not run.
+        /// The kernel, for hosts without udevd.
         case kernel
 
         package static var present: Group { Udev.isRunning ? .udev : .kernel }
@@ -28,7 +26,7 @@ package final class UdevMonitor: @unchecked Sendable {
             udev_unref(library)
             return nil
         }
-        // The kernel does the filtering, so this program is not woken for other devices.
+        // The kernel filters, so that other devices do not wake this program.
         let isFiltered = ["tty", "hidraw"].allSatisfy { (subsystem: String) in
             udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) >= 0
         }
@@ -49,8 +47,8 @@ package final class UdevMonitor: @unchecked Sendable {
         udev_unref(library)
     }
 
-    /// Events from the creation of the monitor on, as they happen; those that come together are one batch. An empty
-    /// batch means that events were lost. Ends when the monitor breaks. To be called once.
+    /// Returns events from the creation of the monitor on; simultaneous ones are one batch. An empty batch means that
+    /// events were lost. The stream ends when the monitor breaks. Call it once.
     package func events(on loop: IOLoop) -> AsyncStream<[PlugEvent]> {
         AsyncStream { report in
             report.onTermination = { [self] _ in
@@ -73,7 +71,7 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private func receiveAll() -> [PlugEvent] {
         var events: [PlugEvent] = []
-        // Bounded, because the loop has other work; what is left makes the descriptor ready again.
+        // Bounded, because the loop has other work. Remaining events make the descriptor ready again.
         for _ in 0..<64 {
             guard let device = udev_monitor_receive_device(monitor) else { break }
             defer { udev_device_unref(device) }

@@ -1,9 +1,9 @@
 import LinuxIO
 import MeterCodec
 
-/// A USB device with a serial port or a raw HID node that is not a supported meter.
+/// A USB device with a serial port or a raw HID node that is no supported meter.
 package struct UnclaimedDevice: Hashable, Sendable {
-    /// Names of its nodes, `ttyACM0`.
+    /// Names such as `ttyACM0`.
     package var nodes: [String]
     package var device: USBSelfDescription
     package var verdict: USBIdentification
@@ -16,10 +16,9 @@ package struct UnclaimedDevice: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// Devices that are plugged in and not in this table, each with the reason. Those that do not resemble a meter are
-    /// left out.
+    /// Returns plugged-in devices without a row in this table, except those that do not resemble a meter.
     ///
-    /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
+    /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
         pluggedDevices(in: sysfsFolder).compactMap { device, nodes in
             let description = device.described(with: nodes)
@@ -32,10 +31,9 @@ extension DeviceTable {
         }
     }
 
-    /// The serial numbers of plugged-in meters that do not tell which meter it is: two of a kind have the number, or it is
-    /// known to be on others.
+    /// Returns the serial numbers of plugged-in meters that several meters share, here or elsewhere.
     ///
-    /// - Parameter sysfsFolder: where the kernel lists nodes by kind.
+    /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
     package func sharedSerials(in sysfsFolder: String = "/sys/class") -> [SharedSerial] {
         let meters = pluggedDevices(in: sysfsFolder).compactMap { device, nodes -> SharedSerial? in
             let description = device.described(with: nodes)
@@ -68,13 +66,10 @@ extension DeviceTable {
     }
 }
 
-/// A serial number that several meters have.
 package struct SharedSerial: Hashable, Sendable {
     package var device: USBSelfDescription
     package var serial: String
-    /// Where meters with it are plugged in.
     package var ports: [String]
-    /// Whether it is known from elsewhere that several have it.
     package var isKnown: Bool
 
     package init(device: USBSelfDescription, serial: String, ports: [String], isKnown: Bool) {

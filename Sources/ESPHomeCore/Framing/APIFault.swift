@@ -1,28 +1,24 @@
 import Domain
 
-/// Why a connection to an ESPHome node cannot go on.
+/// Reason why a connection to an ESPHome node ended.
 package enum APIFault: Error, Hashable, Sendable {
-    /// We speak in plain text, and the node has a key.
+    /// The node has a key; this host speaks plain text.
     case wantsEncryption
-    /// We have a key, and the node speaks in plain text.
+    /// This host has a key; the node speaks plain text.
     case hasNoKey
-    /// The node does not know our key.
     case wrongKey
-    /// The node refused the handshake for another reason, in its words.
+    /// The node refused the handshake for another reason, given in its words.
     case refused(String)
-    /// The bytes are not those of ESPHome's native API.
     case malformed(String)
-    /// A sealed frame was changed on its way, or its key is another.
+    /// A sealed frame was changed on its way, or has another key.
     case damaged
-    /// It is not the node that is meant, or cannot do what is needed: what a person should know, in whole sentences.
+    /// Another node, or a node without a required function. The text holds whole sentences for people.
     case unsuitable(String)
-    /// Anything else ended it: what the node did, as in "does not answer".
+    /// Any other end. The text says what the node did, as in "does not answer".
     case ended(String)
 }
 
 extension APIFault {
-    /// What went wrong, and where a person can do something about it, what.
-    ///
     package func words(of target: NodeSettings) -> String {
         let node = target.display
         return switch self {
@@ -43,7 +39,6 @@ extension APIFault {
         }
     }
 
-    /// Whether only a person can do something about it.
     package var needsAPerson: Bool {
         switch self {
         case .wantsEncryption, .hasNoKey, .wrongKey, .refused, .malformed, .unsuitable: true

@@ -1,4 +1,4 @@
-/// A message of ESPHome's native API: its number and its fields.
+/// A message of ESPHome's native API.
 package struct APIFrame: Hashable, Sendable {
     package var id: UInt32
     package var body: [UInt8]
@@ -9,35 +9,34 @@ package struct APIFrame: Hashable, Sendable {
     }
 }
 
-/// How a connection is protected.
 package enum APISecurity: Hashable, Sendable {
-    /// Anybody on the network may read and change what is said.
+    /// Anyone on the network can read and change the messages.
     case plaintext
     /// - Parameters:
     ///   - key: 32 bytes, not all of them zero.
-    ///   - ephemeral: 32 random bytes of which nobody else knows, for this connection alone.
+    ///   - ephemeral: 32 secret random bytes for this connection alone.
     case key([UInt8], ephemeral: [UInt8])
 }
 
-/// The framing of either end of a connection: splits a stream into messages, in plain text or sealed, and makes bytes of
-/// messages. Both forms were read from aioesphomeapi 46.23.0, `_frame_helper/plain_text.py` and `noise.py`.
+/// Framing of either end of a connection: splits a stream into messages, plain or sealed, and encodes messages. Source
+/// of both forms: aioesphomeapi 46.23.0, `_frame_helper/plain_text.py` and `noise.py`.
 package struct APIFraming: Sendable {
     package enum Form: Sendable {
-        /// A zero, the length and the message's number as varints, the message.
+        /// A zero, the length and the message's number as varints, then the message.
         case plaintext
-        /// A one, the length in two bytes, the higher first, and that many bytes.
+        /// A one, the length as two bytes (big-endian), then that many bytes.
         case sealed
     }
 
     package enum Piece: Hashable, Sendable {
         case message(APIFrame)
-        /// Of a sealed connection before `begin`.
+        /// Content of a sealed connection before `begin`.
         case handshake([UInt8])
     }
 
-    /// The longest message that is taken, as in the reference client.
+    /// Longest accepted message, as in the reference client.
     package static let lengthMax = 65_535
-    /// What both ends of a handshake begin with: the empty first frame is part of it.
+    /// Prologue of the handshake at both ends; it includes the empty first frame.
     package static let prologue = Array("NoiseAPIInit".utf8) + [0, 0]
 
     private let form: Form
@@ -47,7 +46,7 @@ package struct APIFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Both messages of the handshake have gone: what follows is sealed.
+    /// Starts sealing, once both messages of the handshake are sent.
     package mutating func begin(_ handshake: NoiseHandshake) { ciphers = handshake.split }
 
     package mutating func append(_ bytes: [UInt8]) {
@@ -58,13 +57,11 @@ package struct APIFraming: Sendable {
         buffer += bytes
     }
 
-    /// The bytes of a message. Empty before it can be sealed.
     package mutating func bytes(of frame: APIFrame) -> [UInt8] {
         guard form == .sealed else { return FrameWriter.plaintext(frame) }
         return ciphers?.sending.seal(FrameWriter.inner(frame)).map { FrameWriter.sealed($0) } ?? []
     }
 
-    /// The next piece. Nil until more bytes have come.
     package mutating func next() throws(APIFault) -> Piece? {
         guard start < buffer.count else { return nil }
         switch (form, buffer[start]) {
@@ -85,7 +82,7 @@ package struct APIFraming: Sendable {
         return .message(APIFrame(id: UInt32(id), body: Array(buffer[place..<start])))
     }
 
-    /// A varint of up to four bytes. Nil if it is not complete.
+    /// Returns a varint of up to four bytes. Nil if it is incomplete.
     private func number(at place: inout Int) throws(APIFault) -> Int? {
         var value = 0
         for shift in 0..<4 {
@@ -106,13 +103,12 @@ package struct APIFraming: Sendable {
         start += 3 + length
         guard ciphers != nil else { return .handshake(content) }
         guard let plain = ciphers?.receiving.open(content) else { throw .damaged }
-        // Number and length, which is ignored, as the reference client does.
+        // Number and length. The length is ignored, as in the reference client.
         guard plain.count >= 4 else { throw .malformed("a sealed message of \(plain.count) bytes") }
         return .message(APIFrame(id: UInt32(plain[0]) << 8 | UInt32(plain[1]), body: Array(plain.dropFirst(4))))
     }
 }
 
-/// How frames are written.
 package enum FrameWriter {
     package static func plaintext(_ frame: APIFrame) -> [UInt8] {
         [0] + ProtoVarint.bytes(UInt64(frame.body.count)) + ProtoVarint.bytes(UInt64(frame.id)) + frame.body
@@ -123,7 +119,7 @@ package enum FrameWriter {
         [1, UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 
-    /// A message as it is sealed: number and length in two bytes each.
+    /// Returns the plain content of a sealed frame: number and length in two bytes each, then the message.
     package static func inner(_ frame: APIFrame) -> [UInt8] {
         [UInt32(frame.id), UInt32(frame.body.count)].flatMap {
             [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]

@@ -1,36 +1,31 @@
 import Domain
 
-/// One connection to a node, whatever it is for: the framing, the first words, and what keeps it alive. A value without a
-/// clock; each method names something that happened.
+/// One connection to a node: framing, greeting and keep-alive. Has no clock; each method takes one event.
 struct APISession: Sendable {
     enum Event {
-        /// Send these bytes. They come before all frames.
         case bytes([UInt8])
-        /// Seal this and send it.
         case send(APIFrame)
-        /// The node has told about itself, and is the one that is meant.
+        /// The node has described itself, and is the configured one.
         case told(ProtoMessage<DeviceInfoResponse>)
         case message(APIFrame)
-        /// The node has ended it. The last event.
+        /// The node ended the connection. The last event.
         case ended(APIFault)
     }
 
     private let node: NodeSettings
     private let timing: NodeTiming
     private var framing: APIFraming
-    /// Nil in plain text.
     private var handshake: NoiseHandshake?
-    /// Whether the node has said of itself what it says before it is trusted.
+    /// Whether the node has sent its claims of name and address, before the handshake proves them.
     private var hasClaimed = false
     private var lastReceived: MonotonicTime
     private var lastPing: MonotonicTime
-    /// Nil once the node has told about itself.
+    /// Start of the greeting. Nil once the node has described itself.
     private var greetingSince: MonotonicTime?
 
-    /// The API version that we implement: the first with short UUIDs is 1.12.
+    /// API version that this client implements. 1.12 is the first with short UUIDs.
     private static let version: (major: UInt32, minor: UInt32) = (1, 14)
 
-    /// The connection is up.
     init(_ node: NodeSettings, _ timing: NodeTiming, _ security: APISecurity, at now: MonotonicTime) {
         (self.node, self.timing) = (node, timing)
         (lastReceived, lastPing, greetingSince) = (now, now, now)
@@ -48,7 +43,7 @@ struct APISession: Sendable {
         return [.bytes(FrameWriter.sealed([]) + FrameWriter.sealed([0] + message))]
     }
 
-    /// Takes bytes, which may be any at all.
+    /// Handles bytes, which may be anything.
     mutating func received(_ bytes: [UInt8], at now: MonotonicTime) throws(APIFault) -> [Event] {
         lastReceived = now
         framing.append(bytes)
@@ -63,7 +58,6 @@ struct APISession: Sendable {
         return events
     }
 
-    /// The bytes of a message. Empty before messages can be sent.
     mutating func seal(_ frame: APIFrame) -> [UInt8] { framing.bytes(of: frame) }
 
     mutating func woke(at now: MonotonicTime) throws(APIFault) -> [Event] {
@@ -85,7 +79,6 @@ struct APISession: Sendable {
 
     private var pingTime: MonotonicTime { max(lastReceived, lastPing) + timing.pingAfter }
 
-    /// The first words, once messages can be sent.
     private var greeting: [Event] {
         let hello = HelloRequest.made {
             ($0.client, $0.major, $0.minor) = ("meterd", Self.version.major, Self.version.minor)
@@ -93,19 +86,18 @@ struct APISession: Sendable {
         return [.send(hello.frame), .send(AuthenticationRequest.made { _ in }.frame)]
     }
 
-    /// Takes one of the node's two messages of the handshake.
     private mutating func shake(_ content: [UInt8]) throws(APIFault) -> [Event] {
         guard hasClaimed else {
             guard content.first == 1 else { throw .malformed("it chose protocol \(content.first ?? 0)") }
             hasClaimed = true
-            // Old firmware says nothing.
+            // Old firmware sends no claims.
             let texts = content.dropFirst().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
                 .map { String(decoding: $0.prefix(64), as: UTF8.self) }
             try node.check(name: texts[0], mac: texts.count > 1 ? texts[1] : "")
             return []
         }
         guard content.first == 0 else {
-            // The node's text: this is what esphome's `api_frame_helper_noise.cpp` says of a wrong key.
+            // esphome's `api_frame_helper_noise.cpp` sends this text for a wrong key.
             let reason = String(decoding: content.dropFirst().prefix(200), as: UTF8.self)
             throw reason == "Handshake MAC failure" ? .wrongKey : .refused(reason)
         }

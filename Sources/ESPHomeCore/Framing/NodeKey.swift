@@ -1,11 +1,11 @@
 import Domain
 
-/// The key of a node: `api: encryption: key:` in its ESPHome configuration. It prints as nothing.
+/// Key of a node: `api: encryption: key:` in its ESPHome configuration. Prints as redacted.
 package struct NodeKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// 32 bytes, not all of them zero: a node without a key takes zeros from anybody.
+    /// 32 bytes, not all of them zero: a node without a key accepts zeros from anyone.
     package let bytes: [UInt8]
 
-    /// - Returns: nil unless the text is 32 bytes in base64 (RFC 4648, 4), or if all of them are zero.
+    /// - Returns: nil unless the text is base64 (RFC 4648, 4) of 32 bytes that are not all zero.
     package init?(base64 text: some StringProtocol) {
         guard let bytes = Base64.read(Array(text.utf8)), bytes.count == 32, bytes.contains(where: { $0 != 0 }) else {
             return nil

@@ -1,18 +1,17 @@
 package import Domain
 
-/// A node of ESPHome as a person configured it, a Bluetooth proxy or a meter: where it is, and what it is recognised by.
+/// Address of an ESPHome node, a Bluetooth proxy or a meter, and how to recognise it.
 package struct NodeSettings: Hashable, Sendable {
     package static let defaultPort = 6053
 
     package var host: String
     package var port: Int
-    /// The file with its key. Nil for plain text, which a person has to ask for.
+    /// File with the key. Nil for plain text.
     package var keyPath: String?
-    /// Its name in ESPHome. Nil for any.
+    /// Expected name in ESPHome. Nil for any.
     package var name: String?
-    /// The address of its network interface. Nil for any.
+    /// Expected address of the network interface. Nil for any.
     package var mac: MACAddress?
-    /// The table of the configuration that names it.
     package var table: String
 
     package init(
@@ -23,14 +22,13 @@ package struct NodeSettings: Hashable, Sendable {
         (self.name, self.mac, self.table) = (name, mac, table)
     }
 
-    /// The host for people, with its port where that is not the usual one.
     package var display: String { port == Self.defaultPort ? host : "\(host):\(port)" }
 
-    /// Compares what a node says of itself, which is done twice: before it is trusted, and after.
+    /// Compares a node's claims with the configuration: once before the handshake proves them, and once after.
     ///
     /// - Parameters:
-    ///   - name: empty if it says none, as old firmware does.
-    ///   - mac: the same.
+    ///   - name: empty in old firmware.
+    ///   - mac: empty in old firmware.
     func check(name claimed: String, mac claimedMAC: String) throws(APIFault) {
         if let name, !claimed.isEmpty, claimed != name {
             throw .unsuitable(

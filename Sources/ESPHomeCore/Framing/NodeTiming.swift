@@ -1,28 +1,28 @@
-/// The times of a node's machines. Those with a source are of the reference clients, aioesphomeapi 46.23.0 and
-/// bleak-esphome 4.1.0, or of esphome 2026.6.5.
+/// Times of a node's machines. Sources: the reference clients, aioesphomeapi 46.23.0 and bleak-esphome 4.1.0, and
+/// esphome 2026.6.5.
 package struct NodeTiming: Sendable {
-    /// From the connection being up until the node has told about itself (aioesphomeapi: 30 s).
+    /// From the open connection until the node has described itself (aioesphomeapi: 30 s).
     package var greeting = Duration.seconds(30)
-    /// Without a byte for this long the node is asked whether it lives (aioesphomeapi: 20 s).
+    /// Time without a byte before a ping (aioesphomeapi: 20 s).
     package var pingAfter = Duration.seconds(20)
-    /// Without a byte for this long the connection is dead (aioesphomeapi: 90 s).
+    /// Time without a byte until the connection counts as dead (aioesphomeapi: 90 s).
     package var deadAfter = Duration.seconds(90)
-    /// How long a subscription may take. It is answered at once, or not at all while another client has the proxy.
+    /// Timeout of a subscription. The node answers at once, or not at all while another client has the proxy.
     package var subscription = Duration.seconds(10)
-    /// When to subscribe again, and the same from the second time on: the node forgets a dead client after 150 s.
+    /// Time of the first retry of a subscription, and of all later ones. The node forgets a dead client after 150 s.
     package var subscribeAgain = (first: Duration.seconds(30), later: Duration.seconds(60))
-    /// Pause between two connections: doubles from the first to the second.
+    /// Pause between two connections. Doubles from `first` to `longest`.
     package var retry = (first: Duration.seconds(1), longest: Duration.seconds(60))
-    /// How long it may be out of reach until a person is told to act.
     package var patience = Duration.seconds(60)
-    /// How long a link may wait for its turn: less than a session gives to an attempt (30 s), so that the reason is known.
+    /// Longest wait of a link for its turn. Less than a session's limit for an attempt (30 s), so that the report has
+    /// the reason.
     package var turn = Duration.seconds(25)
-    /// How long a link may take to come up (bleak-retry-connector 4.7.1: 20 s). No other link is made meanwhile.
+    /// Timeout of making a link (bleak-retry-connector 4.7.1: 20 s). No other link is made meanwhile.
     package var connect = Duration.seconds(20)
-    /// How long the list of services may take. The proxy has it when the link is up, so this is the network's time; both
-    /// together are less than a session gives to an attempt (30 s).
+    /// Timeout of the list of services. The proxy has it when the link is up, so only the network takes time. With
+    /// `connect`, it is less than a session's limit for an attempt (30 s).
     package var services = Duration.seconds(9)
-    /// How long a link may take to end (aioesphomeapi: 20 s).
+    /// Timeout of ending a link (aioesphomeapi: 20 s).
     package var disconnect = Duration.seconds(20)
 
     package init() {}

@@ -1,17 +1,14 @@
 import Cryptography
 
-/// The handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (The Noise Protocol Framework, revision 34, 5.2, 5.3 and 9), as a
-/// value: neither party has a lasting key pair, both have a pre-shared key, and each sends one message.
+/// The handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (The Noise Protocol Framework, revision 34, 5.2, 5.3 and 9).
+/// Neither party has a lasting key pair, both have a pre-shared key, and each sends one message.
 ///
-/// The initiator calls `write` and then `read`, the responder `read` and then `write`; after that `split` gives the keys.
+/// The initiator calls `write` and then `read`, the responder `read` and then `write`. Then `split` returns the keys.
 package struct NoiseHandshake: Sendable {
     package enum Role: Sendable { case initiator, responder }
 
-    /// The name by which both parties agree on everything above.
     package static let name = "Noise_NNpsk0_25519_ChaChaPoly_SHA256"
-    /// Bytes of the pre-shared key.
     package static let keyLength = 32
-    /// Bytes of each of the two messages: a public key and a tag.
     package static let messageLength = X25519.length + ChaCha20Poly1305.tagLength
 
     private let role: Role
@@ -20,24 +17,24 @@ package struct NoiseHandshake: Sendable {
     private var chainingKey: [UInt8]
     private var cipher = NoiseCipher(key: [])
     private var remote: [UInt8] = []
-    /// A digest of everything that both parties have seen so far.
+    /// Digest of everything exchanged so far.
     package private(set) var hash: [UInt8]
 
     /// - Parameters:
     ///   - key: 32 bytes that both parties know.
-    ///   - prologue: what both parties must have seen the same of.
-    ///   - ephemeral: 32 random bytes, used for this handshake alone.
+    ///   - prologue: bytes that must be equal at both parties.
+    ///   - ephemeral: 32 random bytes for this handshake alone.
     package init(_ role: Role, key: [UInt8], prologue: [UInt8], ephemeral: [UInt8]) {
         self.role = role
         self.key = key
         self.ephemeral = ephemeral
-        // The name is longer than a digest, and so its digest is used (5.2).
+        // The name is longer than a digest, so its digest is used (5.2).
         hash = SHA256.digest(Array(Self.name.utf8))
         chainingKey = hash
         mix(prologue)
     }
 
-    /// This party's message. Nil if a key has a wrong length, or the other's contributes nothing.
+    /// Returns this party's message. Nil for a key of a wrong length, or if the other party's key adds no secret.
     package mutating func write() -> [UInt8]? {
         if role == .initiator { mixPreSharedKey() }
         guard let own = X25519.publicKey(of: ephemeral) else { return nil }
@@ -51,9 +48,9 @@ package struct NoiseHandshake: Sendable {
         return own + tag
     }
 
-    /// Takes the other party's message.
+    /// Handles the other party's message.
     ///
-    /// - Returns: false if it was made with another key, or is damaged.
+    /// - Returns: false if it is damaged or has another key.
     package mutating func read(_ message: [UInt8]) -> Bool {
         guard message.count == Self.messageLength else { return false }
         if role == .responder { mixPreSharedKey() }
@@ -69,7 +66,6 @@ package struct NoiseHandshake: Sendable {
         return true
     }
 
-    /// The keys for both ways, once both messages have gone.
     package var split: (sending: NoiseCipher, receiving: NoiseCipher) {
         let keys = Self.derive(chainingKey, [], count: 2)
         let (first, second) = (NoiseCipher(key: keys[0]), NoiseCipher(key: keys[1]))
@@ -85,7 +81,7 @@ package struct NoiseHandshake: Sendable {
         cipher = NoiseCipher(key: keys[2])
     }
 
-    /// A party's public key, which goes into the keys too where there is a pre-shared one (9.2).
+    /// Mixes in a party's public key, also into the keys because there is a pre-shared one (9.2).
     private mutating func take(_ publicKey: [UInt8]) {
         mix(publicKey)
         mixKey(publicKey)
@@ -111,7 +107,7 @@ package struct NoiseHandshake: Sendable {
     }
 }
 
-/// A key for one way of a Noise connection, which counts its messages (5.1).
+/// Key for one direction of a Noise connection, with a message counter (5.1).
 package struct NoiseCipher: Sendable {
     private let key: [UInt8]
     private var count: UInt64 = 0
@@ -123,12 +119,12 @@ package struct NoiseCipher: Sendable {
         ChaCha20Poly1305.seal(plain, key: key, nonce: takeNonce(), authenticating: additional)
     }
 
-    /// Decrypts the next message. Nil if it is damaged, out of turn or not made with this key.
+    /// Decrypts the next message. Nil if it is damaged, out of order, or has another key.
     package mutating func open(_ sealed: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.open(sealed, key: key, nonce: takeNonce(), authenticating: additional)
     }
 
-    /// Four zeros and the count, the least significant byte first (12.3).
+    /// Returns four zeros and the counter, little-endian (12.3).
     private mutating func takeNonce() -> [UInt8] {
         defer { count &+= 1 }
         return [0, 0, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: count >> (8 * UInt64($0))) }

@@ -1,4 +1,4 @@
-/// A message with its number. Numbers and fields are those of `api.proto` in aioesphomeapi 46.23.0.
+/// A message with its number. Numbers and fields: `api.proto` in aioesphomeapi 46.23.0.
 package protocol APIMessage: ProtoDescription {
     static var id: UInt32 { get }
 }
@@ -12,7 +12,6 @@ extension ProtoDescription {
 }
 
 extension APIMessage {
-    /// The message in a frame of its number. Nil if the frame cannot be read.
     package static func read(_ frame: APIFrame) -> ProtoMessage<Self>? {
         frame.id == id ? ProtoMessage(encoded: frame.body) : nil
     }
@@ -22,7 +21,6 @@ extension ProtoMessage where Description: APIMessage {
     package var frame: APIFrame { APIFrame(id: Description.id, body: encoded) }
 }
 
-/// The node's and the host's first words.
 package enum HelloRequest: APIMessage {
     package static let id: UInt32 = 1
     package static let client = ProtoField.text(1)
@@ -38,7 +36,7 @@ package enum HelloResponse: APIMessage {
     package static let name = ProtoField.text(4)
 }
 
-/// The login of firmware before 2026.1, which wants it even where it has no password.
+/// Login for firmware before 2026.1, which requires it even without a password.
 package enum AuthenticationRequest: APIMessage {
     package static let id: UInt32 = 3
     package static let password = ProtoField.text(1)
@@ -52,18 +50,17 @@ package enum AuthenticationResponse: APIMessage {
 package enum DeviceInfoResponse: APIMessage {
     package static let id: UInt32 = 10
     package static let name = ProtoField.text(2)
-    /// `AA:BB:CC:DD:EE:FF`, of the network.
+    /// Network address: `AA:BB:CC:DD:EE:FF`.
     package static let mac = ProtoField.text(3)
     package static let version = ProtoField.text(4)
     package static let model = ProtoField.text(6)
-    /// For people; may be empty.
     package static let friendlyName = ProtoField.text(13)
     package static let features = ProtoField.number(15)
-    /// The address of its Bluetooth radio; empty in old firmware.
+    /// Address of the Bluetooth radio; empty in old firmware.
     package static let bluetoothMAC = ProtoField.text(18)
 }
 
-/// What a proxy can do (`BluetoothProxyFeature` in aioesphomeapi's `model.py`).
+/// Functions of a proxy (`BluetoothProxyFeature` in aioesphomeapi's `model.py`).
 package struct ProxyFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -74,7 +71,6 @@ package struct ProxyFeatures: OptionSet, Hashable, Sendable {
     package static let rawAdvertisements = ProxyFeatures(rawValue: 32)
 }
 
-/// Messages without fields.
 package enum EmptyMessage {
     package static let disconnectRequest = APIFrame(id: 5, body: [])
     package static let disconnectResponse = APIFrame(id: 6, body: [])
@@ -90,29 +86,27 @@ package enum EmptyMessage {
 
 // MARK: Sensors
 
-/// One of a node's sensors: `ListEntitiesSensorResponse`.
+/// A sensor of a node: `ListEntitiesSensorResponse`.
 package enum SensorInfo: APIMessage {
     package static let id: UInt32 = 16
-    /// Empty from firmware since 2026.1, which leaves it to the client to make it of the name.
+    /// Empty in firmware since 2026.1: the client makes it from the name.
     package static let objectID = ProtoField.text(1)
-    /// By which its states name it.
     package static let key = ProtoField.fixed(2)
-    /// Empty for the sensor that is called as its node.
+    /// Empty for a sensor with the node's own name.
     package static let name = ProtoField.text(3)
     package static let unit = ProtoField.text(6)
     package static let deviceClass = ProtoField.text(9)
     /// 1: measurement, 2: a counter that only rises, 3: a total.
     package static let stateClass = ProtoField.number(10)
-    /// 0: what the node is for, 1: its configuration, 2: its own health.
+    /// 0: a function of the node, 1: its configuration, 2: its own health.
     package static let category = ProtoField.number(13)
 }
 
-/// What a sensor measured: `SensorStateResponse`.
+/// A sensor's value: `SensorStateResponse`.
 package enum SensorState: APIMessage {
     package static let id: UInt32 = 25
     package static let key = ProtoField.fixed(1)
     package static let state = ProtoField.float(2)
-    /// It has measured nothing yet.
     package static let isMissing = ProtoField.flag(3)
 }
 
@@ -120,7 +114,7 @@ package enum SensorState: APIMessage {
 
 package enum SubscribeAdvertisements: APIMessage {
     package static let id: UInt32 = 66
-    /// 1: as they come over the air.
+    /// 1: raw, as received over the air.
     package static let flags = ProtoField.number(1)
 }
 
@@ -135,7 +129,7 @@ package enum RawAdvertisement: ProtoDescription {
     package static let rssi = ProtoField.zigzag(2)
     /// 0 and 2: public, 1 and 3: random.
     package static let addressType = ProtoField.number(3)
-    /// The advertisement, and behind it the scan response.
+    /// The advertisement, followed by the scan response.
     package static let data = ProtoField.bytes(4)
 }
 

@@ -7,13 +7,11 @@ package enum ConnectionsFree: APIMessage {
     package static let allocated = ProtoField.numbers(3)
 }
 
-/// A request about a device's link.
 package enum DeviceRequest: APIMessage {
     package static let id: UInt32 = 68
     package static let disconnect: UInt32 = 1
-    /// With the proxy's own search for services, and without what it has stored of them.
+    /// The proxy searches for services itself, and ignores those it has stored.
     package static let connect: UInt32 = 5
-    /// For hosts that know the services already.
     package static let connectKnown: UInt32 = 4
     package static let address = ProtoField.wide(1)
     package static let kind = ProtoField.number(2)
@@ -25,9 +23,9 @@ package enum DeviceConnection: APIMessage {
     package static let id: UInt32 = 69
     package static let address = ProtoField.wide(1)
     package static let isConnected = ProtoField.flag(2)
-    /// 0 if the link was there already.
+    /// 0 if the link was already there.
     package static let mtu = ProtoField.number(3)
-    /// A reason of HCI or of the proxy's own stack; 0 if it gives none.
+    /// Reason of HCI or of the proxy's stack; 0 for none.
     package static let error = ProtoField.signed(4)
 }
 
@@ -38,7 +36,7 @@ package enum GetServices: APIMessage {
     package static let address = ProtoField.wide(1)
 }
 
-/// Some of a device's services, in the order of their handles.
+/// A part of a device's services, sorted by handle.
 package enum ServicesFound: APIMessage {
     package static let id: UInt32 = 71
     package static let address = ProtoField.wide(1)
@@ -50,15 +48,15 @@ package enum ServicesDone: APIMessage {
     package static let address = ProtoField.wide(1)
 }
 
-/// A service, a characteristic or a descriptor: with a UUID in two halves, the higher first, or in a short form where the
-/// host has announced API 1.12 or later.
+/// A service, characteristic or descriptor. Its UUID has two halves, the higher first, or a short form if the host has
+/// announced API 1.12 or later.
 package protocol FoundAttribute: ProtoDescription {
     static var short: ProtoField<UInt32> { get }
 }
 
 extension FoundAttribute {
     private static var halves: ProtoField<[UInt64]?> { .numbers(1) }
-    /// Of a characteristic, that of its value.
+    /// In a characteristic, the handle of its value.
     package static var handle: ProtoField<UInt32> { .number(2) }
 
     package static func made(
@@ -103,11 +101,9 @@ package enum FoundDescriptor: FoundAttribute {
 
 // MARK: Attributes
 
-/// A request about an attribute, or what came of one.
 package enum AttributeMessage: ProtoDescription {
     package enum Kind: UInt32, Sendable {
         case read = 73
-        /// A value that was read.
         case readDone = 74
         case write = 75
         case writeDescriptor = 77
@@ -115,26 +111,24 @@ package enum AttributeMessage: ProtoDescription {
         /// The device sent a value by itself.
         case notified = 79
         case failed = 82
-        /// A write is done, of a value or a descriptor.
         case writeDone = 83
         case notifyDone = 84
     }
 
     package static let address = ProtoField.wide(1)
     package static let handle = ProtoField.number(2)
-    /// Of all messages with data but `write`.
+    /// Field of all messages with data except `write`.
     package static let data = ProtoField.bytes(3)
-    /// Of `write`.
+    /// Field of `write`.
     package static let wantsResponse = ProtoField.flag(3)
     package static let written = ProtoField.bytes(4)
-    /// Of `notify`.
+    /// Field of `notify`.
     package static let isOn = ProtoField.flag(3)
-    /// Of `failed`.
+    /// Field of `failed`.
     package static let error = ProtoField.signed(3)
 
-    /// There is no link.
     package static let notConnected = -1
-    /// The proxy's stack has no room: nothing was sent (ESP-IDF: ESP_GATT_CONGESTED).
+    /// The proxy's stack has no room, and sent nothing (ESP-IDF: ESP_GATT_CONGESTED).
     package static let congested = 143
 
     package static func frame(
@@ -147,7 +141,6 @@ package enum AttributeMessage: ProtoDescription {
         return APIFrame(id: kind.rawValue, body: message.encoded)
     }
 
-    /// Nil if the frame is about something else, or cannot be read.
     package static func read(_ frame: APIFrame) -> (kind: Kind, message: ProtoMessage<Self>)? {
         guard let kind = Kind(rawValue: frame.id), let message = ProtoMessage<Self>(encoded: frame.body) else {
             return nil

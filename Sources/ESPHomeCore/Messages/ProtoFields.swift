@@ -1,8 +1,7 @@
-/// Describes a message of Protocol Buffers, version 3, as far as ESPHome's native API uses them
-/// (https://protobuf.dev/programming-guides/encoding/): its static members are its fields, for reading and for writing.
+/// A message type of Protocol Buffers, version 3, as far as ESPHome's native API uses them
+/// (https://protobuf.dev/programming-guides/encoding/). Its static members are its fields.
 package protocol ProtoDescription: Sendable {}
 
-/// A message, as the fields that it has.
 @dynamicMemberLookup
 package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
@@ -11,7 +10,6 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
     }
 
     private var entries: [Entry] = []
-    /// Bounds what a node can have the host keep.
     private static var entriesMax: Int { 1024 }
 
     package init() {}
@@ -31,10 +29,9 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
         }
     }
 
-    /// Reads a message. Unknown fields are skipped; of a field that comes twice, the last one is taken.
+    /// Reads a message. Skips unknown fields; the last of repeated fields counts.
     ///
-    /// - Returns: nil for bytes that end within a field, or with a field of a type that there is not, and for more fields than
-    ///   any node sends.
+    /// - Returns: nil for bytes that end within a field, an unknown type of field, or too many fields.
     package init?(encoded: some Sequence<UInt8>) {
         var rest = ArraySlice(encoded)
         while !rest.isEmpty {
@@ -57,7 +54,7 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
     }
 }
 
-/// A field of a message: how its value is read and written. One that is absent has its type's zero, which is not written.
+/// A field of a message, with its encoding. An absent field has its type's zero, which is never written.
 package struct ProtoField<Value>: Sendable {
     let number: UInt64
     fileprivate let read: @Sendable ([ProtoValue]) -> Value
@@ -76,17 +73,17 @@ extension ProtoField {
             number: number, read: { $0.compactMap(\.number).last ?? 0 }, write: { $0 == 0 ? [] : [.number($0)] })
     }
 
-    /// A `uint32`. A wider one is cut off.
+    /// A `uint32`. Truncates wider values.
     static func number(_ number: UInt64) -> Self where Value == UInt32 {
         ProtoField<UInt64>.wide(number).map({ UInt32(truncatingIfNeeded: $0) }, { UInt64($0) })
     }
 
-    /// An `int32`, which is written as 64 bits. A wider one is cut off.
+    /// An `int32`, written as 64 bits. Truncates wider values.
     static func signed(_ number: UInt64) -> Self where Value == Int {
         ProtoField<UInt64>.wide(number).map({ Int(Int32(truncatingIfNeeded: $0)) }, { UInt64(bitPattern: Int64($0)) })
     }
 
-    /// A `sint32`: the sign is in the lowest bit.
+    /// A `sint32`: the sign is the lowest bit.
     static func zigzag(_ number: UInt64) -> Self where Value == Int {
         ProtoField<UInt64>.wide(number).map(
             { Int(Int32(truncatingIfNeeded: Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1))) },
@@ -97,7 +94,7 @@ extension ProtoField {
         ProtoField<UInt64>.wide(number).map({ $0 != 0 }, { $0 ? 1 : 0 })
     }
 
-    /// Four bytes, the least significant first.
+    /// Four bytes, little-endian.
     static func fixed(_ number: UInt64) -> Self where Value == UInt32 {
         Self(
             number: number,
@@ -143,7 +140,6 @@ extension ProtoField {
             })
     }
 
-    /// Messages within the message. Nil if one of them cannot be read.
     static func messages<Inner>(_ number: UInt64) -> Self where Value == [ProtoMessage<Inner>]? {
         Self(
             number: number,
@@ -156,10 +152,9 @@ extension ProtoField {
     }
 }
 
-/// The value of a field, by its type on the wire.
 private enum ProtoValue: Hashable, Sendable {
     case number(UInt64)
-    /// Four bytes; or eight, which no message here has.
+    /// Four bytes; or eight, which no message here uses.
     case fixed(ArraySlice<UInt8>)
     case content(ArraySlice<UInt8>)
 
@@ -196,9 +191,9 @@ private enum ProtoValue: Hashable, Sendable {
     var content: ArraySlice<UInt8>? { if case .content(let bytes) = self { bytes } else { nil } }
 }
 
-/// A number in groups of seven bits, the least significant first.
+/// A number in groups of seven bits, least significant first.
 enum ProtoVarint {
-    /// A number of up to ten bytes. Nil if it does not end.
+    /// Reads a number of up to ten bytes. Nil if it does not end.
     static func read(_ rest: inout ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for shift in 0..<10 {

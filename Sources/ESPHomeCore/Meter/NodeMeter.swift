@@ -1,17 +1,14 @@
 package import Domain
 
-/// What the driver of a meter's link to its node has to do.
 package enum NodeMeterAction: Hashable, Sendable {
     case send([UInt8])
-    /// The sensors are known and tell.
     case opened
-    /// A reading, as a line of JSON: the meter's quantities by their words, `null` where a value is not known.
+    /// A reading as a line of JSON: quantities by name, `null` for an unknown value.
     case line([UInt8])
-    /// The link is over. The last action.
     case close(APIFault)
 }
 
-/// Reads a node's sensors as one meter, over one connection. A value without a clock.
+/// Reads a node's sensors as one meter, over one connection. Has no clock.
 ///
 /// ```
 ///   ┌──────────┐ told  ┌─────────┐ all listed, chosen  ┌─────────┐
@@ -19,22 +16,21 @@ package enum NodeMeterAction: Hashable, Sendable {
 ///   └──────────┘       └─────────┘                     └─────────┘
 /// ```
 ///
-/// Sensors tell one at a time, each at its own interval; those that are measured together arrive together, since a node
-/// collects them for 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So each piece of the
-/// stream in which a sensor of the meter tells something makes one reading, which has of every other sensor the value
-/// that it told last, unless that is older than `maxAge`.
+/// Each sensor reports at its own interval. Values measured together arrive together, because a node collects them for
+/// 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So each piece of the stream with a value
+/// of the meter's sensors makes one reading. For the other sensors it repeats the last value, unless that is older than
+/// `maxAge`.
 ///
-/// The first state after the subscription is what the node remembers (`subscribe_state.cpp` there). How old it is, it does
-/// not say: a sensor that broke weeks ago is among them. So it counts for nothing.
+/// The first state after the subscription is the node's stored one (`subscribe_state.cpp` there), of unknown age:
+/// perhaps of a sensor that broke weeks ago. So it is ignored.
 package struct NodeMeter: Sendable {
     private let node: NodeSettings
     private let names: [Quantity: String]
     private let maxAge: Duration
     private var session: APISession
     private var phase = Phase.greeting
-    /// Values of the meter's sensors, nil where they are not known, and when they came.
     private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
-    /// Sensors that have told what they remember.
+    /// Sensors whose stored state has arrived.
     private var remembered: Set<UInt32> = []
     private let timing: NodeTiming
 
@@ -46,18 +42,16 @@ package struct NodeMeter: Sendable {
 
     private static let sensorsMax = 1000
 
-    /// The connection is up.
-    ///
     /// - Parameters:
-    ///   - names: the sensors that a person chose, by quantity.
-    ///   - maxAge: how old a sensor's last value may be in a reading.
+    ///   - names: sensors that a person chose, by quantity.
+    ///   - maxAge: highest age of a sensor's last value in a reading.
     package init(
         _ node: NodeSettings, names: [Quantity: String] = [:], maxAge: Duration, _ security: APISecurity,
         at now: MonotonicTime
     ) {
         (self.node, self.names, self.maxAge) = (node, names, maxAge)
         var timing = NodeTiming()
-        // Less than a session gives to an attempt (30 s), so that the reason is known.
+        // Less than a session's limit for an attempt (30 s), so that the report has the reason.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
         self.timing = timing
         session = APISession(node, timing, security, at: now)
@@ -67,7 +61,6 @@ package struct NodeMeter: Sendable {
         attempt { own throws(APIFault) in try own.handle(own.session.begin(), at: now) }
     }
 
-    /// Takes bytes, which may be any at all.
     package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [NodeMeterAction] {
         attempt { own throws(APIFault) in try own.handle(own.session.received(bytes, at: now), at: now) }
     }
@@ -86,10 +79,9 @@ package struct NodeMeter: Sendable {
         return min(session.nextWake, since + timing.services)
     }
 
-    /// What is sent last.
     package mutating func farewell() -> [UInt8] { session.seal(EmptyMessage.disconnectRequest) }
 
-    /// What a person should know of a meter that is read: which quantities are not, and why.
+    /// Note for people about quantities that are not read, with the reason.
     package var remark: String? { if case .reading(let choice) = phase { choice.remark } else { nil } }
 
     private mutating func attempt(
@@ -135,7 +127,6 @@ package struct NodeMeter: Sendable {
         return actions
     }
 
-    /// - Returns: whether something new is known of the meter.
     private mutating func take(_ state: ProtoMessage<SensorState>, _ choice: SensorChoice, at now: MonotonicTime)
         -> Bool
     {

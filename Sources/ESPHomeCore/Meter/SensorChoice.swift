@@ -1,28 +1,25 @@
 import Domain
 
-/// Which of a node's sensors measure what of the meter.
+/// The node's sensors that make the meter, with their quantities.
 struct SensorChoice: Sendable {
-    /// The meter's sensors by their keys.
     private(set) var sensors: [UInt32: (quantity: Quantity, unit: SensorUnit)] = [:]
-    /// Those of which readings tell, in order: known or not.
+    /// Quantities of each reading, in order; their values may be unknown.
     private(set) var quantities: [Quantity] = []
-    /// What a person should know of those that are not read.
     private(set) var remark: String?
 
-    /// - Parameter names: the object ids that a person chose; empty for a quantity that is to be left out.
-    /// - Throws: what is to be chosen, or that there is nothing.
+    /// - Parameter names: object ids that a person chose; empty to omit a quantity.
+    /// - Throws: the advice what to choose, or that there is nothing.
     init(
         _ listed: [ProtoMessage<SensorInfo>], of info: ProtoMessage<DeviceInfoResponse>, names: [Quantity: String],
         node: NodeSettings
     ) throws(APIFault) {
         let found = listed.map { sensor in (sensor: sensor, id: Self.objectID(of: sensor, info)) }
-        // A node may have hundreds.
         let ids = { (some: [(sensor: ProtoMessage<SensorInfo>, id: String)]) in
             some.prefix(24).map(\.id.visible).joined(separator: ", ") + (some.count > 24 ? " …" : "")
         }
         for quantity in Quantity.ofNodes where names[quantity] != "" {
             let name = names[quantity]
-            // What a node tells of its own health is not what it measures.
+            // Sensors of the node's own health are no measurements.
             let fitting = found.filter { one in
                 if let name { return one.id == name }
                 return one.sensor.deviceClass == quantity.word && one.sensor.category == 0
@@ -54,14 +51,14 @@ struct SensorChoice: Sendable {
                 "\(node.display) has no sensor of device_class voltage, current, power or energy. "
                     + (found.isEmpty ? "It has no sensors." : "Its sensors are: \(ids(found))."))
         }
-        // Of alternating current it is not their product, which a line without it would be taken for.
+        // With alternating current, power is not the product of both, but a line without power would be read that way.
         if quantities.contains(.voltage), quantities.contains(.current), !quantities.contains(.power) {
             quantities.append(.power)
         }
     }
 
-    /// The object id, which firmware since 2026.1 leaves to the client, and how it makes it: aioesphomeapi 46.23.0,
-    /// `object_id.py`.
+    /// Returns the object id. Firmware since 2026.1 leaves it to the client, which makes it as in aioesphomeapi
+    /// 46.23.0, `object_id.py`.
     private static func objectID(of sensor: ProtoMessage<SensorInfo>, _ info: ProtoMessage<DeviceInfoResponse>)
         -> String
     {
@@ -78,22 +75,20 @@ struct SensorChoice: Sendable {
     }
 }
 
-/// A unit of measurement, as a factor to the quantity's own.
+/// A unit, as a factor to the quantity's own.
 struct SensorUnit: Hashable, Sendable {
     private let factor: Double
 
     private static let prefixes = ["": 1.0, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6]
 
-    /// - Returns: nil for a unit of another quantity, or none.
     init?(_ text: String, of quantity: Quantity) {
         guard text.hasSuffix(quantity.unit), let factor = Self.prefixes[String(text.dropLast(quantity.unit.count))]
         else { return nil }
         self.factor = factor
     }
 
-    /// Nil if it is not a number, or is larger than any quantity.
     func value(of state: Float) -> Double? {
-        // Through its text, which rounds as the board does: 0.31 stays 0.31.
+        // Converts through text, which rounds as the board does: 0.31 stays 0.31.
         guard let number = Double("\(state)"), number.magnitude * factor <= 1e9 else { return nil }
         return (number * factor * 1e9).rounded() / 1e9
     }

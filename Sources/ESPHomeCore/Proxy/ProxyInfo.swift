@@ -1,16 +1,13 @@
 package import Domain
 
-/// What a proxy told about itself.
 package struct ProxyInfo: Hashable, Sendable {
     package var name: String
-    /// ESPHome's version.
     package var version: String
     package var model: String
-    /// The address of its Bluetooth radio, which identifies it as an adapter.
+    /// Address of the Bluetooth radio, which identifies the proxy as an adapter.
     package var address: MACAddress
     package var features: ProxyFeatures
 
-    /// - Throws: why meterd cannot use this node.
     init(_ message: ProtoMessage<DeviceInfoResponse>, of node: NodeSettings) throws(APIFault) {
         let features = ProxyFeatures(rawValue: message.features)
         let version = message.version.isEmpty ? "an unknown version" : message.version.visible
@@ -33,6 +30,6 @@ package struct ProxyInfo: Hashable, Sendable {
         (self.address, self.features) = (address, features)
     }
 
-    /// Whether it makes links. One that only listens does not.
+    /// False for a proxy that only listens.
     package var makesLinks: Bool { features.isSuperset(of: [.activeConnections, .remoteCaching]) }
 }

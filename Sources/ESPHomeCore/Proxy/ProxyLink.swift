@@ -1,11 +1,10 @@
 import BluetoothCore
 import Domain
 
-/// One link through a proxy: how far it is, and the request that waits for its answer.
 struct ProxyLink: Sendable {
     enum Phase: Sendable {
         case queued, connecting, listing, up
-        /// Nobody wants it any more.
+        /// Ending, because its owner has left.
         case leaving
     }
 
@@ -13,14 +12,13 @@ struct ProxyLink: Sendable {
     struct Pending: Sendable {
         var kind: AttributeMessage.Kind
         var handle: UInt32
-        /// What the second step of a subscription writes, and where.
+        /// Handle and value of the write that is the second step of a subscription.
         var subscription: (descriptor: UInt32, value: [UInt8])?
     }
 
     let address: UInt64
     let isRandom: Bool
     private(set) var phase: Phase
-    /// When the phase began.
     private(set) var since: MonotonicTime
     var mtu = ATTPDU.defaultMTU
     var database = GATTDatabase()
@@ -34,7 +32,6 @@ struct ProxyLink: Sendable {
 
     var isBeingMade: Bool { phase == .connecting || phase == .listing }
 
-    /// The proxy's request that stands for a packet.
     mutating func request(for pdu: ATTPDU) -> APIFrame? {
         switch pdu {
         case .readRequest(let handle):
@@ -49,7 +46,7 @@ struct ProxyLink: Sendable {
             pending = Pending(kind: .notify, handle: UInt32(owner), subscription: subscription)
             return notify(owner, isOn: value.contains { $0 != 0 })
         case .writeCommand(let handle, let value): return write(value, to: handle, wantsResponse: false)
-        // The proxy's own stack confirms indications. Nothing else is sent once the services are known.
+        // The proxy's own stack confirms indications. The client sends no other PDU once the services are known.
         default: return nil
         }
     }
@@ -68,9 +65,9 @@ struct ProxyLink: Sendable {
         database.services.lazy.flatMap(\.characteristics).first { $0.subscription == descriptor }?.value
     }
 
-    /// Takes the proxy's answer to the request that waits. Others are answers to writes that wanted none.
+    /// Handles the proxy's answer to the outstanding request. Ignores answers to writes that wanted none.
     ///
-    /// - Returns: the packet that it stands for, or what is to be sent next.
+    /// - Returns: the packet for the owner, or the next frame to send.
     mutating func answered(
         _ kind: AttributeMessage.Kind, _ message: ProtoMessage<AttributeMessage>
     ) -> (packet: ATTPDU?, next: APIFrame?) {
@@ -88,7 +85,7 @@ struct ProxyLink: Sendable {
             return (.writeResponse, nil)
         case (_, .failed):
             self.pending = nil
-            // Not worth the link: the session asks again after any request that got no answer.
+            // A congested write must not end the link: the session repeats any request without an answer.
             if pending.kind == .write, message.error == AttributeMessage.congested { return (.writeResponse, nil) }
             let opcode = pending.kind == .read ? ATTOpcode.readRequest : .writeRequest
             let code = ATTErrorCode(rawValue: UInt8(clamping: message.error))

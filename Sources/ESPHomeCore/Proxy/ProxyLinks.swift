@@ -1,34 +1,24 @@
 package import BluetoothCore
 import Domain
 
-/// What becomes of a link through a proxy.
 package enum ProxyLinkEvent: Hashable, Sendable {
-    /// The link is up, and this is what the device offers.
     case up(GATTDatabase, mtu: Int)
-    /// A packet of the attribute protocol.
     case packet([UInt8])
     /// The link is gone, or could not be made. The last event.
     case down(ProxyLinkEnd)
 }
 
-/// Why a link through a proxy ended, or was not made.
 package enum ProxyLinkEnd: Hashable, Sendable {
-    /// The proxy has no slot for it.
     case noSlot
-    /// The device did not answer.
     case timedOut
-    /// The device or the proxy's stack gave a reason.
     case failed(Int)
-    /// The device has no services, or their list was cut off.
+    /// The device has no services, or their list was truncated.
     case noServices
-    /// A link that was up was lost, with its reason.
     case lost(Int)
-    /// The proxy itself is gone.
     case proxyGone
 }
 
-/// The links through one proxy: who has a slot, whose turn it is to connect, and each link's requests. A value without a
-/// clock.
+/// All links through one proxy: slots, turns and requests. Has no clock.
 ///
 /// ```
 ///   ┌────────┐  its turn  ┌────────────┐  up   ┌─────────┐  all told  ┌────┐
@@ -37,12 +27,12 @@ package enum ProxyLinkEnd: Hashable, Sendable {
 ///                               └──────────────────┴───── given up ─────┴───▶ LEAVING ─▶ gone
 /// ```
 ///
-/// A proxy makes one link at a time and ignores a connect to a device whose slot it has not cleared yet: so a link waits for
-/// its turn, and until its address has left the slots. It also tells of an end twice.
+/// A proxy makes one link at a time, and ignores a connect to a device whose slot it has not cleared yet. So a link
+/// waits for its turn, and until its address has left the slots. A proxy reports each end twice.
 ///
-/// Towards its owner a link carries packets of the attribute protocol, so that `GATTSerialMachine` drives it as it drives
-/// a socket of the kernel. The proxy's own requests stand behind them; a write to a descriptor that subscribes is two of
-/// them, because the proxy does not write it by itself.
+/// To its owner a link carries packets of the attribute protocol, so that `GATTSerialMachine` drives it like a kernel
+/// socket. The link translates them into the proxy's own requests. A subscribing write to a descriptor becomes two of
+/// them, because the proxy does not write the descriptor by itself.
 struct ProxyLinks: Sendable {
     enum Output: Hashable, Sendable {
         case send(APIFrame)
@@ -51,7 +41,6 @@ struct ProxyLinks: Sendable {
 
     private let timing: NodeTiming
     private var links: [UInt64: ProxyLink] = [:]
-    /// Addresses in the order in which they wait.
     private var queue: [UInt64] = []
     private var slots: Slots?
 
@@ -63,29 +52,26 @@ struct ProxyLinks: Sendable {
 
     init(timing: NodeTiming) { self.timing = timing }
 
-    /// Links of this host that are up or on their way.
     var count: Int { links.values.count { $0.phase != .leaving } }
 
-    /// How many links the proxy bears. Nil until it has said so.
+    /// Number of links that the proxy supports. Nil until it has reported that.
     var limit: Int? { slots?.limit }
 
-    /// Slots that neither this host nor anything else has, or waits for.
+    /// Number of slots that are neither taken nor waited for.
     var free: Int { max(0, (slots?.free ?? 0) - queue.count) }
 
     func contains(_ address: MACAddress) -> Bool { links[address.bits].map { $0.phase != .leaving } ?? false }
 
     // MARK: The owner
 
-    /// Makes a link when its turn comes. An earlier link to the same device ends.
     mutating func connect(_ address: MACAddress, isRandom: Bool, at now: MonotonicTime) -> [Output] {
         let outputs = leave(address, at: now)
-        // One that is ending keeps its place in the proxy until `allocated` lets go of it.
+        // An ending link keeps its slot in the proxy until `allocated` omits it.
         links[address.bits] = ProxyLink(address.bits, isRandom: isRandom, .queued, at: now)
         queue.append(address.bits)
         return outputs + step(at: now)
     }
 
-    /// Takes a packet of the attribute protocol from the link's owner.
     mutating func send(_ packet: [UInt8], to address: MACAddress) -> [Output] {
         guard links[address.bits]?.phase == .up, let pdu = try? ATTPDU(packet),
             let frame = links[address.bits]?.request(for: pdu)
@@ -93,7 +79,7 @@ struct ProxyLinks: Sendable {
         return [.send(frame)]
     }
 
-    /// The owner wants the link no more, and hears nothing more of it.
+    /// Ends a link. Its owner gets no further event.
     mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [Output] {
         guard let link = links[address.bits], link.phase != .leaving else { return [] }
         guard link.phase != .queued else {
@@ -103,7 +89,6 @@ struct ProxyLinks: Sendable {
         return end(address.bits, at: now) + step(at: now)
     }
 
-    /// The proxy is gone, and with it all its links.
     mutating func proxyLost() -> [Output] {
         defer { self = ProxyLinks(timing: timing) }
         return links.filter { $0.value.phase != .leaving }.keys.sorted().map {
@@ -142,7 +127,6 @@ struct ProxyLinks: Sendable {
 
     // MARK: Steps
 
-    /// Begins the next link, if its turn has come.
     private mutating func step(at now: MonotonicTime) -> [Output] {
         guard let slots, slots.free > 0, !links.values.contains(where: \.isBeingMade),
             let address = queue.first(where: { !slots.allocated.contains($0) }), let link = links[address]
@@ -161,7 +145,7 @@ struct ProxyLinks: Sendable {
         queue.removeAll { $0 == address }
     }
 
-    /// Tells the owner that there is no link. It is known until its slot is free.
+    /// Tells the owner that there is no link. Keeps the entry until its slot is free.
     private mutating func down(_ address: UInt64, _ end: ProxyLinkEnd, at now: MonotonicTime) -> [Output] {
         forget(address)
         if slots?.allocated.contains(address) == true {
@@ -170,7 +154,6 @@ struct ProxyLinks: Sendable {
         return [.tell(MACAddress(bits: address), .down(end))]
     }
 
-    /// Has the proxy end a link, so that its slot comes back.
     private mutating func end(_ address: UInt64, at now: MonotonicTime) -> [Output] {
         links[address] = ProxyLink(address, .leaving, at: now)
         return [Self.disconnect(address)]
@@ -186,7 +169,7 @@ struct ProxyLinks: Sendable {
 
     // MARK: The proxy
 
-    /// Takes a message about links. Others, and those that cannot be read, mean nothing.
+    /// Handles a message about links. Ignores others and unreadable ones.
     mutating func received(_ frame: APIFrame, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
         if let message = ConnectionsFree.read(frame), let allocated = message.allocated {
@@ -206,21 +189,20 @@ struct ProxyLinks: Sendable {
         return outputs + step(at: now)
     }
 
-    /// Compares the slots with the links that are known.
     private mutating func reconcile(with slots: Slots, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
-        // Old firmware tells no addresses.
+        // Old firmware reports no addresses.
         let isWhole = slots.allocated.count + slots.free == slots.limit
         for (address, link) in links.sorted(by: { $0.key < $1.key }) where !slots.allocated.contains(address) {
             switch link.phase {
             case .leaving: forget(address)
-            // A proxy drops what its network has no room for, an end as well (bleak-esphome 4.1.0 compares in the same way:
-            // `_async_reconcile_connections`).
+            // A proxy drops messages that its network has no room for, even the report of an end (bleak-esphome 4.1.0
+            // compares in the same way: `_async_reconcile_connections`).
             case .listing where isWhole, .up where isWhole: outputs += down(address, .lost(0), at: now)
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // Left over from an earlier connection: nobody else ends it, because a proxy has one client.
+        // Left over from an earlier connection. A proxy has one client, so no one else ends it.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
     }
@@ -228,7 +210,7 @@ struct ProxyLinks: Sendable {
     private mutating func changed(_ message: ProtoMessage<DeviceConnection>, at now: MonotonicTime) -> [Output] {
         let (address, reason) = (message.address, message.error)
         guard let link = links[address] else {
-            // Late, and nobody's: it would keep its slot for ever.
+            // A late link without an owner would keep its slot for ever.
             return message.isConnected ? [Self.disconnect(address)] : []
         }
         switch (link.phase, message.isConnected) {
@@ -240,12 +222,12 @@ struct ProxyLinks: Sendable {
         case (.listing, false): return down(address, .failed(reason), at: now)
         case (.up, false): return down(address, .lost(reason), at: now)
         case (.leaving, false):
-            // Its slot may be cleared later: `allocated` says when.
+            // The proxy may clear its slot later, and then omits it from `allocated`.
             if slots?.allocated.contains(address) != true { forget(address) }
             return []
-        // Late: of an attempt that was given up.
+        // A late success of an attempt that was given up.
         case (.leaving, true), (.queued, true): return [Self.disconnect(address)]
-        // The second message about an earlier end, or about a link that is known.
+        // The second message about an earlier end or a known link.
         case (.queued, false), (.listing, true), (.up, true): return []
         }
     }
@@ -260,7 +242,7 @@ struct ProxyLinks: Sendable {
         guard let link = links[address], link.phase == .listing else { return [] }
         guard !link.database.services.isEmpty else { return giveUp(address, .noServices, at: now) }
         links[address]?.enter(.up, at: now)
-        // A characteristic without the descriptor tells all the same, once the proxy listens to it.
+        // A characteristic without the descriptor notifies anyway, once the proxy listens to it.
         let silent = link.database.services.flatMap(\.characteristics).filter {
             !$0.properties.isDisjoint(with: [.notify, .indicate]) && $0.subscription == nil
         }
@@ -268,7 +250,6 @@ struct ProxyLinks: Sendable {
             + [.tell(MACAddress(bits: address), .up(link.database, mtu: link.mtu))]
     }
 
-    /// What the proxy says of an attribute.
     private mutating func told(
         _ kind: AttributeMessage.Kind, _ message: ProtoMessage<AttributeMessage>, at now: MonotonicTime
     ) -> [Output] {
@@ -291,7 +272,7 @@ struct ProxyLinks: Sendable {
 }
 
 extension GATTDatabase {
-    /// - Returns: false for handles that no server has, or that go back, and for more attributes than a server may have.
+    /// - Returns: false for impossible or decreasing handles, and for more attributes than a server may have.
     fileprivate mutating func append(_ found: [ProtoMessage<FoundGATTService>]?) -> Bool {
         for found in found ?? [] {
             guard let first = UInt16(exactly: found.handle), first > (services.last?.range.last ?? 0),

@@ -1,25 +1,21 @@
 package import BluetoothCore
 package import Domain
 
-/// What the driver of a proxy's machine has to do.
 package enum ProxyAction: Hashable, Sendable {
     /// Open a connection. `opened` or `closed` follows.
     case open
-    /// These come before all others: what is sealed is numbered, and whoever hears of an event may send more at once.
+    /// Send before all other actions: sealed frames are numbered, and the receiver of an event may send more at once.
     case send([UInt8])
-    /// Close the connection, without telling the machine.
     case close
     case heard([ProtoMessage<RawAdvertisement>])
     case link(MACAddress, ProxyLinkEvent)
-    /// The connection is made anew, for the log.
     case noteRetry(because: String)
-    /// The proxy works again, for the log.
     case noteRecovered
 
     fileprivate var isSend: Bool { if case .send = self { true } else { false } }
 }
 
-/// Keeps one Bluetooth proxy connected and listening, for ever: an adapter of this host that is elsewhere.
+/// Keeps one Bluetooth proxy, a remote adapter of this host, connected and listening.
 ///
 /// ```
 ///  ┌─────────┐       ┌─────────┐  up   ┌──────────┐ told  ┌─────────────┐ answered  ┌─────────┐
@@ -32,32 +28,28 @@ package enum ProxyAction: Hashable, Sendable {
 ///                                                      └──────────┘
 /// ```
 ///
-/// A proxy has one subscriber, which gets everyone's Bluetooth answers, and ignores a second one without a word. So links
-/// are made only once a subscription was answered (TAKEN makes none). The machine performs no I/O and reads no clock, as
-/// `AdapterMachine`: each method names something that happened and returns what to do.
+/// A proxy has one subscriber, which gets the Bluetooth answers of all clients. It silently ignores a second one. So
+/// links are made only after the answer to a subscription; TAKEN makes none. The machine performs no I/O and reads no
+/// clock, like `AdapterMachine`: each method takes one event and returns the actions.
 package struct ProxyMachine: Sendable {
     package let node: NodeSettings
     private let timing: NodeTiming
     private var phase = Phase.off
-    /// When the phase ends by itself, if it does.
     private var until: MonotonicTime?
     /// Number of subscriptions on this connection.
     private var attempts = 0
     private var session: APISession?
     private var links: ProxyLinks
-    /// What it told at the last connection.
     package private(set) var info: ProxyInfo?
     private var scanner: ProtoMessage<ScannerState>?
-    /// The mode that was asked for last on this connection.
     private var askedMode: UInt32?
     private var isSought = false
     private var failure: Failure?
-    /// Number of connections made after one that ended or failed.
+    /// Number of connections after one that ended or failed.
     package private(set) var recoveries = 0
 
     private enum Phase: Sendable { case off, waiting, opening, greeting, subscribing, taken, running }
 
-    /// What is wrong until the proxy runs again.
     private struct Failure: Sendable {
         var fault: APIFault
         var since: MonotonicTime
@@ -82,7 +74,6 @@ package struct ProxyMachine: Sendable {
         }
     }
 
-    /// What is wrong and what to do about it. Nil if nothing is.
     package var trouble: String? {
         switch phase {
         case .taken,
@@ -100,9 +91,8 @@ package struct ProxyMachine: Sendable {
         }
     }
 
-    /// Whether its radio searches and we hear of it.
     package var isScanning: Bool {
-        // Old firmware does not tell, and always searches.
+        // Old firmware does not report its state, and always searches.
         phase == .running && scanner.map { $0.state == ScannerState.running } ?? true
     }
 
@@ -122,7 +112,6 @@ package struct ProxyMachine: Sendable {
         (self.phase, self.until) = (phase, until)
     }
 
-    /// The connection is up.
     package mutating func opened(_ security: APISecurity, at now: MonotonicTime) -> [ProxyAction] {
         guard phase == .opening else { return [] }
         enter(.greeting)
@@ -131,12 +120,11 @@ package struct ProxyMachine: Sendable {
         return happened(at: now) { session throws(APIFault) in try session.begin() }
     }
 
-    /// Takes bytes, which may be any at all.
+    /// Handles bytes, which may be anything.
     package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [ProxyAction] {
         happened(at: now) { session throws(APIFault) in try session.received(bytes, at: now) }
     }
 
-    /// Something happens on the connection, if there is one.
     private mutating func happened(
         at now: MonotonicTime, _ what: (inout APISession) throws(APIFault) -> [APISession.Event]
     ) -> [ProxyAction] {
@@ -150,12 +138,11 @@ package struct ProxyMachine: Sendable {
         }
     }
 
-    /// The connection ended, or could not be made.
     package mutating func closed(_ fault: APIFault, at now: MonotonicTime) -> [ProxyAction] {
         phase == .off ? [] : fail(fault, at: now)
     }
 
-    /// What is sent last, when nobody looks after the proxy any more: it is left as it was found.
+    /// Returns the last actions, which restore the proxy's own mode.
     package mutating func farewell() -> [ProxyAction] {
         var actions: [ProxyAction] = []
         if phase == .running, let askedMode, let scanner, askedMode != scanner.configuredMode {
@@ -181,7 +168,6 @@ package struct ProxyMachine: Sendable {
 
     // MARK: Links
 
-    /// Why no link can be made at the moment. Nil if one can.
     package func refusal(of address: MACAddress) -> SlotRefusal? {
         guard phase == .running else {
             return SlotRefusal(isFull: false, message: trouble ?? "meterd is still connecting to \(node.display).")
@@ -210,9 +196,9 @@ package struct ProxyMachine: Sendable {
 
     // MARK: Search
 
-    /// What is needed of the search has changed.
+    /// Handles a change of demand.
     ///
-    /// - Parameter isSought: whether a meter is missing, or a person is looking: names come by active searches alone.
+    /// - Parameter isSought: whether a meter is missing, or a person is looking. Only active searches bring names.
     package mutating func demandChanged(isSought: Bool) -> [ProxyAction] {
         self.isSought = isSought
         return setMode()
@@ -280,7 +266,7 @@ package struct ProxyMachine: Sendable {
             }
             return landed() + [.heard(list)]
         default:
-            // A proxy that another client has may tell of slots all the same.
+            // A proxy that another client has may report slots all the same.
             return tell(links.received(frame, at: now))
         }
     }
@@ -291,7 +277,6 @@ package struct ProxyMachine: Sendable {
         return [send(SubscribeAdvertisements.made { $0.flags = 1 }.frame)]
     }
 
-    /// The subscription was answered: the proxy is ours.
     private mutating func landed() -> [ProxyAction] {
         guard phase == .subscribing || phase == .taken else { return [] }
         enter(.running)

@@ -1,7 +1,6 @@
 import Domain
 import ESPHomeCore
 
-/// A proxy's reasons as texts that say what to do.
 extension ChannelFailure {
     static func proxied(_ meter: MACAddress, over proxy: String, _ end: ProxyLinkEnd) -> ChannelFailure {
         switch end {

@@ -2,15 +2,14 @@ package import Domain
 package import ESPHomeCore
 package import LinuxIO
 
-/// A board with ESPHome as a person configured it for a meter.
 package struct NodeMeterSettings: Hashable, Sendable {
     package var node: NodeSettings
-    /// Object ids of its sensors that a person chose, by quantity; empty for one that is to be left out.
+    /// Object ids of sensors that a person chose, by quantity; empty to omit one.
     package var sensors: [Quantity: String]
-    /// How old a sensor's last value may be in a reading.
+    /// Highest age of a sensor's last value in a reading.
     package var maxAge: Duration
 
-    /// One and a half times the interval at which ESPHome's components measure where nobody sets another (60 s).
+    /// One and a half times the default interval of ESPHome's components (60 s).
     package static let maxAgeDefault = Duration.seconds(90)
 
     package init(_ node: NodeSettings, sensors: [Quantity: String] = [:], maxAge: Duration = maxAgeDefault) {
@@ -18,13 +17,12 @@ package struct NodeMeterSettings: Hashable, Sendable {
     }
 }
 
-/// Opens links to boards with ESPHome, which are known by their hosts.
 package struct NodeChannelOpener: ChannelOpener {
     private let boards: [NodeMeterSettings]
     private let loop: IOLoop
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
 
-    /// - Parameter makeRNG: gives the keys of connections, which nobody else may know.
+    /// - Parameter makeRNG: secure source of the connections' keys.
     package init(
         _ boards: [NodeMeterSettings], on loop: IOLoop,
         makeRNG: @escaping @Sendable () -> any RandomNumberGenerator
@@ -47,9 +45,9 @@ package struct NodeChannelOpener: ChannelOpener {
     }
 }
 
-/// A link to a board with ESPHome, from before its connection is open: gives what its sensors tell as lines.
+/// A link to an ESPHome board. Receives the sensors' values as lines.
 final class NodeChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: loop only.
+    // Unchecked: used only on the loop.
 
     private let settings: NodeMeterSettings
     private let loop: IOLoop
@@ -69,7 +67,7 @@ final class NodeChannel: ByteChannel, @unchecked Sendable {
         connection = DescriptorChannel.open(link, on: loop) { [weak self] in self?.happened($0) }
     }
 
-    /// A board is not told anything.
+    /// A board takes no bytes.
     func send(_ bytes: [UInt8]) {}
 
     var remark: String? { machine?.remark }
@@ -115,7 +113,6 @@ final class NodeChannel: ByteChannel, @unchecked Sendable {
             case .close(let fault): fail(fault)
             }
         }
-        // Whoever was told of something may have closed.
         alarm.set(to: self.machine?.nextWake) { [weak self] in self?.woke() }
     }
 

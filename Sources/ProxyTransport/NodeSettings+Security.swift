@@ -4,7 +4,7 @@ import LinuxIO
 extension NodeSettings {
     /// Reads the key anew for each connection, so that a corrected file needs no restart.
     ///
-    /// - Parameter generator: gives what nobody else may know.
+    /// - Parameter generator: secure source of random numbers.
     func security(_ generator: any RandomNumberGenerator) throws(APIFault) -> APISecurity {
         guard let keyPath else { return .plaintext }
         let text: String

@@ -6,16 +6,13 @@ import GatewayAPI
 import LinuxIO
 import Logging
 
-/// A proxy that is configured, and what belongs to its connection.
 struct PresentProxy {
     let settings: NodeSettings
     var machine: ProxyMachine
     var connection: DescriptorChannel?
     /// Channels of links, by the meter's address.
     var owners: [MACAddress: ProxyPackets] = [:]
-    /// Whether it was last said to search.
     var isScanning = false
-    /// The state last shown, and since when.
     private(set) var state = AdapterState.starting
     private var since: WallTime
     private var scanned = Duration.zero
@@ -38,12 +35,12 @@ struct PresentProxy {
         machine = ProxyMachine(settings)
     }
 
-    /// Nil until it was reached.
+    /// Nil until the first connection.
     var address: MACAddress? { machine.info?.address }
 
     var metadata: Logger.Metadata { ["proxy": "\(settings.display)"] }
 
-    /// Shows the machine's state.
+    /// Takes over the machine's state.
     ///
     /// - Returns: the state shown before. Nil if it is the same.
     mutating func showState(at now: MonotonicTime, since wallNow: @autoclosure () -> WallTime) -> AdapterState? {
@@ -53,7 +50,6 @@ struct PresentProxy {
         return state
     }
 
-    /// - Returns: whether it began or ceased to search.
     mutating func noteScanning(at now: MonotonicTime) -> Bool {
         guard isScanning != machine.isScanning else { return false }
         isScanning = machine.isScanning
@@ -62,7 +58,7 @@ struct PresentProxy {
         return true
     }
 
-    /// Whether `status`, apart from counts, differs from the last call.
+    /// Returns whether `status`, apart from counts, differs from the last call.
     mutating func takeNews() -> Bool {
         let new = Shown(
             state: state, links: machine.linkCount, linksMax: machine.linkLimit, isScanning: machine.isScanning,

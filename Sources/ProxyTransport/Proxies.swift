@@ -7,9 +7,9 @@ package import GatewayAPI
 package import LinuxIO
 package import Logging
 
-/// This host's Bluetooth proxies: keeps each connected, reports the meters they hear, and makes links through them.
+/// This host's Bluetooth proxies. Keeps each connected, reports the meters they hear, and makes links through them.
 ///
-/// They stand behind the same ports as the adapters of this machine, and are identified by the addresses of their radios.
+/// Implements the same protocols as this machine's adapters. The address of its radio identifies a proxy.
 package actor Proxies: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -20,23 +20,21 @@ package actor Proxies: RadioSource, RadioSlots {
     private var sightings = RadioSightings(timing: .continuous)
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
-    /// Reports that `adapters` may differ.
+    /// Called when `adapters` may differ.
     private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
-    /// Runs between the end of `run` and the last link's.
     private var lastMoment: LoopTimer?
-    /// How long links may outlast `run`.
+    /// Longest time that links may outlast `run`.
     private static let lastWords = Duration.seconds(3)
-    /// How often to look for meters that are no longer heard.
+    /// Interval of checks for meters no longer heard.
     private static let expiryInterval = Duration.seconds(5)
-    /// How long a person counts as looking after their last request.
     private static let byHand = Duration.seconds(5)
-    /// From a link being up until it is known how to exchange the meter's bytes: a subscription through Wi-Fi.
+    /// From the link being up until the serial line is subscribed, through Wi-Fi.
     private static let setUpLimit = Duration.seconds(30)
 
-    /// - Parameter makeRNG: gives the keys of connections, which nobody else may know.
+    /// - Parameter makeRNG: secure source of the connections' keys.
     package init(
         _ settings: [NodeSettings], loop: IOLoop, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
         logger: Logger
@@ -54,10 +52,9 @@ package actor Proxies: RadioSource, RadioSlots {
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         self.report = report
         for place in proxies.indices { update(place) { machine, _ in machine.begin() } }
-        // Ends with the task.
         for await _ in AsyncStream<Never>.makeStream().stream {}
         self.report = nil
-        // The sessions end later, and leave their meters clean through these links.
+        // The sessions end later, and restore their meters through these links.
         loop.hold()
         lastMoment = loop.schedule(at: loop.now + Self.lastWords) {
             // Not weak: the loop waits for this.
@@ -132,7 +129,6 @@ package actor Proxies: RadioSource, RadioSlots {
 
     // MARK: Links
 
-    /// Whether an adapter is one of these proxies.
     package nonisolated func has(_ adapter: MACAddress) -> Bool {
         assumeIsolated { $0.place(of: adapter) != nil }
     }
@@ -148,7 +144,6 @@ package actor Proxies: RadioSource, RadioSlots {
         }
     }
 
-    /// The proxy itself counts its links.
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
 
@@ -157,7 +152,6 @@ package actor Proxies: RadioSource, RadioSlots {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }
 
-    /// Starts opening a link; see `ChannelOpener.open`.
     package nonisolated func open(
         _ link: RadioLink, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel {
@@ -195,7 +189,7 @@ package actor Proxies: RadioSource, RadioSlots {
         shutIfUnused()
     }
 
-    /// A node that is configured under two hosts runs at one of them.
+    /// Returns the running one if a node is configured under two hosts.
     private func place(of adapter: MACAddress) -> Int? {
         let isOf = { (proxy: PresentProxy) in proxy.address == adapter }
         return proxies.firstIndex { isOf($0) && $0.machine.isRunning } ?? proxies.firstIndex(where: isOf)
@@ -240,7 +234,7 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 
     private func stateChanged(_ place: Int, at now: MonotonicTime) {
-        // Each advertisement comes here.
+        // Runs for each advertisement.
         defer { if proxies[place].takeNews() { changed() } }
         if proxies[place].noteScanning(at: now), let address = proxies[place].address {
             sightings.discovering(.lowEnergy, isOn: proxies[place].isScanning, by: address, at: now)
@@ -297,7 +291,7 @@ package actor Proxies: RadioSource, RadioSlots {
         for one in list where one.data.count <= Self.advertisementMax {
             let kind: RadioAddress.Kind = one.addressType & 1 == 0 ? .lePublic : .leRandom
             let address = RadioAddress(MACAddress(bits: one.address), kind)
-            // Loudness beyond a byte, and 127, is not known.
+            // 127 and values beyond a byte mean an unknown strength.
             let rssi = (-127..<0).contains(one.rssi) ? one.rssi : nil
             let event = one.data.withUnsafeBytes { data in
                 sightings.heard(DeviceReport(address, rssi: rssi, data: data), by: adapter, at: now)
@@ -332,7 +326,6 @@ package actor Proxies: RadioSource, RadioSlots {
                 sightings.expire(at: now) { sighting in
                     all.contains { $0.address == sighting.adapter && $0.machine.isLinked(sighting.device.address) }
                 })
-            // States also change with time alone.
             for place in proxies.indices { stateChanged(place, at: now) }
         }
         rearm()
@@ -344,7 +337,7 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 }
 
-/// Opens links over Bluetooth LE: through the proxy that heard the meter, or else over this machine's own radios.
+/// Opens links over Bluetooth LE, through the proxy that heard the meter or else this machine's own radios.
 package struct ProxyChannelOpener: ChannelOpener {
     private let proxies: Proxies
     private let local: (any ChannelOpener)?

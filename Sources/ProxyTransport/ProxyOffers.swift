@@ -2,15 +2,15 @@ package import Domain
 package import ESPHomeCore
 package import GatewayAPI
 
-/// ESPHome nodes in this network, of which a person may make Bluetooth proxies of this host.
+/// ESPHome nodes in this network that a person may make Bluetooth proxies of this host.
 package actor ProxyOffers {
     private let discovery: (any Discovery)?
     private let settings: [NodeSettings]
     private let proxies: Proxies?
-    /// Whoever asks meanwhile gets the same answer.
+    /// The running search. All callers meanwhile get its answer.
     private var look: Task<ScanNodes, Never>?
 
-    /// - Parameter discovery: nil if nobody is to be asked.
+    /// - Parameter discovery: nil to omit the search.
     package init(_ discovery: (any Discovery)?, configured settings: [NodeSettings], proxies: Proxies?) {
         (self.discovery, self.settings, self.proxies) = (discovery, settings, proxies)
     }

@@ -1,21 +1,18 @@
 import BlueZTransport
 import Domain
 
-/// The packets of a link through a proxy, as a channel.
-///
-/// The proxy's own driver opens it, and tells what becomes of it; this end passes on what its owner sends.
+/// The packets of a link through a proxy, as a channel. `Proxies` opens it and passes in its events.
 final class ProxyPackets: ByteChannel, @unchecked Sendable {
-    // Unchecked: loop only.
+    // Unchecked: used only on the loop.
 
     let link: RadioLink
     private weak let proxies: Proxies?
     private var handle: (@Sendable (ChannelEvent) -> Void)?
-    /// What the proxy found out about the device. Nil until the link is up.
+    /// Nil until the link is up.
     private(set) var known: GATTSerialChannel.Known?
 
     init(_ link: RadioLink, over proxies: Proxies) { (self.link, self.proxies) = (link, proxies) }
 
-    /// Whether its owner has not closed it.
     var isWanted: Bool { handle != nil }
 
     func begin(_ handle: @escaping @Sendable (ChannelEvent) -> Void) { self.handle = handle }

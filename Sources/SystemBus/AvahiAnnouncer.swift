@@ -6,8 +6,6 @@ package import LinuxIO
 /// Signatures: org.freedesktop.Avahi.EntryGroup.xml and …Server.xml of Avahi 0.8 and later (avahi-daemon/,
 /// github.com/avahi/avahi).
 package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
-    // Unchecked: loop only.
-
     private static let server = "org.freedesktop.Avahi.Server"
     private static let group = "org.freedesktop.Avahi.EntryGroup"
     private static let pause = Duration.seconds(60)
@@ -19,13 +17,13 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var reported = Announcement.State.idle
-    /// Counts connections: what the last one still had to tell is dropped.
+    /// Number of connections. Answers from an earlier one are dropped.
     private var connection = 0
 
     /// - Parameters:
-    ///   - address: where the bus listens. Nil for the system bus.
-    ///   - name: what people see of the services.
-    ///   - report: called on the loop when the services are announced, and when they cannot be, each time for a change.
+    ///   - address: D-Bus address. Nil for the system bus.
+    ///   - name: visible name of the services.
+    ///   - report: called on the loop at each change.
     package init(
         loop: IOLoop, bus address: String? = nil, name: String,
         report: @escaping @Sendable (Announcement.State) -> Void
@@ -44,7 +42,6 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
 
     private func receive(_ input: Announcement.Input) {
         for order in machine.receive(input) { carryOut(order) }
-        // Passing states are not reported.
         guard ![reported, .registering, .collision].contains(machine.state) else { return }
         reported = machine.state
         report(reported)
@@ -56,8 +53,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         case .disconnect: disconnect()
         case .makeGroup: send("/", Self.server, "EntryGroupNew")
         case .add(let service, let name, let group):
-            // On every interface, by every protocol, without flags; Avahi's own domain and host
-            // (avahi-daemon/dbus-entry-group.c).
+            // Every interface and protocol, no flags; Avahi's own domain and host (avahi-daemon/dbus-entry-group.c).
             send(
                 group, Self.group, "AddService",
                 [
@@ -93,7 +89,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         }
     }
 
-    /// A text or a path in the answer is told; that there is none, is not.
+    /// Sends a call. Passes on a text or path in the answer, if any.
     private func send(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) {
         bus?.send(SystemBus.Call(path, interface, member, arguments)) { [weak self, connection] answer in
             guard let self, connection == self.connection else { return }
@@ -107,7 +103,6 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
     private func happened(_ event: SystemBus.Event) {
         switch event {
         case .owner(let owner):
-            // An earlier daemon's answers.
             bus?.forgetCalls()
             receive(.owner(owner))
         case .signal(let sender, let path, let member, let values):

@@ -2,15 +2,15 @@ package import Domain
 import Glibc
 package import LinuxIO
 
-/// The services that Avahi knows in this network. Each call has a connection of its own to the system bus, which ends with
-/// it: a daemon that restarts leaves nothing behind.
+/// Finds services through Avahi. Each call has its own connection to the system bus.
 ///
-/// org.freedesktop.Avahi.Server.xml and …ServiceBrowser.xml of Avahi 0.8 and later (avahi-daemon/, github.com/avahi/avahi).
+/// org.freedesktop.Avahi.Server.xml and …ServiceBrowser.xml of Avahi 0.8 and later (avahi-daemon/,
+/// github.com/avahi/avahi).
 package struct AvahiDiscovery: Discovery {
     private let loop: IOLoop
     private let address: String?
 
-    /// - Parameter bus: where the bus listens. Nil for the system bus.
+    /// - Parameter bus: D-Bus address. Nil for the system bus.
     package init(loop: IOLoop, bus address: String? = nil) { (self.loop, self.address) = (loop, address) }
 
     package func services(of type: String) async throws(DiscoveryFault) -> FoundServices {
@@ -23,11 +23,10 @@ package struct AvahiDiscovery: Discovery {
     }
 }
 
-/// One look around. To be used only on the loop; keeps itself until it is over.
+/// One search. Use only on the loop; keeps itself alive until its end.
 private final class AvahiBrowse: @unchecked Sendable {
-    // Unchecked: loop only.
-
-    /// Avahi counts all as told a second after it asked (avahi-core/querier.c); the rest is for its answers about each.
+    /// Avahi reports the end of the list a second after its query (avahi-core/querier.c). The other second is for the
+    /// answers about each service.
     private static let limit = Duration.seconds(2)
     private static let servicesMax = 64
     private static let anyInterface = BusValue.int(-1)
@@ -42,10 +41,9 @@ private final class AvahiBrowse: @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var owner = ""
-    /// The same name comes once for each interface and protocol.
+    /// Avahi reports a name once for each interface and protocol.
     private var names: Set<String> = []
     private var found = FoundServices()
-    /// Number of calls that ask where a service is.
     private var pending = 0
     private var isAllTold = false
 
@@ -82,9 +80,8 @@ private final class AvahiBrowse: @unchecked Sendable {
             call("ServiceBrowserNew", [.text(type), .text(""), Self.noFlags]) { [self] answer in
                 if case .failure(let error) = answer { end(.failure(.refused("\(error)"))) }
             }
-        // What another daemon began to tell is over.
         case .owner(let new): if new != owner { end(.failure(.silent)) }
-        // Anybody may send a signal.
+        // Any program on the bus may send a signal.
         case .signal(let sender, _, let member, let values): if sender == owner { browsed(member, values) }
         case .closed(let cause): end(.failure(.noBus(cause)))
         }
@@ -105,14 +102,12 @@ private final class AvahiBrowse: @unchecked Sendable {
     private func browsed(_ member: String, _ values: [BusValue]) {
         switch member {
         case "ItemNew":
-            // Interface, protocol, name, type and domain.
             guard values.count >= 5, let name = values[2].text, !names.contains(name) else { return }
             guard names.count < Self.servicesMax else { return found.isCut = true }
             names.insert(name)
             pending += 1
             call("ResolveService", [values[2], .text(type), values[4], Self.anyProtocol, Self.noAddress]) { [self] in
                 pending -= 1
-                // Otherwise it is gone again.
                 if let service = FoundService((try? $0.get()) ?? []) { found.services.append(service) }
                 endIfAllFound()
             }
@@ -124,12 +119,11 @@ private final class AvahiBrowse: @unchecked Sendable {
 }
 
 extension FoundService {
-    /// - Parameter values: the answer of `ResolveService`: interface, protocol, name, type, domain, host, the address's
+    /// - Parameter values: answer of `ResolveService`: interface, protocol, name, type, domain, host, the address's
     ///   protocol, address, port and the strings of the TXT record.
     fileprivate init?(_ values: [BusValue]) {
         guard values.count >= 10, let name = values[2].text, let host = values[5].text, let port = values[8].number
         else { return nil }
-        // A string that has no room is left out.
         let text = values[9].list.reduce(into: [UInt8]()) { text, string in
             guard case .bytes(let bytes) = string, (1...255).contains(bytes.count), text.count + bytes.count < 2048
             else { return }

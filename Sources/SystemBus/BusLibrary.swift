@@ -1,14 +1,13 @@
 import Glibc
 
-/// libsystemd's sd-bus, found at run time, so that nothing links against it and a machine without it works without an agent
-/// and without Avahi. Declared by hand (systemd's src/systemd/sd-bus.h; symbol versions LIBSYSTEMD_221 to 241): its interface
-/// is versioned and does not change. Functions with variable arguments, which Swift cannot call, are not among these.
+/// libsystemd's sd-bus, loaded at run time, because a machine may lack it. Declared by hand (systemd's
+/// src/systemd/sd-bus.h; symbol versions LIBSYSTEMD_221 to 241): that interface is versioned and never changes. Omits
+/// functions with variable arguments, which Swift cannot call.
 enum BusLibrary {
     typealias Bus = OpaquePointer?
     typealias Message = OpaquePointer?
     typealias Made = UnsafeMutablePointer<OpaquePointer?>
     typealias Text = UnsafePointer<CChar>?
-    /// The slots of sd-bus, which stay with the bus.
     typealias Slot = UnsafeMutableRawPointer?
     typealias Number = UnsafeMutablePointer<UInt64>
     typealias Context = UnsafeMutableRawPointer
@@ -58,8 +57,7 @@ enum BusLibrary {
     static let enter: @Sendable @convention(c) (Message, CChar, Text) -> Int32 = find("message_enter_container")
     static let leave: @Sendable @convention(c) (Message) -> Int32 = find("message_exit_container")
 
-    /// Whether the library is there, and not too old. The newest of these functions came with LIBSYSTEMD_241, which has
-    /// all that earlier versions have.
+    /// Whether the library is there, and new enough: LIBSYSTEMD_241, which includes all earlier versions.
     static let isThere = symbol("close_unref") != nil
 
     private static func find<Function>(_ name: String) -> Function {
@@ -68,7 +66,7 @@ enum BusLibrary {
     }
 
     private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
-        // Never closed: what it keeps for a thread outlives each bus. Opened again, it is the same.
+        // Never closed: its data for a thread outlives each bus.
         dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL).flatMap { dlsym($0, "sd_bus_\(name)") }
     }
 }
@@ -82,18 +80,17 @@ package struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
     package var description: String { message.isEmpty ? name : "\(name): \(message)" }
 }
 
-/// A value in a message.
 package enum BusValue: Hashable, Sendable {
     case text(String)
-    /// Of an object.
+    /// Path of an object.
     case path(String)
     case int(Int32)
-    /// Any other number of up to 32 bits, and a flag, as read; written, a number of 32 bits.
+    /// When read: any other number of up to 32 bits, or a flag. When written: a number of 32 bits.
     case uint(UInt32)
     /// Only written.
     case short(UInt16)
     case bytes([UInt8])
-    /// An array, a structure or a variant. Written, an array of `bytes`.
+    /// An array, a structure or a variant. When written: an array of `bytes`.
     case list([BusValue])
 
     package var text: String? {
@@ -108,7 +105,7 @@ package enum BusValue: Hashable, Sendable {
 }
 
 extension BusLibrary {
-    /// - Returns: a negative errno for a value that no message can have, such as a malformed path.
+    /// - Returns: a negative errno for an invalid value, such as a malformed path.
     static func append(_ values: [BusValue], to message: Message) -> Int32 {
         func basic(_ type: Unicode.Scalar, _ value: UnsafeRawPointer) -> Int32 {
             append(message, CChar(truncatingIfNeeded: type.value), value)
@@ -135,7 +132,7 @@ extension BusLibrary {
         return appended < 0 ? appended : closeContainer(message)
     }
 
-    /// What a message says. Strangers send messages too: of one with more than `left` values, the rest is not read.
+    /// Reads the values of a message, at most `left`. Strangers send messages too.
     static func values(of message: Message, _ left: inout Int) -> [BusValue] {
         var values: [BusValue] = []
         var (type, contents): (CChar, Text) = (0, nil)

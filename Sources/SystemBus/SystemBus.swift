@@ -2,21 +2,18 @@ import Domain
 import Glibc
 package import LinuxIO
 
-/// A connection to the system bus, used only for talking to one daemon. To be used only on the loop.
+/// A connection to the system bus for one daemon. Use only on the loop.
 package final class SystemBus: @unchecked Sendable {
-    // Unchecked: loop only.
-
-    /// What happens on the bus. Never told from within a call to it.
+    /// Event on the bus. Never reported from within a call to the bus.
     package enum Event: Sendable {
-        /// The daemon's own name on the bus; empty if it is not there. Once at the start, and at each change.
+        /// The daemon's unique name on the bus; empty without a daemon. Reported at the start and at each change.
         case owner(String)
-        /// A signal of an interface that is listened to, of the daemon or of anybody else.
+        /// A signal of one of the `signals` interfaces, from any sender.
         case signal(from: String, path: String, member: String, [BusValue])
-        /// The connection is gone. This is the last event.
+        /// The connection is gone. The last event.
         case closed(Errno)
     }
 
-    /// A method of one of the daemon's objects.
     package struct Call: Sendable {
         var (path, interface, member): (String, String, String)
         var arguments: [BusValue]
@@ -26,7 +23,7 @@ package final class SystemBus: @unchecked Sendable {
         }
     }
 
-    /// Answers whoever calls a method of an object of ours.
+    /// Answers a call to our object.
     package typealias Question =
         @Sendable (_ sender: String, _ member: String, [BusValue]) -> Result<
             [BusValue], BusError
@@ -34,21 +31,16 @@ package final class SystemBus: @unchecked Sendable {
     package typealias Answer = @Sendable (Result<[BusValue], BusError>) -> Void
 
     private let loop: IOLoop
-    /// Its name on the bus.
+    /// The daemon's well-known name.
     private let daemon: String
-    /// Where the bus listens. Nil for the system bus.
     private let address: String?
-    /// The interfaces whose signals are listened to.
     private let signals: [String]
-    /// The interface of the object that others may call.
     private let object: (interface: String, asked: Question)?
     private let handle: @Sendable (Event) -> Void
     private var bus: OpaquePointer?
-    /// Belongs to sd-bus, which closes it.
     private var descriptor: FileDescriptor?
     private var timer: LoopTimer?
     private var isDirty = false
-    /// Calls without an answer yet, by the numbers of their messages.
     private var waiting: [UInt64: Answer] = [:]
 
     private static let valuesMax = 1024
@@ -61,7 +53,7 @@ package final class SystemBus: @unchecked Sendable {
         (self.signals, self.object, self.handle) = (signals, object, handle)
     }
 
-    /// - Throws: `ELIBACC` if there is no libsystemd.
+    /// - Throws: `ELIBACC` without libsystemd.
     package func open() throws(Errno) {
         guard BusLibrary.isThere else { throw Errno(ELIBACC) }
         do throws(Errno) {
@@ -72,7 +64,7 @@ package final class SystemBus: @unchecked Sendable {
                 try Self.check(BusLibrary.start(bus))
             }
             try Self.check(BusLibrary.addFilter(bus, nil, Self.received, context))
-            // A duplicate for the same connection: each of the two is closed by its owner.
+            // A duplicate, because sd-bus closes its own.
             let number = BusLibrary.descriptor(bus)
             let copy = FileDescriptor(owning: try Errno.check { fcntl(number, F_DUPFD_CLOEXEC, 0) })
             try loop.register(copy, .readable) { [weak self] _ in self?.process() }
@@ -104,7 +96,6 @@ package final class SystemBus: @unchecked Sendable {
     /// Calls the daemon. No answer comes once the bus is closed.
     package func send(_ call: Call, then answer: @escaping Answer) { send(call, to: daemon, then: answer) }
 
-    /// Answers to earlier calls mean nothing any more.
     package func forgetCalls() { waiting = [:] }
 
     private func send(_ call: Call, to destination: String, then answer: @escaping Answer) {
@@ -124,7 +115,7 @@ package final class SystemBus: @unchecked Sendable {
         processSoon()
     }
 
-    /// Who is the daemon, and what it says. The bus answers in turn: no change is missed in between.
+    /// Subscribes to the daemon's owner and signals. The bus answers in order, so no change is missed in between.
     private func watch() {
         let bus = "org.freedesktop.DBus"
         let place = "/org/freedesktop/DBus"
@@ -140,7 +131,7 @@ package final class SystemBus: @unchecked Sendable {
 
     // MARK: The loop
 
-    /// Not from within a call by the BusLibrary.
+    /// Later, because the caller may be a handler that the BusLibrary calls.
     private func processSoon() {
         guard !isDirty else { return }
         isDirty = true
@@ -166,11 +157,10 @@ package final class SystemBus: @unchecked Sendable {
         guard let bus, let descriptor else { return }
         let events = BusLibrary.events(bus)
         let interest: Readiness = events > 0 && events & Int32(POLLOUT) != 0 ? [.readable, .writable] : .readable
-        // It is registered and open, so only memory can be lacking.
         try? loop.modify(descriptor, interest)
         if let timer { loop.cancel(timer) }
         timer = nil
-        // In microseconds of the clock that stands still while the machine sleeps.
+        // Microseconds of a clock that stops during suspend.
         var until = UInt64.max
         guard BusLibrary.timeout(bus, &until) >= 0, until != .max else { return }
         var now = timespec()
@@ -201,7 +191,6 @@ package final class SystemBus: @unchecked Sendable {
         var number: UInt64 = 0
         guard BusLibrary.replyCookie(message, &number) >= 0, let answer = waiting.removeValue(forKey: number)
         else { return }
-        // An `sd_bus_error` begins with its name and its message.
         let result: Result<[BusValue], BusError> =
             if let error = BusLibrary.error(message) {
                 .failure(BusError(Self.text(error[0]), Self.text(error[1])))
@@ -211,7 +200,7 @@ package final class SystemBus: @unchecked Sendable {
         loop.execute { answer(result) }
     }
 
-    /// - Returns: whether it needs no other answer, such as that of the library to a method that there is not.
+    /// - Returns: whether the message is handled. The library answers others, such as calls of an unknown method.
     private func received(_ message: OpaquePointer?) -> Bool {
         let (sender, member) = (Self.text(BusLibrary.sender(message)), Self.text(BusLibrary.member(message)))
         if let object, BusLibrary.isCall(message, object.interface, nil) > 0 {
@@ -245,7 +234,7 @@ package final class SystemBus: @unchecked Sendable {
         case .failure(let error):
             let result = error.name.withCString { name in
                 error.message.withCString { words in
-                    // An `sd_bus_error`, whose third member says that it frees nothing.
+                    // An `sd_bus_error`. Its third member, 0, says that it frees nothing.
                     withUnsafeBytes(of: (name, words, 0)) {
                         $0.baseAddress.map { BusLibrary.newError(question, &message, $0) }
                     }

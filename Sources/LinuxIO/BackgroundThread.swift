@@ -1,8 +1,8 @@
 import Glibc
 
-/// Runs work that may have to wait for a device, away from the loop and from Swift's few threads.
+/// Runs work that may wait for a device, away from the loop and from Swift's few threads.
 package enum BackgroundThread {
-    /// Runs `body` on a thread that ends with it. If no thread can be created, runs it here: late is better than never.
+    /// Runs `body` on its own thread; here if none can be created.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()

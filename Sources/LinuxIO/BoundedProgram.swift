@@ -3,13 +3,12 @@ import Domain
 import Glibc
 import Synchronization
 
-/// Runs another program for a limited time, in a process group of its own that is gone afterwards, with the given
-/// environment and nothing else of this program: no open files, no input, no ignored signals.
+/// Runs another program for a limited time in its own process group, which is killed at the end. The program gets only
+/// the given environment: no open files, input or ignored signals.
 package struct BoundedProgram: Sendable {
     package enum End: Hashable, Sendable {
         case exited(Int32)
         case killedBySignal(Int32)
-        /// It was killed, with all that it had started in its group.
         case timedOut
         case cancelled
         case notStarted(Errno)
@@ -17,18 +16,16 @@ package struct BoundedProgram: Sendable {
 
     package struct Outcome: Hashable, Sendable {
         package var end: End
-        /// The beginning of what it wrote to its output and errors; the rest was read and dropped.
+        /// Beginning of its output and errors.
         package var output: [UInt8]
     }
 
-    /// The program's path, and its arguments.
     private let command: [String]
     private let environment: [String: String]
     private let limit: Duration
     private let outputMax: Int
     private let isCancelled = Flag()
 
-    /// Atomic, and shared with the thread.
     private final class Flag: Sendable {
         let value = Atomic(false)
     }
@@ -40,7 +37,7 @@ package struct BoundedProgram: Sendable {
         self.outputMax = outputMax
     }
 
-    /// Waits on a thread of its own until the program has ended, its time is up, or the task is cancelled.
+    /// Blocks its own thread until the program ends, its time is up, or the task is cancelled.
     package static func run(
         _ command: [String], environment: [String: String], limit: Duration, outputMax: Int = 1024
     ) async -> Outcome {
@@ -54,7 +51,7 @@ package struct BoundedProgram: Sendable {
         }
     }
 
-    /// How often to look whether it has ended. Output wakes earlier.
+    /// Interval of checks for its end. Output wakes earlier.
     private static let step = Duration.milliseconds(20)
 
     private func run() -> Outcome {
@@ -62,7 +59,7 @@ package struct BoundedProgram: Sendable {
             var ends: [Int32] = [-1, -1]
             try Errno.check { pipe(&ends) }
             let (source, sink) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-            // Nothing else that this program starts may keep the pipe open.
+            // Other programs that this one starts must not keep the pipe open.
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             let process = try start(writingTo: sink.raw)
             sink.close()
@@ -82,13 +79,12 @@ package struct BoundedProgram: Sendable {
             if LinuxClock.now >= deadline { end = .timedOut }
             if end == nil { isOpen = read(source, isOpen: isOpen, into: &output) }
         }
-        // The process is not reaped yet, so that its group's number is nobody else's.
+        // Before reaping, while the group's number is still in use.
         kill(-process, SIGKILL)
         while isOpen, end == nil, (try? source.awaitInput(for: .zero)) == true {
             isOpen = read(source, isOpen: true, into: &output)
         }
         var status: Int32 = 0
-        // Fails for a process that is gone already alone.
         _ = try? Errno.check { waitpid(process, &status, 0) }
         let signal = status & 0x7F
         return Outcome(
@@ -101,9 +97,6 @@ package struct BoundedProgram: Sendable {
         return code != 0 ? errno != EINTR : info.si_signo != 0
     }
 
-    /// Waits for a moment, and reads what is there.
-    ///
-    /// - Returns: whether there may be more.
     private func read(_ source: FileDescriptor, isOpen: Bool, into output: inout [UInt8]) -> Bool {
         guard isOpen else {
             _ = poll(nil, 0, Int32(Self.step.milliseconds))
@@ -154,7 +147,6 @@ package struct BoundedProgram: Sendable {
         return process
     }
 
-    /// Lends copies of texts as C has them, with a null at the end.
     static func withStrings<Result>(
         _ texts: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {

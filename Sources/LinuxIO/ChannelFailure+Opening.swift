@@ -4,7 +4,7 @@ import Glibc
 extension FileDescriptor {
     /// Opens the node of a meter's device to read and write, without blocking.
     ///
-    /// - Parameter flags: beyond that, as for open(2).
+    /// - Parameter flags: additional flags of open(2).
     convenience init(node path: String, _ flags: Int32 = 0, isSerial: Bool = false) throws(ChannelFailure) {
         do {
             try self.init(opening: path, O_RDWR | O_NONBLOCK | flags)
@@ -15,10 +15,8 @@ extension FileDescriptor {
 }
 
 extension ChannelFailure {
-    /// Why the node of a meter's device cannot be opened, and what to do.
-    ///
-    /// - Parameter isSerial: a serial port, which the system's own rules give to the group dialout; the other kinds
-    ///   have only our rules.
+    /// - Parameter isSerial: whether it is a serial port, which the system's own rules give to the group dialout. Only
+    ///   our rules cover other nodes.
     init(_ error: Errno, opening path: String, isSerial: Bool = false) {
         switch error.code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:

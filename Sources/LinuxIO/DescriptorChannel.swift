@@ -1,6 +1,6 @@
 package import Domain
 
-/// A channel over a descriptor, from before that is open until it is closed.
+/// A channel over a descriptor, from opening to closing.
 ///
 /// ```
 ///   ┌─────────┐   ┌────────────┐   ┌──────┐  hung up, error, stalled   ┌────────┐  told   ┌────────┐
@@ -10,10 +10,10 @@ package import Domain
 ///        └──────────────┴───────────────────────────────────────────────────┘
 /// ```
 ///
-/// OPENING leads straight to OPEN if there is nothing to connect. `close` leads from each state to CLOSED, from OPEN
-/// perhaps by way of LINGERING, which reads on for a while. A link that cannot be opened is CLOSED at once.
+/// OPENING leads straight to OPEN if there is nothing to connect. `close` leads from each state to CLOSED; from OPEN
+/// perhaps through LINGERING, which reads on for a while. A link that cannot be opened is CLOSED at once.
 package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`), which every entry checks.
+    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`); every entry checks that.
 
     private let link: any DescriptorLink
     private let loop: IOLoop
@@ -21,33 +21,27 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
     private var state: State
     private var queue: WriteQueue
-    /// Runs while bytes wait to be written.
     private var stallTimer: LoopTimer?
-    /// Runs while the next bytes wait because the line is left alone.
     private var gapTimer: LoopTimer?
-    /// Whether the loop waits for the descriptor to accept bytes.
     private var awaitsRoom = false
-    /// A thread is about to write, or is writing; the descriptor stays open until it is done.
+    /// Whether a thread writes, or is about to. The descriptor stays open until it is done.
     private var isWriting = false
 
     private enum State {
         case opening(Handler)
         case connecting(any LinkEndpoint, LoopTimer, Handler)
         case open(any LinkEndpoint, Handler)
-        /// The caller has closed. What was queued is still sent, and what arrives is discarded.
+        /// The caller has closed. The backlog is still sent, and received bytes are discarded.
         case lingering(any LinkEndpoint, LoopTimer)
-        /// The end is closed, and the caller is about to be told.
         case failed(Handler)
         case closed
     }
 
     package typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// Starts to open a link; see `ChannelOpener.open`, which this does for a transport. May be called on any thread.
+    /// Starts opening a link; see `ChannelOpener.open`. Callable on any thread.
     ///
-    /// - Parameters:
-    ///   - loop: the loop on which the channel is used and calls back.
-    ///   - stallLimit: how long the link may accept no byte, with some waiting, before it counts as stalled.
+    /// - Parameter stallLimit: longest time that the link may accept no byte of a backlog.
     package static func open(
         _ link: any DescriptorLink, on loop: IOLoop, stallLimit: Duration = .seconds(5), handle: @escaping Handler
     ) -> DescriptorChannel {
@@ -100,8 +94,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Runs on a thread of its own, not on the loop, where other meters wait: opening a device involves transfers that
-    /// a dying one may delay for seconds, and connecting may wait for a lock that the kernel holds meanwhile.
+    /// Opens on its own thread, because other meters wait on the loop. A dying device may delay its transfers for
+    /// seconds, and a connect may wait for a lock in the kernel.
     private func begin() {
         guard case .opening = state else { return }
         BackgroundThread.run { [self] in
@@ -112,7 +106,6 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func opened(_ result: Result<OpenedLink, ChannelFailure>) {
         guard case .opening(let handle) = state else {
-            // Closed in the meantime.
             if case .success(.open(let end)) = result { end.close(discardingOutput: true) }
             if case .success(.connecting(let end, _)) = result { end.close(discardingOutput: true) }
             return
@@ -131,7 +124,6 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// - Returns: false if the loop refuses it, which has then been reported.
     private func register(_ end: any LinkEndpoint, _ interest: Readiness, _ handle: Handler) -> Bool {
         do {
             try loop.register(end.descriptor, interest) { [self] in ready($0) }
@@ -144,7 +136,6 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// - Parameter reason: why the connection failed, or nil if it is up.
     private func connected(_ reason: Errno?) {
         guard case .connecting(let end, let timer, let handle) = state else { return }
         loop.cancel(timer)
@@ -188,13 +179,11 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         if readiness.contains(.writable) { writeQueue() }
     }
 
-    /// Reads the packets that are there, up to eight, or one buffer full of a stream. The rest makes the descriptor
-    /// ready again at the next turn, after others had theirs.
+    /// Reads up to eight packets, or one buffer of a stream. Others get their turn before the rest.
     private func read(hasHungUp: Bool) {
-        // A UM's block comes in seven packets at once; a wake of the loop for each would cost more than the packets do.
+        // A UM's block comes in seven packets at once, and waking the loop for each would cost more.
         for _ in 0..<(link.framing == .packets ? 8 : 1) {
             let (descriptor, handle): (FileDescriptor, Handler?)
-            // The handler may have closed the channel.
             switch state {
             case .open(let end, let handler): (descriptor, handle) = (end.descriptor, handler)
             case .lingering(let end, _): (descriptor, handle) = (end.descriptor, nil)
@@ -238,7 +227,6 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Hands the next bytes to a thread, and continues when that is done.
     private func writeElsewhere(_ end: any LinkEndpoint) {
         isWriting = true
         if stallTimer == nil { startStallTimer() }
@@ -255,7 +243,6 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         isWriting = false
         queue.wrote(at: loop.now)
         guard usableEnd != nil else {
-            // Closed in the meantime, which left the end to the thread.
             end.close(discardingOutput: true)
             return
         }
@@ -269,11 +256,10 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Waits, if necessary, for the link to accept more, and runs the stall timer accordingly.
     private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // A thread waits during its write, unless the descriptor said that it would have to.
+        // A thread waits during its write, unless the descriptor had no room at once.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom
@@ -295,7 +281,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
 
-    /// Closes at once and reports it at the loop's next turn: `send`, which may have found out, must not call back.
+    /// Closes at once, but calls the handler at the loop's next turn: `send` may detect the fault, and must not call
+    /// back.
     private func fail(_ failure: ChannelFailure) {
         let handle: Handler
         switch state {
@@ -306,7 +293,6 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         shut()
         state = .failed(handle)
         loop.execute { [self] in
-            // The caller may have closed in the meantime, and then hears nothing more.
             guard case .failed = state else { return }
             state = .closed
             handle(.closed(failure))
@@ -319,7 +305,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         gapTimer = nil
         if let end = usableEnd {
             loop.unregister(end.descriptor)
-            // A writing thread must not find another file under the number: it closes the end when it is done.
+            // A writing thread must not find another file under the number, so it closes the end itself.
             if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
         }
         switch state {
@@ -336,12 +322,11 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         state = .closed
     }
 
-    /// Reads and discards what has arrived: some meters hang if their last packets are not fetched
-    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, as a meter may send faster than this reads; the kernel keeps 64
-    /// packets of a raw HID device.
+    /// Reads and discards pending bytes: some meters hang if their last packets are not fetched
+    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, because a meter may send faster than this reads. The kernel keeps
+    /// 64 packets of a raw HID device.
     private func drain(_ end: any LinkEndpoint) {
         for _ in 0..<(link.framing == .packets ? 64 : 16) {
-            // An error means the same as nothing left: the descriptor is closed next.
             guard let count = try? end.descriptor.read(into: readBuffer), count > 0 else { return }
         }
     }

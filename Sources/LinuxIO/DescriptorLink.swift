@@ -1,29 +1,24 @@
 package import Domain
 
-/// What a transport knows about one link: how to open it, how it carries bytes, and what to tell people.
-/// `DescriptorChannel` does the rest.
+/// A transport's part of a link: opening, framing and texts. `DescriptorChannel` does the rest.
 package protocol DescriptorLink: Sendable {
-    /// Its name in messages: the device node, or the addresses of meter and adapter.
+    /// Name in messages: the device node, or the addresses of meter and adapter.
     var name: String { get }
     var framing: Framing { get }
-    /// Whether a write waits for the device, even on a non-blocking descriptor. Such writes happen on a thread of their
-    /// own.
+    /// Whether a write waits for the device even on a non-blocking descriptor. A thread does such writes.
     var writesBlock: Bool { get }
-    /// How long the device is left alone after each write has ended; only where writes wait for the device, which is when
-    /// it is known that it has them.
+    /// Pause for the device after each blocking write.
     var writeGap: Duration { get }
-    /// What a person can do about a link that accepts no bytes, as a sentence.
+    /// Advice for people about a link that accepts no bytes, as a sentence.
     var remedy: String { get }
 
-    /// Opens the link, or starts to. Called once, on a thread of its own, where it may take its time; the result is
-    /// closed at once if nobody wants it any more.
+    /// Opens the link, or starts to. Called once, on its own thread, where it may wait.
     func open() throws(ChannelFailure) -> OpenedLink
-    /// The failure to report for a connect that was started and failed. ETIMEDOUT also means that it exceeded its
-    /// limit.
+    /// Failure of a connect. ETIMEDOUT may also mean that `limit` was exceeded.
     func failure(connecting reason: Errno) -> ChannelFailure
-    /// The failure to report for a link that was open and is lost.
+    /// Failure of an open link.
     ///
-    /// - Parameter reason: nil if it simply ended.
+    /// - Parameter reason: nil for an end without an error.
     func failure(losing reason: Errno?) -> ChannelFailure
 }
 
@@ -36,27 +31,25 @@ extension DescriptorLink {
     }
 }
 
-/// How a descriptor carries bytes.
 package enum Framing: Sendable {
-    /// As a stream: boundaries of writes and reads have no meaning. Serial lines, RFCOMM.
+    /// A stream without boundaries: serial lines, RFCOMM.
     case stream
-    /// Each packet is one write, and each read is one packet. Raw HID, L2CAP.
+    /// Each write and each read is one packet: raw HID, L2CAP.
     case packets
 }
 
-/// The result of `DescriptorLink.open`. The descriptor is non-blocking.
+/// Result of `DescriptorLink.open`. The descriptor is non-blocking.
 package enum OpenedLink: Sendable {
     case open(any LinkEndpoint)
-    /// A socket whose connect(2) returned EINPROGRESS. It counts as out of reach if it is not connected within `limit`.
+    /// A socket whose connect(2) returned EINPROGRESS. After `limit` it counts as unreachable.
     case connecting(any LinkEndpoint, limit: Duration)
 }
 
-/// This host's end of a link that is open or about to be.
 package protocol LinkEndpoint: Sendable {
     var descriptor: FileDescriptor { get }
     /// Closes the end. Called once, on the loop, which it must not delay.
     ///
-    /// - Parameter discardingOutput: there are bytes that the link has not accepted; do not wait until it does.
+    /// - Parameter discardingOutput: whether to drop unsent bytes instead of waiting.
     func close(discardingOutput: Bool)
 }
 

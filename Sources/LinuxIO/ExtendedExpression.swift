@@ -1,20 +1,18 @@
 import Glibc
 
-/// A POSIX extended regular expression (regcomp, regexec), which is not to be used by several threads at a time.
+/// A POSIX extended regular expression (regcomp, regexec). Use from one thread at a time.
 package final class ExtendedExpression {
-    /// What is wrong with an expression, in the C library's words.
     package struct Problem: Error, Hashable {
         package var message: String
     }
 
-    /// Longest part of a line that is looked at, in bytes.
     private static let lineMax = 4096
 
     private var expression = regex_t()
 
-    /// - Throws: why the expression cannot be used. It has to have a group.
+    /// - Throws: the reason for an invalid expression, or one without a group.
     package init(_ pattern: String) throws(Problem) {
-        // Else characters are bytes, and a group may end within one.
+        // Without this, characters are bytes, and a group may end within one.
         setlocale(LC_CTYPE, "C.UTF-8")
         let code = regcomp(&expression, pattern, REG_EXTENDED)
         guard code == 0 else {
@@ -31,7 +29,7 @@ package final class ExtendedExpression {
 
     deinit { if isCompiled { regfree(&expression) } }
 
-    /// What the first group captured; nil where the line does not match or the group took no part.
+    /// Returns the text of the first group; nil without a match, or if the group took no part.
     package func firstGroup(in line: String) -> String? {
         let bytes = Array(line.utf8.prefix(Self.lineMax).prefix { $0 != 0 })
         var places = [regmatch_t](repeating: regmatch_t(), count: 2)

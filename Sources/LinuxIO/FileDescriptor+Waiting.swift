@@ -1,26 +1,24 @@
 import Domain
 import Glibc
 
-/// For a program with a thread to spare. Everything else waits with an `IOLoop`.
+/// For a program with a spare thread. All others wait with an `IOLoop`.
 extension FileDescriptor {
     /// Blocks until there are bytes to read, or the end is reached.
     ///
-    /// - Parameter patience: the longest wait, without limit if nil. It is rounded up to whole milliseconds, and a
-    ///   signal restarts it.
-    /// - Returns: false once the time has passed.
+    /// - Parameter patience: timeout, rounded up to whole milliseconds; nil for none. A signal restarts it.
+    /// - Returns: false after the timeout.
     package func awaitInput(for patience: Duration?) throws(Errno) -> Bool {
         let milliseconds = patience.map { Int32(clamping: ($0 + .nanoseconds(999_999)).milliseconds) }
         return try wait(for: Int16(POLLIN), milliseconds: milliseconds.map { max(0, $0) } ?? -1)
     }
 
-    /// Blocks until bytes can be written, or a connection is made or refused.
+    /// Blocks until the descriptor accepts bytes, or a connection is made or refused.
     ///
-    /// - Returns: false once the time has passed.
+    /// - Returns: false after the timeout.
     func awaitRoom(for patience: Duration) throws(Errno) -> Bool {
         try wait(for: Int16(POLLOUT), milliseconds: Int32(clamping: patience.milliseconds))
     }
 
-    /// Writes all of the bytes, blocking while the other end accepts none.
     package func writeAll(_ bytes: [UInt8]) throws(Errno) {
         var rest = bytes[...]
         while !rest.isEmpty {

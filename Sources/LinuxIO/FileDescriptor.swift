@@ -1,53 +1,49 @@
 import Glibc
 import Synchronization
 
-/// Owns one open file and closes it once: when told to, or when the last reference goes.
+/// Owns one open file and closes it once: on request, or with the last reference.
 package final class FileDescriptor: Sendable {
     /// -1 once closed, so that a late call fails with EBADF and never finds another file under the number.
     private let number: Atomic<Int32>
 
-    /// Takes ownership of an open descriptor.
     package init(owning number: Int32) {
         self.number = Atomic(number)
     }
 
-    /// Opens a file. `flags` as for open(2); close-on-exec is added.
+    /// Opens a file with `flags` of open(2); adds close-on-exec.
     ///
-    /// - Parameter mode: of a file that this creates, if `flags` ask for that.
+    /// - Parameter mode: mode of a file that this creates.
     package convenience init(opening path: String, _ flags: Int32, mode: UInt32 = 0) throws(Errno) {
         self.init(owning: try Errno.check { Glibc.open(path, flags | O_CLOEXEC, mode) })
     }
 
     deinit { close() }
 
-    /// The kernel's number for it; -1 once closed.
     package var raw: Int32 { number.load(ordering: .relaxed) }
 
-    /// Closing twice is harmless.
     package func close() {
         let open = number.exchange(-1, ordering: .relaxed)
-        // Not retried after EINTR: Linux has closed it by then, and the number may already be in use again.
+        // No retry after EINTR: Linux has closed it by then, and the number may already be in use again.
         if open >= 0 { _ = Glibc.close(open) }
     }
 
-    /// Closes on a thread of its own, for a file whose last close may wait for a device.
+    /// Closes on its own thread, for a file whose last close may wait for a device.
     package func closeElsewhere() {
         let open = number.exchange(-1, ordering: .relaxed)
         guard open >= 0 else { return }
         BackgroundThread.run { _ = Glibc.close(open) }
     }
 
-    /// - Returns: the number of bytes read; 0 at the end; nil if nothing is there yet.
+    /// - Returns: number of bytes read; 0 at the end; nil if there are none yet.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.read(raw, buffer.baseAddress, buffer.count) }
     }
 
-    /// - Returns: the number of bytes accepted; nil if none can be yet.
+    /// - Returns: number of accepted bytes; nil if there is no room yet.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.write(raw, bytes.baseAddress, bytes.count) }
     }
 
-    /// Fetches and clears a socket's pending error, which tells how a connect came out.
     func takePendingError() throws(Errno) {
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)

@@ -1,10 +1,8 @@
 import CLinux
 import Glibc
 
-/// Reads /dev and /sys. Both trees may change at any moment, so what is missing or unreadable is empty or nil, not an
-/// error.
+/// Reads /dev and /sys. Both may change at any moment, so a missing or unreadable file is empty or nil, not an error.
 package enum FileTree {
-    /// The names in a folder, sorted, without `.` and `..`.
     package static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
@@ -20,7 +18,7 @@ package enum FileTree {
 
     package static func isCharacterDevice(_ path: String) -> Bool { cl_is_character_device(path) == 1 }
 
-    /// Which character device a path leads to; nil if to none. One that was removed and made anew is another one.
+    /// Returns the character device that a path leads to; nil if to none. One removed and made anew is different.
     package static func characterDevice(at path: String) -> CharacterDevice? {
         var found = stat()
         guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFCHR else { return nil }
@@ -32,25 +30,22 @@ package enum FileTree {
         fileprivate var node: ino_t
     }
 
-    /// Whether there is anything at the path, even a dangling link.
+    /// Returns whether the path exists, even as a dangling link.
     package static func exists(_ path: String) -> Bool { cl_exists(path) == 1 }
 
-    /// The path without symbolic links and dots.
     package static func canonical(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// The start of a small text file, without surrounding blanks and line ends. Nil if there is none.
-    ///
-    /// - Parameter bytesMax: most bytes to read.
+    /// Returns the start of a small text file, without surrounding blanks and line ends. Nil if there is none.
     package static func text(at path: String, bytesMax: Int = 256) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
-            return nil  // A missing file is a valid answer.
+            return nil
         }
         var bytes = [UInt8](repeating: 0, count: bytesMax)
-        // An attribute of a device that was just unplugged fails to read, and counts as missing.
+        // The device may just have been unplugged.
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
         let isBlank = { (byte: UInt8) in byte <= 0x20 }
         let text = bytes.prefix(count).drop(while: isBlank)
@@ -58,14 +53,12 @@ package enum FileTree {
         return String(decoding: text[...last], as: UTF8.self)
     }
 
-    /// All of a file that the kernel generates as it is read. Nil if there is none, or more than `limit` bytes.
+    /// Returns a whole file that the kernel generates. Nil if it is missing or longer than `limit` bytes.
     package static func contents(at path: String, atMost limit: Int) -> String? {
         bytes(at: path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The same for a binary file.
     package static func bytes(at path: String, atMost limit: Int) -> [UInt8]? {
-        // A missing file is a valid answer, and part of one is not.
         (try? WholeFile.bytes(path, atMost: limit)) ?? nil
     }
 

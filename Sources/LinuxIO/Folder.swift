@@ -1,10 +1,9 @@
 import Glibc
 
-/// Creates folders.
 package enum Folder {
-    /// Creates the folder at `path` and those above it, if missing.
+    /// Creates the folder at `path` and its parents, if missing.
     ///
-    /// - Parameter mode: of the folders created. Existing ones keep their own.
+    /// - Parameter mode: for created folders. Existing ones keep their own.
     package static func make(_ path: String, mode: UInt32 = 0o750) throws(Errno) {
         var partial = path.hasPrefix("/") ? "/" : ""
         for name in path.split(separator: "/") {
@@ -17,7 +16,6 @@ package enum Folder {
         }
     }
 
-    /// Whether this is a folder of this user's that nobody else may write to.
     package static func isOurs(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
@@ -25,7 +23,6 @@ package enum Folder {
 }
 
 extension String {
-    /// The folder that contains the path.
     package var parentFolder: String {
         guard let slash = lastIndex(of: "/") else { return "." }
         return slash == startIndex ? "/" : String(self[..<slash])

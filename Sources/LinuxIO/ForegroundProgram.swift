@@ -11,16 +11,15 @@ package struct ForegroundProgram: Sendable {
 
     private let process: pid_t
 
-    /// Starts it. From then on this program ignores what is typed to interrupt it, as the other one gets that too.
+    /// Starts the program. From then on this program ignores the interrupt keys, which the other one gets, too.
     ///
     /// - Parameters:
-    ///   - command: its name, looked for in the usual folders, and its arguments.
-    ///   - toErrors: what it writes to its output goes where errors go.
-    /// - Throws: why it cannot be started.
+    ///   - command: name, searched in PATH, and arguments.
+    ///   - toErrors: whether its output goes to standard error.
     package init(_ command: [String], toErrors: Bool) throws(Errno) {
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
-        // Whoever started this program may have had ended children forgotten.
+        // Our parent may have set SIGCHLD to be ignored, which drops ended children.
         signal(SIGCHLD, SIG_DFL)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -43,10 +42,8 @@ package struct ForegroundProgram: Sendable {
         self.process = process
     }
 
-    /// Passes a signal on to it.
     package func send(_ number: Int32) { kill(process, number) }
 
-    /// Waits until it has ended.
     package func end() async throws(Errno) -> End {
         let result = await withCheckedContinuation { (continuation: CheckedContinuation<Result<End, Errno>, Never>) in
             BackgroundThread.run { continuation.resume(returning: wait()) }

@@ -2,9 +2,8 @@ import CLinux
 package import Domain
 import Glibc
 
-/// A raw HID device, open for reading and writing reports.
-///
-/// Reads do not wait. Writes wait for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in the kernel's usbhid).
+/// An open raw HID device. Reads do not wait. Writes wait for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in
+/// the kernel's usbhid).
 package struct HidNode: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let vendor: UInt16
@@ -16,7 +15,7 @@ package struct HidNode: LinkEndpoint {
         do {
             try Errno.check { cl_hidraw_info(descriptor.raw, &device) }
         } catch {
-            // The device went away in between, or this is a file of another kind.
+            // The device went away in between, or this is another kind of file.
             throw error.code == ENOTTY || error.code == EINVAL
                 ? ChannelFailure(.unsuitable, "\(path) is not a raw HID device. Those are /dev/hidraw*.")
                 : ChannelFailure(error, opening: path)

@@ -1,8 +1,7 @@
 import Glibc
 
-/// This machine's name.
 package enum HostName {
-    /// The system's name for it; "localhost" if it has none.
+    /// The machine's name, or "localhost".
     package static var system: String {
         var buffer = [CChar](repeating: 0, count: 256)
         guard gethostname(&buffer, buffer.count - 1) == 0 else { return "localhost" }

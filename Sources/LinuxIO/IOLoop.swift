@@ -5,11 +5,11 @@ import Synchronization
 
 /// A thread that waits for descriptors and timers, and runs actors.
 ///
-/// An actor with this executor is called by its channels and timers without changing threads: inside a handler,
-/// `assumeIsolated` succeeds. Work that comes from the loop's own thread costs no system call; work from another thread
-/// costs one at most.
+/// The channels and timers of an actor with this executor call it without changing threads: in a handler,
+/// `assumeIsolated` succeeds. Work from the loop's own thread costs no system call; work from another thread costs one
+/// at most.
 package final class IOLoop: SessionLoop, @unchecked Sendable {
-    // Unchecked: only the loop's thread touches what is marked "loop only"; the rest protects itself.
+    // Unchecked: only the loop's thread touches members marked "loop only"; the others protect themselves.
 
     private let inbox = Mutex(Inbox())
     private let timers = Mutex(TimerHeap())
@@ -18,10 +18,10 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     private let name: String
     /// Loop only, except for `wake`.
     private let poller: Poller
-    /// Loop only: the work of this turn, and what has come since.
+    /// Loop only: the work of this turn, and the work added since.
     private var running: [Work] = []
     private var arrived: [Work] = []
-    /// Loop only: number of holders that still have something to finish when the loop is to end.
+    /// Loop only: number of `hold` calls without a `letGo`.
     private var holds = 0
 
     private enum Work {
@@ -31,16 +31,14 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     private struct Inbox {
         var work: [Work] = []
-        /// The loop was woken and has not looked yet.
         var isNudged = false
         var state = State.new
-        /// The thread, from `start` to `shutdown`.
         var thread: pthread_t?
     }
 
     private enum State { case new, running, stopping, ended }
 
-    /// - Parameter name: the thread's name, for people who inspect the process; 15 bytes of it are shown.
+    /// - Parameter name: name of the thread; tools show 15 bytes of it.
     package init(name: String = "io-loop") throws(Errno) {
         self.name = name
         poller = try Poller()
@@ -48,7 +46,6 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     // MARK: Life
 
-    /// Starts the thread. Work that came before waits until now.
     package func start() {
         inbox.withLock { inbox in
             precondition(inbox.state == .new, "A loop starts once")
@@ -66,8 +63,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs what has come so far, ends the thread and waits for its end. Call it when no actor on the loop has anything
-    /// left to do: later work never runs, unless somebody holds the loop. Repeating it is harmless.
+    /// Runs pending work, ends the thread and waits for its end. Call it once no actor on the loop has anything left to
+    /// do: later work never runs, unless `hold` keeps the loop running. Harmless if repeated.
     package func shutdown() {
         precondition(!isOnLoop, "The loop's own thread cannot wait for its own end")
         let thread = inbox.withLock { inbox in
@@ -80,14 +77,14 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         pthread_join(thread, nil)
     }
 
-    /// Keeps the loop running, even after `shutdown`, until `letGo` has been called as often. For what takes only
-    /// seconds. On the loop only.
+    /// Keeps the loop running, even after `shutdown`, until as many calls of `letGo`. Only for a few seconds, and only
+    /// on the loop.
     package func hold() {
         checkIsolated()
         holds += 1
     }
 
-    /// See `hold`. On the loop only.
+    /// Ends a `hold`. Only on the loop.
     package func letGo() {
         checkIsolated()
         holds -= 1
@@ -109,7 +106,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     package func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
-    /// Runs `body` on the loop, never before this call has returned. May be called from any thread.
+    /// Runs `body` on the loop, always after this call has returned. Callable from any thread.
     package func execute(_ body: @escaping @Sendable () -> Void) {
         add(.body(body))
     }
@@ -150,7 +147,6 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
             let earliest = timers.earliest() ?? .max
             return (timers.add(from: time, at: deadline, body), deadline < earliest)
         }
-        // The loop's own thread checks the timers before it waits again.
         if isFirst, !isOnLoop { poller.wake() }
         return timer
     }
@@ -161,7 +157,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     // MARK: Descriptors
 
-    /// Calls `handler` on the loop again and again while the descriptor is ready (level-triggered). On the loop only.
+    /// Calls `handler` on the loop repeatedly while the descriptor is ready (level-triggered). Only on the loop.
     /// Unregister before the descriptor is closed.
     package func register(
         _ descriptor: FileDescriptor, _ interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void
@@ -170,13 +166,12 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         try poller.register(descriptor, interest, handler)
     }
 
-    /// Changes what to wait for on a registered descriptor. On the loop only.
     package func modify(_ descriptor: FileDescriptor, _ interest: Readiness) throws(Errno) {
         checkIsolated()
         try poller.modify(descriptor, interest)
     }
 
-    /// Afterwards no handler is called for the descriptor, not even for what is ready already. On the loop only.
+    /// Removes the handler, which is not called again, even for pending events. Only on the loop.
     package func unregister(_ descriptor: FileDescriptor) {
         checkIsolated()
         poller.unregister(descriptor)
@@ -207,13 +202,11 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     private func prepareThread() {
         thread.store(UInt(pthread_self()), ordering: .relaxed)
         cl_name_this_thread(name)
-        // Signals are for the program's other threads; here they would only interrupt.
         var all = sigset_t()
         sigfillset(&all)
         pthread_sigmask(SIG_SETMASK, &all, nil)
     }
 
-    /// - Returns: true once the loop is to end.
     private func takeInbox() -> Bool {
         inbox.withLock { inbox in
             inbox.isNudged = false
@@ -227,7 +220,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs what is there now; later work waits for the next turn, so that descriptors get theirs.
+    /// Runs the present work. Descriptors get their turn before later work.
     private func runWork() {
         guard !arrived.isEmpty else { return }
         swap(&arrived, &running)

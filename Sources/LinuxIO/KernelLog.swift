@@ -1,22 +1,21 @@
 import Glibc
 
-/// The kernel's log of this boot, if it may be read.
 package enum KernelLog {
-    /// The last megabytes of its lines. Nil if this user may not read it: with dmesg_restrict that takes CAP_SYSLOG
-    /// (Linux kernel/printk/printk.c, `check_syslog_permissions`); the journal's copy takes the group adm or
+    /// Reads the last megabytes of the log. Nil if this user may not read it: with dmesg_restrict that takes CAP_SYSLOG
+    /// (Linux kernel/printk/printk.c, `check_syslog_permissions`). The journal's copy takes the group adm or
     /// systemd-journal (journalctl(1)).
     ///
-    /// - Parameter root: a prefix of the path, for tests. The journal is read only without one.
+    /// - Parameter root: prefix of the path, for tests. With one, the journal is not read.
     package static func read(root: String = "") -> String? {
         records(at: "\(root)/dev/kmsg") ?? (root.isEmpty ? journal : nil)
     }
 
     private static let bytesMax = 4 << 20
 
-    /// One record for each read, `priority,number,time,flags;text` (Documentation/ABI/testing/dev-kmsg).
+    /// Reads records `priority,number,time,flags;text`, one each time (Documentation/ABI/testing/dev-kmsg).
     private static func records(at path: String) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else {
-            return nil  // Not allowed, or in a container: try the journal.
+            return nil
         }
         var all: [UInt8] = []
         var record = [UInt8](repeating: 0, count: 8192)
@@ -40,7 +39,8 @@ package enum KernelLog {
         return try result.get()
     }
 
-    /// Empty for a user who may not read it: a kernel that has started has always said something.
+    /// The journal's copy. Nil if it is empty: a started kernel has always logged something, so the user may not read
+    /// it.
     private static var journal: String? {
         guard let pipe = popen("journalctl --dmesg --quiet --no-pager --output=cat 2>/dev/null", "r") else {
             return nil

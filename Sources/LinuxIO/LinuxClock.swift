@@ -2,30 +2,27 @@ import CLinux
 package import Domain
 import Glibc
 
-/// The system's two clocks.
 package enum LinuxClock {
-    /// Time since the machine booted, including suspended time.
+    /// Time since boot, including suspended time.
     package static var now: MonotonicTime { MonotonicTime(sinceOrigin: .nanoseconds(bootNanoseconds)) }
 
-    /// The calendar.
     package static var wallNow: WallTime {
         let time = read(CLOCK_REALTIME)
         return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// How far this machine's time zone, or that in the environment's `TZ`, is ahead of UTC at a moment.
+    /// Returns the offset from UTC of this machine's time zone, or that in the environment's `TZ`.
     package static func zoneOffset(at moment: WallTime) -> Duration {
         let milliseconds = moment.millisecondsSince1970
         var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))
         var local = tm()
-        // A year that no `tm` holds has no offset either.
         guard localtime_r(&seconds, &local) != nil else { return .zero }
         return .seconds(local.tm_gmtoff)
     }
 
-    /// A zone's file in the system's time zone database; nil if there is none.
+    /// Returns a zone's file in the system's time zone database; nil if there is none.
     ///
-    /// - Parameter name: such as `Europe/Berlin`, already known to lead nowhere else.
+    /// - Parameter name: such as `Europe/Berlin`, already checked against leading elsewhere.
     package static func zoneFile(named name: String) -> [UInt8]? {
         FileTree.bytes(at: "/usr/share/zoneinfo/\(name)", atMost: 1 << 20)
     }
@@ -37,12 +34,11 @@ package enum LinuxClock {
 
     private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
-        // Cannot fail: both clocks exist on every kernel this runs on, and the address is valid.
         clock_gettime(clock, &time)
         return time
     }
 
-    /// Whether something such as a network time service keeps the calendar right. Nil if the kernel does not say.
+    /// Whether a service such as NTP keeps the calendar right. Nil if the kernel does not say.
     package static var isSynchronised: Bool? {
         let answer = cl_clock_is_synchronised()
         return answer < 0 ? nil : answer == 1

@@ -1,8 +1,7 @@
 import Glibc
 
-/// Finds out who is at the other end of a loopback connection: the kernel knows each socket's user.
+/// Finds the user at the other end of a loopback connection, from the kernel's list of sockets.
 package enum LocalPeer {
-    /// An address and a port.
     package struct End: Hashable, Sendable {
         /// 4 or 16 bytes.
         package var address: [UInt8]
@@ -15,7 +14,7 @@ package enum LocalPeer {
 
         private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-        /// 16 bytes, an IPv4 address in the form used by dual-stack sockets (`::ffff:…`). Nil if the length is wrong.
+        /// 16 bytes; an IPv4 address in the form of dual-stack sockets (`::ffff:…`). Nil for a wrong length.
         var mapped: [UInt8]? {
             switch address.count {
             case 4: Self.mappedPrefix + address
@@ -24,12 +23,12 @@ package enum LocalPeer {
             }
         }
 
-        /// 4 bytes for any form of an IPv4 address, otherwise 16. Nil if the length is wrong.
+        /// 4 bytes for any form of an IPv4 address, otherwise 16. Nil for a wrong length.
         var plain: [UInt8]? {
             mapped.map { $0.starts(with: Self.mappedPrefix) ? Array($0.suffix(4)) : $0 }
         }
 
-        /// In the format of `/proc/net/tcp`: words in the machine's byte order, in hex.
+        /// Returns the format of `/proc/net/tcp`: words in the machine's byte order, in hex.
         fileprivate func text(_ count: Int) -> String? {
             let bytes = count == 4 ? plain : mapped
             guard let bytes, bytes.count == count, (0...65_535).contains(port) else { return nil }
@@ -47,11 +46,9 @@ package enum LocalPeer {
         }
     }
 
-    /// A socket that a program holds open.
     package struct Socket: Hashable, Sendable {
-        /// The user who created it.
         package var user: UInt32
-        /// The kernel's number for it, unique among open sockets. Never 0.
+        /// The kernel's number, unique among open sockets. Never 0.
         package var inode: UInt32
 
         package init(user: UInt32, inode: UInt32) {
@@ -60,12 +57,12 @@ package enum LocalPeer {
         }
     }
 
-    /// The socket `client`, if a program holds it open and may both send and receive.
+    /// Returns the socket `client`, if a program holds it open and can both send and receive.
     ///
-    /// A socket that was closed, or closed for sending, counts as nobody's: the kernel lists it with user 0, whoever
-    /// made it, like the remains of a finished connection.
+    /// Nil for a socket that is closed, or closed for sending: the kernel lists it with user 0, like the remains of a
+    /// finished connection.
     ///
-    /// - Returns: nil if the kernel knows no such socket, as for a connection from elsewhere, or does not answer.
+    /// - Returns: nil also for a connection from elsewhere, or if the kernel does not answer.
     package static func socket(of client: End, to server: End) -> Socket? {
         if case .known(let socket) = SocketDiagnosis.ask(for: client, to: server) { return socket }
         for (path, count) in [("/proc/net/tcp", 4), ("/proc/net/tcp6", 16)] {
@@ -75,9 +72,8 @@ package enum LocalPeer {
         return nil
     }
 
-    /// Looks up the socket in the text of such a table. Its columns are the number, both ends, the state, queues,
-    /// timers, retransmissions, the user, timeouts and the inode (the kernel's
-    /// Documentation/networking/proc_net_tcp.rst).
+    /// Finds the socket in the text of such a table. Columns: number, both ends, state, queues, timers,
+    /// retransmissions, user, timeouts, inode (the kernel's Documentation/networking/proc_net_tcp.rst).
     package static func socket(
         of client: End, to server: End, in table: String, addressBytes: Int
     ) -> Socket? {
@@ -94,15 +90,12 @@ package enum LocalPeer {
     }
 }
 
-/// Users and their groups, as the system knows them.
 package enum UserGroups {
-    /// The group of a file, if there is one.
     package static func group(ofFile path: String) -> UInt32? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_gid : nil
     }
 
-    /// Whether a user belongs to a group, by name service.
     package static func isMember(_ user: UInt32, of group: UInt32) -> Bool {
         var entry = passwd()
         var buffer = [CChar](repeating: 0, count: 16_384)

@@ -1,19 +1,14 @@
 import Glibc
 
-/// A file that one process at a time can lock: a flock(2) on it, and the holder's process id in it.
+/// A lock file for one process at a time: flock(2), and the holder's process id as content.
 ///
-/// The system drops the lock when the process ends, however it ends. The file stays: if it were deleted, two processes
-/// could hold locks at once, each on its own copy.
+/// The system drops the lock when the process ends in any way. The file is never deleted: otherwise two processes could
+/// hold locks at once, each on its own copy.
 package final class LockFile: Sendable {
-    /// Why the file could not be locked.
     package enum Refusal: Error, Hashable, Sendable {
-        /// Another process holds it.
-        ///
-        /// - Parameter owner: its id, if the file tells.
+        /// - Parameter owner: the holder's process id, if the file has it.
         case held(owner: Int32?)
-        /// The file can be neither opened nor created.
         case unopened(Errno)
-        /// The file system does not support locks.
         case unlockable(Errno)
     }
 
@@ -21,7 +16,7 @@ package final class LockFile: Sendable {
 
     /// Takes the lock, or throws at once.
     ///
-    /// - Parameter mode: the mode of a file that this call creates, as for open(2).
+    /// - Parameter mode: mode of a file that this creates.
     package init(_ path: String, mode: UInt32) throws(Refusal) {
         do {
             descriptor = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: mode)
@@ -38,17 +33,16 @@ package final class LockFile: Sendable {
 
     deinit { release() }
 
-    /// Releases the lock. Calling it twice is harmless.
     package func release() {
-        // Unlocked, not just closed: a process that another thread is just starting has copies of all our descriptors
-        // until it runs its program, and each copy would keep the lock.
+        // Unlocks explicitly. A process that another thread is just starting has copies of all our descriptors until it
+        // runs its program. Each copy would keep the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         descriptor.close()
     }
 
     private static func write(owner: pid_t, to descriptor: Int32) {
         let text = Array("\(owner)\n".utf8)
-        // The number only serves the other process's message; if it cannot be written, the lock holds all the same.
+        // The number only serves the other process's message.
         _ = ftruncate(descriptor, 0)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

@@ -1,5 +1,4 @@
-/// A report from the kernel about its links, addresses and routes: rtnetlink(7), as far as the network monitor needs
-/// it.
+/// A report of the kernel about links, addresses and routes: rtnetlink(7), as far as the network monitor needs it.
 package enum NetlinkMessage: Hashable, Sendable {
     /// `isUp` means switched on and with a carrier.
     case link(index: Int32, isUp: Bool, name: String?)
@@ -8,15 +7,14 @@ package enum NetlinkMessage: Hashable, Sendable {
     case addressGone(index: UInt32)
     case route
     case routeGone
-    /// Messages were lost.
     case overrun
-    /// The kernel's answer to a failed request, as an errno value.
+    /// The kernel's errno for a failed request.
     case failure(code: Int32)
     case other(type: UInt16)
-    /// The rest cannot be read: a length exceeds what is there, or is too small for a message.
+    /// Unreadable rest: a length exceeds the data, or is too small for a message.
     case malformed
 
-    /// Decodes one datagram, in the machine's byte order. Never traps; what follows a malformed message is lost.
+    /// Decodes one datagram in the machine's byte order. Never traps. Drops messages after a malformed one.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var offset = 0
@@ -60,7 +58,7 @@ package enum NetlinkMessage: Hashable, Sendable {
         return .link(index: index, isUp: isUp, name: name(in: UnsafeRawBufferPointer(rebasing: body[16...])))
     }
 
-    /// The attribute IFLA_IFNAME, a zero-terminated string.
+    /// Returns IFLA_IFNAME, a zero-terminated string.
     private static func name(in attributes: UnsafeRawBufferPointer) -> String? {
         var offset = 0
         while offset < attributes.count {
@@ -80,7 +78,6 @@ package enum NetlinkMessage: Hashable, Sendable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Nil if too few bytes are left.
     fileprivate func value<Value: BitwiseCopyable>(at offset: Int, as type: Value.Type) -> Value? {
         guard offset >= 0, count - offset >= MemoryLayout<Value>.size else { return nil }
         return loadUnaligned(fromByteOffset: offset, as: type)

@@ -1,10 +1,10 @@
 package import Domain
 import Glibc
 
-/// Which way the kernel would send a packet. None is sent: connecting a datagram socket makes the kernel choose a route
-/// and a source address.
+/// The kernel's route for a packet. Nothing is sent: connecting a datagram socket makes the kernel choose a route and a
+/// source address.
 package enum NetworkRoute {
-    /// The path to a numeric address, in the calling thread's network namespace.
+    /// Returns the path to a numeric address, in the calling thread's network namespace.
     package static func path(to address: String) -> NetworkPath {
         guard let source = sourceAddress(towards: address), let name = interface(with: source) else { return .lost }
         return NetworkPath(isSatisfied: true, interface: name, kind: kind(of: name))
@@ -12,14 +12,14 @@ package enum NetworkRoute {
 
     package static func isNumeric(_ host: String) -> Bool { !numericAddresses(of: host, AI_NUMERICHOST).isEmpty }
 
-    /// The addresses of a name, as text. May wait for the network for many seconds, so never call it on the loop.
+    /// Returns the addresses of a name as text. May wait for the network for many seconds: never call it on the loop.
     package static func resolve(_ name: String) -> [String] { numericAddresses(of: name, 0) }
 
-    /// The kind of interface, according to sysfs, which shows the network namespace in which it was mounted.
+    /// Returns the kind of interface from sysfs, which shows the network namespace where it was mounted.
     package static func kind(of interface: String, sysfs: String = "/sys/class/net") -> NetworkPath.InterfaceKind {
         let names = Set(FileTree.names(in: "\(sysfs)/\(interface)"))
         if names.contains("wireless") || names.contains("phy80211") { return .wifi }
-        // With a device behind it and of type Ethernet, it is not a bridge, a tunnel or a telephone.
+        // With a device and of type Ethernet, it is no bridge, tunnel or telephone.
         return names.contains("device") && FileTree.text(at: "\(sysfs)/\(interface)/type") == "1" ? .wired : .other
     }
 
@@ -40,7 +40,6 @@ package enum NetworkRoute {
         }
     }
 
-    /// The interface that is up, has a carrier and has this address.
     private static func interface(with address: [UInt8]) -> String? {
         let upFlags = UInt32(IFF_UP) | UInt32(IFF_RUNNING)
         var list: UnsafeMutablePointer<ifaddrs>?
@@ -56,7 +55,6 @@ package enum NetworkRoute {
         return nil
     }
 
-    /// Nil unless it is IPv4 or IPv6.
     private static func addressBytes(of address: UnsafePointer<sockaddr>) -> [UInt8]? {
         let raw = UnsafeRawPointer(address)
         switch Int32(address.pointee.sa_family) {
@@ -78,7 +76,6 @@ package enum NetworkRoute {
         return found
     }
 
-    /// The first result that `body` returns for one of a host's addresses.
     private static func withAddresses<Result>(
         of host: String, _ flags: Int32, _ body: (addrinfo) -> Result?
     ) -> Result? {

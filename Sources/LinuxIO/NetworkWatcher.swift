@@ -2,16 +2,14 @@ import CLinux
 package import Domain
 import Glibc
 
-/// Watches the route to the cloud: looks when the kernel reports a change, and now and then anyway, because reports can
-/// get lost.
+/// Watches the route to the cloud. Checks it when the kernel reports a change, and regularly, because reports can get
+/// lost.
 package final class NetworkWatcher: NetworkMonitor {
     private let loop: IOLoop
     private let host: String
     private let recheck: Duration
 
-    /// - Parameters:
-    ///   - host: the cloud's name or numeric address.
-    ///   - recheck: time between regular looks.
+    /// - Parameter host: the cloud's name or numeric address.
     package init(loop: IOLoop, host: String, recheck: Duration = .seconds(30)) {
         self.loop = loop
         self.host = host
@@ -38,14 +36,13 @@ private actor NetworkWatch {
     private var socket: FileDescriptor?
     private var timer: LoopTimer?
     private var last: NetworkPath?
-    /// Numeric addresses. Nil until the name is resolved.
     private var addresses: [String]?
     private var isResolving = false
     private var isStopped = false
     private var buffer = [UInt8](repeating: 0, count: 32 * 1024)
 
-    /// Addresses reserved for documentation (RFC 5737, RFC 3849): nobody has them, and the default route leads to them.
-    /// They stand in for a name that cannot be resolved yet.
+    /// Addresses reserved for documentation (RFC 5737, RFC 3849): unused, and on the default route. They stand in for a
+    /// name that is not resolved yet.
     private static let standIns = ["192.0.2.1", "2001:db8::1"]
 
     init(loop: IOLoop, host: String, recheck: Duration, report: @escaping @Sendable (NetworkPath) -> Void) {
@@ -58,7 +55,7 @@ private actor NetworkWatch {
 
     func start() {
         let number = cl_open_route_socket()
-        // Without a socket, as in a sandbox that forbids it, only the regular look is left.
+        // Without a socket, as in a strict sandbox, only the regular check is left.
         if number >= 0 { listen(on: FileDescriptor(owning: number)) }
         look()
         arm()
@@ -78,7 +75,7 @@ private actor NetworkWatch {
             }
             self.socket = socket
         } catch {
-            socket.close()  // The regular look remains.
+            socket.close()
         }
     }
 
@@ -89,7 +86,6 @@ private actor NetworkWatch {
         self.socket = nil
     }
 
-    /// Takes all pending reports, then looks once.
     private func hear() {
         guard let socket else { return }
         var isNews = false
@@ -102,7 +98,7 @@ private actor NetworkWatch {
                 isNews =
                     isNews || buffer.withUnsafeBytes { Self.isNews(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             } catch {
-                // ENOBUFS: something was lost, so look in any case. Any other error would only come again at once.
+                // ENOBUFS: messages were lost, so check. Any other error would only come again at once.
                 isNews = true
                 if (error as? Errno)?.isLostMessages != true { close() }
                 break
@@ -159,6 +155,5 @@ private actor NetworkWatch {
 }
 
 extension Errno {
-    /// Whether the socket's buffer overflowed.
     fileprivate var isLostMessages: Bool { code == ENOBUFS }
 }

@@ -1,9 +1,8 @@
 import CLinux
 import Glibc
 
-/// Waits for descriptors, for one alarm and for a wake-up from another thread: epoll, timerfd and eventfd combined.
-///
-/// Only `wake` may be called from any thread.
+/// Waits for descriptors, one alarm and a wake-up from another thread: epoll, timerfd and eventfd. Only `wake` may be
+/// called from any thread.
 final class Poller {
     typealias Handler = @Sendable (Readiness) -> Void
 
@@ -11,10 +10,9 @@ final class Poller {
     private let wakeup: FileDescriptor
     private let alarm: FileDescriptor
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
-    /// By descriptor number.
     private var handlers: [Registration?] = []
     private var generation: UInt32 = 0
-    /// The alarm's time in boot-time nanoseconds; .max while it is off.
+    /// Time of the alarm in boot-time nanoseconds; .max while it is off.
     private var alarmTime = Int64.max
 
     private struct Registration {
@@ -22,15 +20,15 @@ final class Poller {
         var handler: Handler
     }
 
-    /// Marks events of the alarm and the wake-up: no descriptor has this number.
+    /// No descriptor has this number.
     private static let ownMark = UInt64.max
 
     init() throws(Errno) {
         epoll = FileDescriptor(owning: try Errno.check { epoll_create1(cl_epoll_cloexec) })
         wakeup = FileDescriptor(owning: try Errno.check { eventfd(0, cl_eventfd_flags) })
-        // The boot-time clock, so that what falls due while the machine sleeps runs as soon as it wakes.
+        // The boot-time clock, so that a timer due during suspend runs right after it.
         alarm = FileDescriptor(owning: try Errno.check { timerfd_create(CLOCK_BOOTTIME, cl_timerfd_flags) })
-        // Edge-triggered: each wake-up and each expiry is one event, and nothing has to be read to clear it.
+        // Edge-triggered: each wake-up and each expiry is one event, which needs no read to clear it.
         for own in [wakeup, alarm] {
             try control(EPOLL_CTL_ADD, own, cl_epoll_in | cl_epoll_edge, mark: Self.ownMark)
         }
@@ -56,22 +54,19 @@ final class Poller {
         let number = Int(descriptor.raw)
         guard handlers.indices.contains(number), handlers[number] != nil else { return }
         handlers[number] = nil
-        // Fails only for a descriptor that epoll does not have, which is the desired state.
+        // Fails only for a descriptor that epoll does not have.
         _ = epoll_ctl(epoll.raw, EPOLL_CTL_DEL, descriptor.raw, nil)
     }
 
-    /// Makes `wait` return, now or on its next call.
     func wake() {
         var one: UInt64 = 1
-        // Cannot fail: the counter would have to reach 2^64.
         _ = Glibc.write(wakeup.raw, &one, 8)
     }
 
-    /// Waits until something is ready, `deadline` is reached or `wake` is called, and calls the handlers.
+    /// Waits for a ready descriptor, `deadline` or `wake`, and calls the handlers.
     ///
     /// - Parameters:
-    ///   - deadline: boot-time nanoseconds, or nil for none. It may return earlier, for an alarm that is no longer
-    ///     needed.
+    ///   - deadline: boot-time nanoseconds, or nil for none. An outdated alarm may end the wait earlier.
     ///   - blocking: if false, only checks.
     func wait(until deadline: Int64?, blocking: Bool) throws(Errno) {
         if blocking, let deadline { try setAlarm(deadline) }
@@ -88,16 +83,15 @@ final class Poller {
             return
         }
         let number = Int(mark & 0xFFFF_FFFF)
-        // An earlier handler of this batch may have closed the descriptor, and its number may be reused by now.
+        // An earlier handler of this batch may have closed the descriptor, and its number may be in use again.
         guard let registration = handlers[number], registration.generation == UInt32(mark >> 32) else { return }
         registration.handler(Readiness(rawValue: event.events))
     }
 
-    /// Sets the alarm unless it rings before that anyway: a cancelled timer leaves its alarm on, which costs one
-    /// needless turn of the loop and saves a system call for each timer that never runs.
+    /// Sets the alarm unless it rings earlier anyway. A cancelled timer leaves its alarm on: that costs one needless
+    /// turn of the loop, and saves a system call for each timer that never runs.
     private func setAlarm(_ time: Int64) throws(Errno) {
         guard time < alarmTime else { return }
-        // A value of zero would switch the alarm off.
         let (seconds, nanoseconds) = max(1, time).quotientAndRemainder(dividingBy: 1_000_000_000)
         var setting = itimerspec()
         setting.it_value = timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds))

@@ -1,10 +1,8 @@
 import Glibc
 
-/// Finds out which program has a port of this machine.
 package enum PortHolder {
-    /// A program that listens.
     package struct Program: Hashable, Sendable, CustomStringConvertible {
-        /// As the kernel has it, at most 15 bytes (proc_pid_comm(5)).
+        /// The kernel's name, at most 15 bytes (proc_pid_comm(5)).
         package var name: String
         package var process: Int
 
@@ -16,8 +14,9 @@ package enum PortHolder {
         package var description: String { "\(name), process \(process)" }
     }
 
-    /// - Returns: nil where nobody listens there over TCP, or where it is a program of another user, whose open files
-    ///   only root may see.
+    /// Finds the program that listens on a TCP port.
+    ///
+    /// - Returns: nil if there is none, or it is another user's, whose open files only root may see.
     package static func program(listeningOn port: Int, processes: String = "/proc") -> Program? {
         var sockets: Set<String> = []
         for table in ["net/tcp", "net/tcp6"] {
@@ -38,8 +37,8 @@ package enum PortHolder {
         FileTree.linkTarget(path).map(sockets.contains) ?? false
     }
 
-    /// The inodes of the sockets that listen on a port, in the text of such a table: the second column is the address
-    /// and the port in hex, the fourth `0A` for LISTEN, the tenth the inode (the kernel's
+    /// Returns the inodes of sockets that listen on a port, from the text of such a table. The second column is address
+    /// and port in hex, the fourth `0A` for LISTEN, the tenth the inode (the kernel's
     /// Documentation/networking/proc_net_tcp.rst).
     package static func listeners(on port: Int, in table: String) -> [UInt32] {
         table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -2,7 +2,7 @@ package import Domain
 import Glibc
 
 extension ProcessFigures {
-    /// The figures of this process. Nil without `/proc`.
+    /// Figures of this process. Nil without `/proc`.
     package static var current: ProcessFigures? {
         guard let stat = FileTree.text(at: "/proc/self/stat", bytesMax: 4096) else { return nil }
         var limit = rlimit()
@@ -13,9 +13,8 @@ extension ProcessFigures {
             descriptorsMax: UInt64(limit.rlim_cur))
     }
 
-    /// The kernel's boot time, in seconds since 1970: the same at each look, until the calendar is set.
+    /// Boot time in seconds since 1970. Changes only when the calendar is set.
     private static var bootSeconds: Double? {
-        // The lines before it hold numbers for each processor and each kind of interrupt.
         FileTree.text(at: "/proc/stat", bytesMax: 1 << 16)?.split(separator: "\n")
             .first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }
     }

@@ -3,17 +3,15 @@ import Glibc
 
 /// A serial port in software: a program that opens `path` talks to the holder of `master`.
 ///
-/// The holder keeps no slave open, so the master shows when the other side is away: EPOLLHUP at first and after each
-/// close, and not while somebody has the slave open.
+/// The holder keeps no slave open, so the master shows whether the other side is there: EPOLLHUP at first and after
+/// each close, but not while a program has the slave open.
 package final class PseudoTerminal: Sendable {
     package let master: FileDescriptor
-    /// The slave's device node.
     package let path: String
-    /// The link to `path`, if one was requested.
     package let link: String?
 
-    /// - Parameter link: a path at which the port is found under a stable name. An older link is replaced atomically;
-    ///   anything else at that path is left alone, and EEXIST thrown.
+    /// - Parameter link: stable path of the port. An older link is replaced atomically; for anything else at that path,
+    ///   EEXIST is thrown.
     package init(link: String? = nil) throws(Errno) {
         let number = try Errno.check { cl_open_pty_master() }
         let master = FileDescriptor(owning: number)
@@ -24,25 +22,22 @@ package final class PseudoTerminal: Sendable {
         path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
         // A master's settings are also its slave's.
         try SerialLine.makeRaw(master, speed: nil)
-        // A slave that was never opened counts as open; one that was closed does not.
+        // A slave that was never opened counts as open; a closed one does not.
         try FileDescriptor(opening: path, O_RDWR | O_NOCTTY).close()
         self.link = link
         if let link { try Self.place(link, to: path) }
     }
 
-    /// Whether somebody has the slave open, or has left unread bytes.
+    /// Whether a program has the slave open, or has left unread bytes.
     package var hasPeer: Bool {
         var state = pollfd(fd: master.raw, events: Int16(POLLIN), revents: 0)
-        // An error counts as nobody: the caller looks again later anyway.
         guard poll(&state, 1, 0) >= 0 else { return false }
         return state.revents & Int16(POLLHUP) == 0 || state.revents & Int16(POLLIN) != 0
     }
 
-    /// Closes the master, which looks like an unplugged cable to a program that has the slave open, and removes the
-    /// link.
+    /// Closes the master and removes the link. To a program with an open slave this looks like an unplugged cable.
     package func close() {
         if let link, FileTree.linkTarget(link) == path {
-            // It may already be gone, which is just as good.
             _ = unlink(link)
         }
         master.close()
@@ -51,7 +46,7 @@ package final class PseudoTerminal: Sendable {
     private static func place(_ link: String, to path: String) throws(Errno) {
         if cl_exists(link) == 1, cl_is_symlink(link) == 0 { throw Errno(EEXIST) }
         let new = "\(link).\(getpid()).new"
-        // Left over from a killed process with the same number; otherwise not there.
+        // A killed process with the same number may have left it.
         _ = unlink(new)
         try Errno.check { symlink(path, new) }
         do {

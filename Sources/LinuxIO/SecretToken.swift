@@ -1,25 +1,24 @@
 import Glibc
 
-/// A token or a key from a file, which nobody else may read. It prints as nothing.
+/// A token or key from a file that others must not read. Prints as redacted.
 package struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// For whoever shows it, alone.
+    /// The secret. Only for the code that sends it.
     package let text: String
 
     private static let sizeMax = 1024
 
-    /// Why a file gives no token, for people.
     package struct Problem: Error {
         package var message: String
     }
 
     /// Reads the first line of the file at `path`.
     ///
-    /// - Parameter what: what it is called in messages.
-    /// - Throws: also if others may read it, or if anybody but its owner may write it.
+    /// - Parameter what: its name in messages.
+    /// - Throws: also if others may read the file, or users other than its owner may write it.
     package init(file path: String, of what: String = "token") throws(Problem) {
         let line: Substring?
         do throws(Errno) {
-            // Opened once, so that what is checked is what is read. A pipe must not block this.
+            // Opened once, so that the checked file is the read one. A pipe must not block this.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             var status = stat()
             try Errno.check { fstat(file.raw, &status) }

@@ -2,21 +2,21 @@ import CLinux
 package import Domain
 import Glibc
 
-/// A serial port, opened exclusively: 8 data bits, no parity, one stop bit, no flow control, nothing interpreted.
+/// A serial port, opened exclusively: 8 data bits, no parity, one stop bit, no flow control, raw bytes.
 package struct SerialLine: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let path: String
     /// A pseudo-terminal keeps TIOCEXCL after its slave is closed, as long as the master is open.
     private let isPseudoTerminal: Bool
 
-    /// Opens without blocking, and discards what was in the line's buffers.
+    /// Opens without blocking, and discards the line's buffers.
     package init(opening path: String, baudRate: Int) throws(ChannelFailure) {
         self.path = path
         guard let speed = BaudRate.speed(baudRate) else {
             let known = BaudRate.all.map { String($0.bitsPerSecond) }.joined(separator: ", ")
             throw ChannelFailure(.system, "Cannot open \(path) at \(baudRate) baud; the rates are \(known).")
         }
-        // Without O_NOCTTY a meter's line could send the daemon signals; not blocking skips the wait for a carrier.
+        // Without O_NOCTTY a meter's line could send the daemon signals. Not blocking skips the wait for a carrier.
         descriptor = try FileDescriptor(node: path, O_NOCTTY, isSerial: true)
         guard isatty(descriptor.raw) == 1 else {
             throw ChannelFailure(
@@ -32,22 +32,21 @@ package struct SerialLine: LinkEndpoint {
         }
     }
 
-    /// Discards what has arrived, and closes.
+    /// Discards received bytes, and closes.
     ///
-    /// - Parameter discardingOutput: also discards what has not been sent, if the driver can. The kernel may wait up to
+    /// - Parameter discardingOutput: also discards unsent bytes, if the driver can. Otherwise the kernel may wait up to
     ///   30 s for a device that accepts nothing (closing_wait), which must not delay other meters.
     package func close(discardingOutput: Bool) {
-        // At worst these fail on a line that is already gone.
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
-        // A process that another thread is just starting has copies of all our descriptors until it runs its program;
-        // closing alone would leave them the lock.
+        // A process that another thread is just starting has copies of all our descriptors until it runs its program.
+        // Closing alone would leave them the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
-    /// Keeps others out, in both customary ways. TIOCEXCL makes their open(2) fail, except for root; the lock stops
-    /// root, and programs that check it.
+    /// Keeps others out: TIOCEXCL makes their open(2) fail, except for root. The lock stops root, and programs that
+    /// check it.
     private func claim() throws(ChannelFailure) {
         let isTaken = cl_tty_is_exclusive(descriptor.raw) == 1
         do throws(Errno) {
@@ -59,7 +58,6 @@ package struct SerialLine: LinkEndpoint {
         }
     }
 
-    /// Sets a terminal to carry bytes unchanged.
     static func makeRaw(_ descriptor: FileDescriptor, speed: speed_t?) throws(Errno) {
         var settings = termios()
         try Errno.check { tcgetattr(descriptor.raw, &settings) }

@@ -2,18 +2,15 @@ import CLinux
 import Domain
 import Glibc
 
-/// The service manager that started this program, systemd, and the messages it expects (sd_notify(3)).
-///
-/// The protocol is one datagram of lines `KEY=value` to a socket named in the environment.
+/// The service manager systemd and its messages (sd_notify(3)): a datagram of lines `KEY=value` to a socket named in
+/// the environment.
 package struct ServiceManager: Sendable {
-    /// One line of a message.
     package enum Notice: Hashable, Sendable {
-        /// The program is up and working.
         case ready
         case stopping
-        /// The program is alive; to be sent at least once every `watchdogLimit`.
+        /// The program is alive. Send it at least once every `watchdogLimit`.
         case alive
-        /// The program's state, for people: one line of `systemctl status`.
+        /// State for people: one line of `systemctl status`.
         case status(String)
 
         var line: String {
@@ -26,7 +23,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// How long the manager waits for `alive` before it considers the program hung. Nil if it does not watch.
+    /// Time without `alive` after which systemd considers the program hung. Nil without a watchdog.
     package let watchdogLimit: Duration?
     private let path: String
 
@@ -34,7 +31,7 @@ package struct ServiceManager: Sendable {
     ///   - environment: `NOTIFY_SOCKET`, a path or, after `@`, a name in the abstract space; `WATCHDOG_USEC`, and
     ///     `WATCHDOG_PID` if that applies to one process only.
     ///   - processID: this program's.
-    /// - Returns: nil if nobody expects messages, or not over such a socket.
+    /// - Returns: nil if no manager expects messages, or not over such a socket.
     package init?(environment: [String: String], processID: Int32 = getpid()) {
         guard let path = environment["NOTIFY_SOCKET"], path.utf8.count > 1, Self.address(path) != nil else {
             return nil
@@ -45,10 +42,10 @@ package struct ServiceManager: Sendable {
         watchdogLimit = isMeant ? limit.map { .microseconds($0) } : nil
     }
 
-    /// The folder that the manager created for this program and named in a variable (systemd.exec(5)).
+    /// Returns the folder that systemd created for this program and named in a variable (systemd.exec(5)).
     ///
     /// - Parameter variable: `STATE_DIRECTORY` and the like.
-    /// - Returns: nil if there is none, or more than one, separated by colons: those are not ours.
+    /// - Returns: nil if there is none, or several separated by colons, which are not ours.
     package static func folder(_ variable: String, in environment: [String: String]) -> String? {
         guard let path = environment[variable], path.hasPrefix("/"), !path.contains(":") else { return nil }
         return path
@@ -56,8 +53,8 @@ package struct ServiceManager: Sendable {
 
     /// Sends one message.
     ///
-    /// - Parameter waiting: waits for a busy manager, which a program may do only at its start and its end.
-    /// - Throws: EAGAIN if it is busy, and the socket's own errors.
+    /// - Parameter waiting: waits for a busy manager. Allowed only at the program's start and end.
+    /// - Throws: EAGAIN if the manager is busy, and the socket's own errors.
     package func tell(_ notices: Notice..., waiting: Bool = false) throws(Errno) {
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
         let connection = FileDescriptor(owning: try Errno.check { socket(AF_UNIX, type, 0) })
@@ -75,7 +72,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// In the kernel's form: an abstract name begins with a zero byte and ends only by its length.
+    /// Returns the kernel's form: an abstract name begins with a zero byte and ends only by its length.
     private static func address(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

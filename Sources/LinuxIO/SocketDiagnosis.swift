@@ -1,15 +1,14 @@
 import Glibc
 
-/// Asks the kernel for exactly one TCP socket: sock_diag(7), with the structures of `linux/inet_diag.h`.
+/// Queries the kernel for one TCP socket: sock_diag(7), with the structures of `linux/inet_diag.h`.
 ///
-/// Unlike `/proc/net/tcp`, its cost does not depend on the number of sockets. The kernel looks up the ends among
-/// connected sockets first, then among listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c), so the
-/// answer's ends and state are compared.
+/// Unlike `/proc/net/tcp`, its cost does not depend on the number of sockets. The kernel searches connected sockets
+/// first, then listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c). So this compares the answer's
+/// ends and state.
 package enum SocketDiagnosis {
     package enum Answer: Hashable, Sendable {
         /// The kernel has the socket; nil if it is closed, half closed, or another.
         case known(LocalPeer.Socket?)
-        /// The kernel has no such socket, or does not answer such requests.
         case unknown
     }
 
@@ -22,14 +21,13 @@ package enum SocketDiagnosis {
         let socket = FileDescriptor(owning: number)
         defer { socket.close() }
         var answer = [UInt8](repeating: 0, count: 1024)
-        // The answer is there once the request returns, so there is nothing to wait for.
         guard send(socket.raw, request, request.count, 0) == request.count else { return .unknown }
         let count = recv(socket.raw, &answer, answer.count, 0)
         guard count > 0 else { return .unknown }
         return decode(Array(answer.prefix(count)), client: client, server: server)
     }
 
-    /// The header of netlink(7), then `struct inet_diag_req_v2`.
+    /// Returns the header of netlink(7) and `struct inet_diag_req_v2`.
     package static func request(for client: LocalPeer.End, to server: LocalPeer.End) -> [UInt8]? {
         guard let source = client.plain, let destination = server.plain, source.count == destination.count,
             let sourcePort = UInt16(exactly: client.port), let destinationPort = UInt16(exactly: server.port)

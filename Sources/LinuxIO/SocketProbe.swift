@@ -1,15 +1,13 @@
 import CLinux
 import Glibc
 
-/// Tells a socket that a process serves from one that a killed program left behind.
+/// Distinguishes a served socket from one that a killed program left behind.
 package enum SocketProbe {
     package enum Finding: Hashable, Sendable {
-        /// There is nothing, or a socket that nobody serves.
         case free
         case served
-        /// There is something that is not a socket.
         case noSocket
-        /// The path is too long for a socket's address, which holds `limit` bytes.
+        /// The path exceeds a socket's address, which holds `limit` bytes.
         case tooLong(limit: Int)
     }
 

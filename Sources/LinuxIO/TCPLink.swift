@@ -1,12 +1,11 @@
 package import Domain
 
-/// A connection to a host's port, as a link that carries a stream.
 package struct TCPLink: DescriptorLink {
     private let host: String
     private let port: Int
     private let limit: Duration
 
-    /// - Parameter limit: how long each of the host's addresses may take to answer.
+    /// - Parameter limit: timeout for each of the host's addresses.
     package init(host: String, port: Int, limit: Duration = .seconds(10)) {
         (self.host, self.port, self.limit) = (host, port, limit)
     }

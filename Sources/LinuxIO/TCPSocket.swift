@@ -1,11 +1,10 @@
 import Domain
 import Glibc
 
-/// Sockets for TCP, as descriptors that do not block.
 package enum TCPSocket {
-    /// Connects to the first of a host's addresses that answers. Blocks: for a thread with time to spare.
+    /// Connects to the first of a host's addresses that answers. Blocks: needs a spare thread.
     ///
-    /// - Parameter limit: for each address.
+    /// - Parameter limit: timeout for each address.
     package static func connect(to host: String, port: Int, limit: Duration) throws(Failure) -> FileDescriptor {
         var last = Errno(EADDRNOTAVAIL)
         let addresses = try addresses(of: host, port: port, flags: 0)
@@ -22,7 +21,7 @@ package enum TCPSocket {
         throw .connecting(last)
     }
 
-    /// Listens at an address. Does not ask any name server.
+    /// Listens at a numeric address. Queries no name server.
     package static func listen(at host: String, port: Int) throws(Failure) -> FileDescriptor {
         let addresses = try addresses(of: host, port: port, flags: AI_PASSIVE | AI_NUMERICHOST)
         defer { freeaddrinfo(addresses) }
@@ -41,7 +40,6 @@ package enum TCPSocket {
         }
     }
 
-    /// The next connection that waits. Nil if there is none.
     package static func accept(from listener: FileDescriptor) throws(Errno) -> FileDescriptor? {
         guard let number = try Errno.checkUnlessBlocked({ Glibc.accept(listener.raw, nil, nil) }) else { return nil }
         let socket = FileDescriptor(owning: number)
@@ -51,7 +49,6 @@ package enum TCPSocket {
         return socket
     }
 
-    /// The port at which a socket listens.
     package static func port(of socket: FileDescriptor) -> Int? {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -59,13 +56,10 @@ package enum TCPSocket {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket.raw, $0, &length) == 0 }
         }
         guard isKnown else { return nil }
-        // The port is at the same place in both families.
         return withUnsafeBytes(of: &address) { Int($0[2]) << 8 | Int($0[3]) }
     }
 
-    /// No address is known, or none of them answers.
     package enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// The name has no address, in the resolver's words.
         case resolving(String)
         case connecting(Errno)
 
@@ -107,7 +101,7 @@ package enum TCPSocket {
         return socket
     }
 
-    /// Small messages do not wait for each other.
+    /// Switches off the delay of small messages.
     private static func sendAtOnce(_ socket: FileDescriptor) throws(Errno) {
         var on: Int32 = 1
         try Errno.check {

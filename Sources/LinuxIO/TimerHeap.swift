@@ -1,26 +1,24 @@
 import Domain
 
-/// Timers in the order in which they fall due, or with equal deadlines the order in which they were added. A value
-/// without a clock.
+/// Timers by deadline; with equal deadlines, in the order of addition. Has no clock.
 ///
-/// A timer may have an earlier moment from which on it may run, if somebody looks then.
+/// A timer may have an earlier time from which it may run, if the loop is awake.
 ///
-/// Cancelling a timer only marks it. Marked timers stay in the heap until they come up, or until they make up half of
-/// the heap and are swept out, so that both adding and cancelling stay cheap.
+/// Cancelling a timer only marks it. Marked timers stay until they come up, or are swept out once they make up half of
+/// the heap. So both adding and cancelling stay cheap.
 struct TimerHeap {
     typealias Body = @Sendable () -> Void
 
-    /// Number of waiting timers.
     private(set) var count = 0
     /// One more than the number of timers ever added. A timer's number is the upper part of its id.
     private(set) var nextNumber: UInt64 = 1
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// Timers that may run before they fall due. There are few of them, in no order.
+    /// Timers that may run before their deadline: few, and unsorted.
     private var early: [Entry] = []
 
-    /// 24 bits of an id are the slot, 40 the number: enough for 16 million at once, and for 34 years at 1000 a second.
+    /// An id has 24 bits for the slot and 40 for the number: 16 million at once, and 34 years at 1000 a second.
     private static let slotBits: UInt64 = 24
 
     private struct Entry {
@@ -40,8 +38,8 @@ struct TimerHeap {
     }
 
     /// - Parameters:
-    ///   - time: from when on it may run; nil for when it falls due.
-    ///   - deadline: when it falls due. Both in nanoseconds on the clock used with `popDue`.
+    ///   - time: earliest time to run; nil for the deadline.
+    ///   - deadline: both in nanoseconds of the clock used with `popDue`.
     mutating func add(from time: Int64? = nil, at deadline: Int64, _ body: @escaping Body) -> LoopTimer {
         let slot: Int
         if let free = freeSlots.popLast() {
@@ -61,7 +59,7 @@ struct TimerHeap {
         return LoopTimer(id: id)
     }
 
-    /// - Returns: false if the timer has run or was cancelled before.
+    /// - Returns: false if the timer has run or was already cancelled.
     @discardableResult
     mutating func cancel(_ timer: LoopTimer) -> Bool {
         guard release(timer.id) != nil else { return false }
@@ -69,7 +67,6 @@ struct TimerHeap {
         return true
     }
 
-    /// When the next timer falls due.
     mutating func earliest() -> Int64? {
         while let first = heap.first {
             if isWaiting(first.id) { return first.deadline }
@@ -80,7 +77,7 @@ struct TimerHeap {
 
     /// Removes the first timer due at `now`, or one that may run by then, if its number is below `limit`.
     ///
-    /// - Parameter limit: `nextNumber` at an earlier moment; keeps a timer that adds itself again from running for
+    /// - Parameter limit: `nextNumber` at an earlier moment. Keeps a timer that adds itself again from running for
     ///   ever.
     mutating func popDue(at now: Int64, addedBefore limit: UInt64) -> Body? {
         popFirst(at: now, addedBefore: limit) ?? popEarly(at: now, addedBefore: limit)
@@ -88,7 +85,7 @@ struct TimerHeap {
 
     private mutating func popEarly(at now: Int64, addedBefore limit: UInt64) -> Body? {
         guard !early.isEmpty else { return nil }
-        // Hardly ever is one of them gone, and this comes at each turn of the loop.
+        // The check nearly always avoids the copy.
         if !early.allSatisfy({ isWaiting($0.id) }) { early = early.filter { isWaiting($0.id) } }
         guard let index = early.firstIndex(where: { $0.deadline <= now && $0.id >> Self.slotBits < limit }) else {
             return nil

@@ -2,9 +2,8 @@ import CLinux
 package import Domain
 import Glibc
 
-/// A USB device as the kernel exposes it to programs, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs).
-///
-/// Used by one thread at a time: first the one that opens it, then the loop's.
+/// The node of a USB device, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs). One thread at a time uses
+/// it: first the one that opens it, then the loop's.
 package final class USBNode: Sendable {
     package let descriptor: FileDescriptor
 
@@ -12,7 +11,7 @@ package final class USBNode: Sendable {
         descriptor = try FileDescriptor(node: path)
     }
 
-    /// The device's descriptor and those of its configurations, one after the other, as on the bus. Read once.
+    /// Returns the device's descriptor and those of its configurations, in order, as on the bus. Call it once.
     package func descriptors() throws(Errno) -> [UInt8] {
         // A configuration's are 65,535 octets at most (USB 2.0, 9.6.3, wTotalLength); meters have 200.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
@@ -21,7 +20,7 @@ package final class USBNode: Sendable {
         return [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
-    /// The name of the driver that has an interface, if any. Another program counts as a driver, with the name `usbfs`.
+    /// Returns the name of an interface's driver, if any. For another program the name is `usbfs`.
     package func driver(ofInterface number: UInt8) throws(Errno) -> String? {
         let name = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 64)
         defer { name.deallocate() }
@@ -34,17 +33,16 @@ package final class USBNode: Sendable {
         return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Claims an interface without a driver. It is given back when the node is closed.
     package func claim(interface number: UInt8) throws(Errno) {
         try Errno.check { cl_usb_claim(descriptor.raw, UInt32(number)) }
     }
 
-    /// Clears a halt that the device signalled at an endpoint (USB 2.0, 9.4.5).
+    /// Clears a halt of an endpoint (USB 2.0, 9.4.5).
     package func clearHalt(at endpoint: UInt8) throws(Errno) {
         try Errno.check { cl_usb_clear_halt(descriptor.raw, UInt32(endpoint)) }
     }
 
-    /// The next completed transfer, if any. Throws once the device is gone.
+    /// Returns the next completed transfer, if any. Throws once the device is gone.
     package func reap() throws(Errno) -> USBTransfer.Done? {
         guard let done = cl_usb_reap(descriptor.raw) else {
             let reason = Errno.last
@@ -57,33 +55,31 @@ package final class USBNode: Sendable {
 
 /// Bulk transfers over one endpoint, one at a time.
 ///
-/// The kernel writes into its memory only while it is being reaped, so it may be freed as soon as its node is closed.
+/// The kernel writes into this memory only during `reap`, so it may be freed once the node is closed.
 package final class USBTransfer {
     private let raw: OpaquePointer
     private let node: USBNode
     package let endpoint: UInt8
     package let capacity: Int
 
-    /// A reaped transfer, valid until it is submitted again.
+    /// Valid until it is submitted again.
     package struct Done {
         private let raw: OpaquePointer
 
         fileprivate init(_ raw: OpaquePointer) { self.raw = raw }
 
         package func isOf(_ transfer: USBTransfer) -> Bool { transfer.raw == raw }
-        /// Why it failed, or nil if it succeeded.
         package var failure: Errno? {
             let code = cl_usb_transfer_error(raw)
             return code == 0 ? nil : Errno(code)
         }
-        /// The bytes received.
         package var bytes: [UInt8] {
             [UInt8](UnsafeRawBufferPointer(start: cl_usb_transfer_bytes(raw), count: cl_usb_transfer_count(raw)))
         }
     }
 
     /// - Parameters:
-    ///   - endpoint: its address; bit 0x80 means towards the host.
+    ///   - endpoint: address; bit 0x80 marks the direction to the host.
     ///   - capacity: size of a transfer in octets.
     package init(_ node: USBNode, endpoint: UInt8, capacity: Int) throws(Errno) {
         guard let raw = cl_usb_transfer_new(endpoint, capacity) else { throw Errno(ENOMEM) }
@@ -92,12 +88,10 @@ package final class USBTransfer {
 
     deinit { cl_usb_transfer_free(raw) }
 
-    /// Starts a transfer for what the device sends next.
     package func receive() throws(Errno) {
         try Errno.check { cl_usb_submit(node.descriptor.raw, raw, capacity) }
     }
 
-    /// Sends at most `capacity` octets.
     package func send(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
         let count = min(bytes.count, capacity)
         if count > 0, let start = bytes.baseAddress { memcpy(cl_usb_transfer_bytes(raw), start, count) }

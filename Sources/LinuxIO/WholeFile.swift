@@ -2,13 +2,11 @@ import Glibc
 
 /// Files that exist complete or not at all, and are read at once.
 package enum WholeFile {
-    /// Puts a file at `path`, replacing what may be there. It is on the disk when this returns; a crash before that
+    /// Writes a file to `path`, replacing an old one. The file is on the disk when this returns; a crash before that
     /// leaves the old one.
-    ///
-    /// - Parameter mode: its permissions, whatever the old file had.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(Errno) {
         let new = path + ".new"
-        // What a crash left of an earlier attempt, perhaps with another mode.
+        // A crashed attempt may have left it, perhaps with another mode.
         _ = unlink(new)
         let file = try FileDescriptor(opening: new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         var rest = bytes[...]
@@ -21,18 +19,18 @@ package enum WholeFile {
         try sync(path.parentFolder)
     }
 
-    /// Waits until the disk has a file, or a folder's names.
+    /// Waits until a file, or the names in a folder, are on the disk.
     package static func sync(_ path: String) throws(Errno) {
         let file = try FileDescriptor(opening: path, O_RDONLY)
         try Errno.check { fsync(file.raw) }
     }
 
-    /// The text of a file of at most 1 MiB; nil if there is no such file.
+    /// Returns the text of a file of at most 1 MiB; nil if there is no such file.
     package static func text(_ path: String) throws(Errno) -> String? {
         try bytes(path, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Nil if there is no such file.
+    /// Returns nil if there is no such file.
     ///
     /// - Throws: `EFBIG` for a longer one.
     static func bytes(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8]? {

@@ -1,10 +1,9 @@
 import CLinux
 
-/// What the kernel reports about a Wi-Fi interface.
 package enum WirelessLink {
-    /// The centre frequency of its channel in MHz. Nil if it has none, or does not say. Asks through the wireless
-    /// extensions, which needs no privilege (Linux net/wireless/wext-core.c, `wext_permission_check`); kernels may be
-    /// without.
+    /// Returns the centre frequency of a Wi-Fi interface's channel in MHz; nil if unknown. Uses the wireless
+    /// extensions, which need no privilege (Linux net/wireless/wext-core.c, `wext_permission_check`); a kernel may lack
+    /// them.
     package static func frequency(of interface: String) -> Int? {
         let frequency = cl_wireless_frequency(interface)
         return frequency > 0 ? Int(frequency) : nil

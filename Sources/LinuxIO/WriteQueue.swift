@@ -1,21 +1,20 @@
 package import Domain
 
-/// Bytes to send that the line has not accepted yet, up to a limit, and when the line may be given the next.
+/// Send queue with a limit, and the pause before the next write.
 package struct WriteQueue {
-    /// More bytes than any meter is ever sent at once; a line with this much waiting is stuck.
+    /// Limit in bytes, more than any meter needs at once. A line with this backlog is stuck.
     package static let capacity = 65_536
 
     private let framing: Framing
     private var bytes: [UInt8] = []
     private var start = 0
-    /// Lengths of the waiting packets, in their order; empty for a stream.
+    /// Lengths of the waiting packets, in order; empty for a stream.
     private var lengths: ArraySlice<Int> = []
     private let gap: Duration
-    /// Nil as long as the line has not been written to.
     private var quietUntil: MonotonicTime?
 
-    /// - Parameter gap: for how long the line is left alone after each write, counted from its end: a line that takes one
-    ///   write late must not get the next at once.
+    /// - Parameter gap: pause after the end of each write. A line that takes one write late must not get the next at
+    ///   once.
     package init(_ framing: Framing, gap: Duration = .zero) {
         self.framing = framing
         self.gap = gap
@@ -24,22 +23,19 @@ package struct WriteQueue {
     package var count: Int { bytes.count - start }
     package var isEmpty: Bool { count == 0 }
 
-    /// Until when the line must be left alone; nil if it may be written to.
     package func pause(at now: MonotonicTime) -> MonotonicTime? { quietUntil.flatMap { now < $0 ? $0 : nil } }
 
-    /// A write has ended.
     package mutating func wrote(at now: MonotonicTime) {
         if gap > .zero { quietUntil = now + gap }
     }
 
-    /// - Returns: false if that would be too much; then nothing is queued.
+    /// - Returns: false if the bytes exceed the limit; then they are not queued.
     package mutating func append(_ new: [UInt8]) -> Bool {
         guard count + new.count <= Self.capacity else { return false }
-        // No link carries an empty packet.
         guard !new.isEmpty else { return true }
         if framing == .packets { lengths.append(new.count) }
         if isEmpty {
-            // Adopts the caller's array: usually all of it is sent at once, and nothing is copied.
+            // Adopts the caller's array without a copy.
             bytes = new
             start = 0
         } else {
@@ -58,8 +54,8 @@ package struct WriteQueue {
         }
     }
 
-    /// - Parameter taken: how many bytes the line accepted of those that `withNext` lent. A packet is removed in any
-    ///   case: the rest of one would be another packet.
+    /// - Parameter taken: number of lent bytes that the line accepted. A packet is removed in any case: its rest would
+    ///   be another packet.
     package mutating func removeFirst(_ taken: Int) {
         start += lengths.popFirst() ?? min(taken, count)
         if isEmpty {

@@ -19,7 +19,7 @@
 
 enum { att_channel = 4 };
 
-// Binds to the adapter and begins to connect. Takes over the socket.
+// Binds to the adapter and starts to connect. Takes over the socket.
 static int begin(int fd, const struct sockaddr *own, const struct sockaddr *peer, socklen_t size) {
     if (fd < 0) return -1;
     if (bind(fd, own, size) == 0 && (connect(fd, peer, size) == 0 || errno == EINPROGRESS)) return fd;
@@ -56,7 +56,7 @@ int cb_connect_rfcomm(const uint8_t adapter[6], const uint8_t meter[6], uint8_t 
 struct search {
     uint8_t *answer;
     int capacity;
-    // -1 until there is one.
+    // -1 without an answer.
     int length;
 };
 
@@ -73,7 +73,7 @@ static int64_t now_ms(void) {
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// 0 once the socket is ready; -1 and errno when it is cancelled or too late.
+// Returns 0 once the socket is ready; -1 and errno after cancellation or timeout.
 static int await(int fd, short events, int64_t deadline, int cancel) {
     while (1) {
         int64_t left = deadline - now_ms();
@@ -97,7 +97,7 @@ static int await_connection(int fd, int64_t deadline, int cancel) {
     return -1;
 }
 
-// Sends the question and takes its answer, which may come in several parts.
+// Sends the request and takes the answer, which may come in several parts.
 static int ask(sdp_session_t *session, struct search *search, int64_t deadline, int cancel) {
     uuid_t serial_port;
     uint16_t attribute = SDP_ATTR_PROTO_DESC_LIST;
@@ -113,7 +113,7 @@ static int ask(sdp_session_t *session, struct search *search, int64_t deadline, 
     int fd = sdp_get_socket(session);
     do {
         if (await(fd, POLLIN, deadline, cancel) != 0) return -1;
-        // 0: there is more to come. Otherwise it is over, and `answered` was called unless something went wrong.
+        // 0: more is to come. Otherwise `answered` was called, unless there was an error.
     } while (sdp_process(session) == 0);
     if (search->length < 0) return errno = EPROTO, -1;
     return search->length;

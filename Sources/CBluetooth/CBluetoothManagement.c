@@ -11,7 +11,7 @@
 int cb_open_management(void) {
     int fd = socket(AF_BLUETOOTH, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, BTPROTO_HCI);
     if (fd < 0) return -1;
-    // A crowd of advertisers must not push out what the kernel says of the adapter. As much as the system allows.
+    // As large as the system allows: many advertisers must not push out events about the adapter.
     int size = 1 << 20;
     (void)setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     struct sockaddr_hci address;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What Swift cannot take from the kernel's Bluetooth interface and libbluetooth by itself: addresses of sockets, request
-// numbers and macros. Each item says why it is here.
+// Parts of the kernel's Bluetooth interface and of libbluetooth that Swift cannot import: socket addresses, request
+// numbers and macros. Each item states its reason.
 
 #include <stddef.h>
 #include <stdint.h>

@@ -8,7 +8,7 @@
 struct cl_usb_transfer {
     unsigned char *bytes;
     size_t capacity;
-    // Last: it ends in an array without a length.
+    // Last, because it ends in an array without a length.
     struct usbdevfs_urb urb;
 };
 

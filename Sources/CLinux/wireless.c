@@ -1,4 +1,4 @@
-// By itself: the kernel's interface headers and glibc's do not go together.
+// A file of its own: the kernel's interface headers and glibc's conflict.
 #include "CLinux.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A number without an exponent is a channel's, in the bands' own numbering (IEEE 802.11).
+// A number without an exponent is a channel number (IEEE 802.11).
 static int frequency_of_channel(int channel) {
     if (channel >= 1 && channel <= 13) return 2407 + 5 * channel;
     if (channel == 14) return 2484;

@@ -7,9 +7,7 @@ import StoreKit
 
 /// Outcome for a file that SQLite cannot read, for the log and for people (Docs/SettingsAndRebuild.md#the-store).
 package struct SetAside: Hashable, Sendable {
-    /// The file's new path.
     package var path: String
-    /// The event, the file, and the remedy.
     package var message: String
 }
 
@@ -22,16 +20,15 @@ enum Loss: Hashable, Sendable {
 
 /// Handles a damaged store. Never deletes anything of it.
 enum DamagedFile {
-    /// Whether the error says that the file is damaged, rather than out of reach.
+    /// Whether the file is damaged, rather than out of reach.
     static func isMeant(by error: any Error) -> Bool {
         (error as? DatabaseError).map { StoreError.Code($0) } == .damaged
     }
 
-    /// Whether the damaged file was a store of this program: by its header or, if that is gone, by the text of our
-    /// tables. Any other file stays where it is.
+    /// Whether the damaged file was a store of this program, by its header or by the text of our tables. Other files
+    /// stay where they are.
     static func wasOurs(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
-        // The file is only read, and closes with the value.
         guard let start = try? file.read(upToCount: 1 << 16) else { return false }
         let header = Data("SQLite format 3\0".utf8)
         let id = withUnsafeBytes(of: StoreSchema.applicationID.bigEndian) { Data($0) }
@@ -49,8 +46,8 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).\(word)-\(number)"
-        // The file first: a log without its file is moved at the next opening, but a file without its log would be an
-        // old state.
+        // The file first: a log without its file is moved at the next opening. A file without its log would be an old
+        // state.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -64,17 +61,16 @@ enum DamagedFile {
         return aside
     }
 
-    /// Returns the host's identity, if still readable, so that the host need not join its cloud again.
+    /// Returns the host's identity, if readable, so that the host need not join its cloud again.
     static func host(in path: String) -> HostRow? {
         var configuration = Configuration()
         configuration.readonly = true
-        // Unreadable means unknown, not a failure.
         return try? DatabaseQueue(path: path, configuration: configuration).read { try HostRow($0) }
     }
 
     // MARK: - Loss
 
-    /// Path of the mark that a store has existed: a missing or empty file is then a loss, not a new host.
+    /// Path of the mark that a store existed: a missing or empty file is then a loss, not a new host.
     static func madePath(_ path: String) -> String { path + ".made" }
 
     static func noteMade(_ path: String) {
@@ -139,7 +135,6 @@ extension SetAside {
                 + "readings, and settings that were not synced yet, are in the renamed file: sqlite3 \(aside) .recover")
     }
 
-    /// - Parameter aside: path of the remains, if any.
     init(of path: String, to aside: String?, because loss: Loss) {
         let what = loss == .emptied ? "is empty, though it was not" : "is gone"
         let rest = aside.map { " What is left was renamed to \($0)." } ?? ""

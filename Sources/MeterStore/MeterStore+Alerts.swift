@@ -98,7 +98,6 @@ extension AlertRule {
     /// - Returns: nil for a rule that only a newer version understands.
     fileprivate init?(_ row: Row) {
         let (meter, condition, notify): (String, String, String) = (row["meter"], row["condition"], row["notify"])
-        // The parser's error is for the person who types a rule.
         guard let meter = MeterID(meter), let pattern = try? AlertParser.pattern(condition) else { return nil }
         self.init(
             id: AlertID(rawValue: row["id"]), meter: meter, pattern: pattern, name: row["name"],

@@ -5,8 +5,7 @@ import StoreKit
 import Synchronization
 
 extension MeterStore {
-    /// Copies a consistent state of the store into a new file while readings are written. The copy is on the disk when
-    /// this returns.
+    /// Writes a snapshot of the store to a new file, while readings are written, and waits for the disk.
     ///
     /// The copy names no session, so that its user gets no lease that the copied run may still hold
     /// (Docs/Leases.md#what-a-host-can-ask).
@@ -36,8 +35,8 @@ extension MeterStore {
         }
     }
 
-    /// Replaces a store that no program uses: copies the backup beside it, renames the store, and gives its name to the
-    /// copy. A kill at any moment leaves the store, or a start that asks for the restore again.
+    /// Replaces an unused store: copies the backup beside it, renames the store, and gives its name to the copy. A kill
+    /// at any moment leaves the store, or a start that asks for the restore again.
     ///
     /// - Parameter willDo: called before each of these steps, by number.
     /// - Returns: the former store's new path, if there was one.
@@ -65,13 +64,13 @@ extension MeterStore {
             try StoreCopy.place(copy, at: path)
             return aside
         } catch {
-            // This only frees space; the next attempt would remove the copy, too.
+            // Only to free space: the next attempt would remove the copy, too.
             if isThere(path) { unlink(copy) }
             throw StoreError(error, path: backup, action: "restored")
         }
     }
 
-    /// Throws if a restore was interrupted, instead of beginning a new store.
+    /// Throws if a restore was interrupted.
     static func checkRestored(_ path: String) throws(StoreError) {
         guard !isThere(path), isThere(restoredPath(path)) else { return }
         throw StoreError(.system, "a restore of \(path) was interrupted. Run meterd --restore again")
@@ -99,7 +98,7 @@ extension MeterStore {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Runs `body` in a read transaction on a separate connection and its thread.
+    /// Runs `body` in a read transaction on its own connection and thread.
     private static func reading(_ path: String, _ body: @escaping @Sendable (Database) throws -> Void) async throws {
         let queue = try opened(path)
         let result = await withCheckedContinuation { continuation in

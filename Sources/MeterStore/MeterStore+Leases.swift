@@ -2,7 +2,6 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// Facts about leases that one run leaves to the next.
 extension MeterStore {
     /// Returns the latest run on this machine that held a lease, if any. The owner of the store's lock knows that this
     /// run is gone, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
@@ -12,8 +11,8 @@ extension MeterStore {
         }
     }
 
-    /// Stores durably that this run holds a lease. Runs without a lease are not stored: they would hide an earlier run
-    /// that may still hold some.
+    /// Stores durably that this run holds a lease. Runs without one are not stored: they would hide an earlier run that
+    /// may still hold some.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in
@@ -22,8 +21,8 @@ extension MeterStore {
         }
     }
 
-    /// Returns the greatest known token of each meter in this zone. A cloud whose store was rolled back has forgotten
-    /// it, and must still issue a greater one (Docs/Leases.md#rule-5).
+    /// Returns the greatest known token of each meter. A cloud whose store was rolled back must still issue a greater
+    /// one (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(

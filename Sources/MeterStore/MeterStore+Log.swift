@@ -123,7 +123,6 @@ private struct LogRow {
         ])
     }
 
-    /// - Parameter row: has all columns of the table.
     init(_ row: Row) {
         (number, meter, kind) = (row["number"], row["meter"], row["kind"])
         (what, detail) = (row["what"], row["detail"])

@@ -17,7 +17,6 @@ extension MeterStore {
         return total
     }
 
-    /// Works in short transactions, like `prune`.
     package func deleteReadings(of meter: MeterID) async throws(StoreError) -> Int {
         var total = 0
         while let removed = try await removeStep({ db in
@@ -35,7 +34,7 @@ extension MeterStore {
         }
     }
 
-    /// Returns the file's size on the disk, without its log.
+    /// Returns the file's size without its log.
     package func fileBytes() async throws(StoreError) -> Int64 {
         try await access("read") { try Pages($0).file }
     }
@@ -65,7 +64,6 @@ extension MeterStore {
         }
     }
 
-    /// Returns some chunks that end before `cutoff`.
     private static func expired(before cutoff: WallTime, _ db: Database) throws -> [Candidate] {
         var found: [Candidate] = []
         let limit = cutoff.millisecondsSince1970
@@ -78,9 +76,8 @@ extension MeterStore {
         return found
     }
 
-    /// Returns the oldest chunks and seconds of all meters in excess of `maxBytes`, in limited steps, until half of
-    /// `maxBytes` is left of them. Minutes and hours stay: they are small, and all that is left of the deleted
-    /// readings.
+    /// Returns the oldest chunks and seconds of all meters, in limited steps, until half of `maxBytes` is left of them.
+    /// Minutes and hours stay: they are small, and all that is left of deleted readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
@@ -139,7 +136,7 @@ extension MeterStore {
     /// Returns free pages to the file system, some at a time.
     ///
     /// Acts only if the file is too large and can shrink enough, or if an eighth of it is free. Otherwise new readings
-    /// reuse the pages. Returning a page moves another into its place, so doing that daily would write every reading
+    /// reuse the pages: returning a page moves another into its place, so doing it daily would write every reading
     /// twice.
     ///
     /// - Returns: whether there was anything to do.
@@ -158,7 +155,7 @@ extension MeterStore {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// The file's size and its free part, in bytes.
+    /// Sizes in bytes.
     struct Pages {
         let file: Int64
         let free: Int64

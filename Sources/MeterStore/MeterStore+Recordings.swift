@@ -15,7 +15,7 @@ extension MeterStore: RecordingRepository {
         }
     }
 
-    /// Writes without waiting for the disk, as for readings: it happens often, and a loss is marked as a gap.
+    /// Does not wait for the disk: writes are frequent, and a loss is marked as a gap.
     package func keep(_ recordings: [Recording]) async throws(StoreError) {
         guard !recordings.isEmpty else { return }
         try await transaction { db in

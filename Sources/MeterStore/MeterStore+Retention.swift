@@ -43,7 +43,7 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Uses the begin of chunks. A chunk that begins before `time` and extends beyond it counts from `time`.
+    /// Uses the start of chunks. A chunk from before `time` that extends beyond it counts from `time`.
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in

@@ -9,8 +9,8 @@ extension MeterStore: TierRepository {
     /// Minimum weight of a chunk in readings: a thousand small chunks are work, too.
     private static let chunkCost = 100
 
-    /// Aggregates chunks in the order of appending, and stores the last one's number in the same transaction. Skips an
-    /// unreadable chunk, which `samples` reports.
+    /// Aggregates chunks in the order of appending, and stores the last one's number in the same transaction. Skips
+    /// unreadable chunks, which `samples` reports.
     package func rollUp() async throws(StoreError) -> Int {
         try await transaction { db in
             let rolled = try Self.rolled(db)
@@ -140,7 +140,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Skips an unreadable block: it is only an aggregate.
+    /// Skips unreadable blocks, which are only aggregates.
     ///
     /// - Parameter body: returns whether to continue.
     private static func forEachBlock(
@@ -222,7 +222,7 @@ extension MeterStore: TierRepository {
     }
 }
 
-/// Blocks that collect the readings of some chunks before they are merged into the file's blocks.
+/// Blocks of some chunks' readings, before the merge with the file's blocks.
 private struct TierSums {
     private struct Key: Hashable {
         var tier: SampleTier

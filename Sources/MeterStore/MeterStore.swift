@@ -8,17 +8,15 @@ import Synchronization
 
 /// This host's store: meters, settings and readings in one SQLite file.
 ///
-/// One call at a time uses its only connection; each writing method is one transaction. A call finishes even if its
-/// task is cancelled, so that the last readings are kept at shutdown. Every error is a `StoreError` that names the
-/// file; none deletes anything.
+/// One call at a time uses its only connection; each writing method is one transaction. Calls finish even if their task
+/// is cancelled, so that the last readings are kept at shutdown. Every error is a `StoreError` that names the file;
+/// none deletes anything.
 package final class MeterStore: Sendable {
     package let path: String
     // Declared before the lock, so that it is closed before the lock is released.
     let queue: DatabaseQueue
     private let lock: StoreLock<StoreError>
-    /// Identity of the file when it was opened.
     private let place: FilePlace?
-    /// The host's identity, and whether the file came from another machine.
     package let identity: HostIdentity
     /// Message for people, if the file was damaged and replaced by a new one.
     package let setAside: SetAside?
@@ -27,7 +25,6 @@ package final class MeterStore: Sendable {
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
     private let onAccess: (@Sendable (String) throws(StoreError) -> Void)?
-    /// Whether the connection is set up for many records (`StoreSchema.tune`).
     let isTunedForMuch = Mutex(false)
     /// Cached answer of `progress`; nil after any write.
     let knownProgress = Mutex<SyncProgress?>(nil)
@@ -39,13 +36,11 @@ package final class MeterStore: Sendable {
         package var busyTimeout: Duration
         /// Maximum number of pages, beyond which the disk counts as full; nil for no limit.
         package var pageCountMax: Int?
-        /// Called before each statement, with its text.
         package var onStatement: (@Sendable (String) -> Void)?
         /// The machine that the host's id is bound to; nil for any machine, as for a tool or a test.
         package var machine: Machine?
         /// Wall clock for the time at which this host learns of others' changes; nil for the stamps' own time.
         package var calendar: (@Sendable () -> WallTime)?
-        /// The models whose names are recognised when read.
         package var catalogue = MeterCatalogue.standard
         /// For tests in virtual time. Called before each access, with "read" or "written"; the access fails with the
         /// error that it throws. Each access then runs on the caller's thread, like a call of an actor.
@@ -65,9 +60,9 @@ package final class MeterStore: Sendable {
 
     /// Opens the store, creates a missing one, and upgrades an older one.
     ///
-    /// Examines only the header and the tables, which takes the same short time for any size; `quickCheck` does the
-    /// rest. Renames a damaged store of this program and begins a new one (`setAside`). Refuses files of other programs
-    /// and newer versions.
+    /// Examines only the header and the tables, in a short time for any size; `quickCheck` does the rest. Renames a
+    /// damaged store of this program and begins a new one (`setAside`). Refuses files of other programs and newer
+    /// versions.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
         try checkRestored(path)
@@ -150,8 +145,8 @@ package final class MeterStore: Sendable {
         lock.release()
     }
 
-    /// Fault of the file's place, if any. A file that is deleted or replaced while open still accepts readings, which
-    /// are lost when the program ends.
+    /// Fault of the file's place. A file that is deleted or replaced while open still accepts readings, which are lost
+    /// when the program ends.
     package var trouble: String? {
         guard let place, FilePlace(path) != place else { return nil }
         return "the store \(path) was deleted or replaced while it was in use, so nothing more is written to it. "
@@ -225,7 +220,6 @@ extension MeterStore {
         return result.mapError { StoreError($0, path: path, action: action) }
     }
 
-    /// Runs `body` in one transaction.
     func transaction<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {

@@ -2,11 +2,10 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// Adopts ids that contain their issuer's id. Those issued under this host's name, or by the machine that the file was
-/// copied from, become this host's own. The meter's wish, readings and log move along, and a copy of its settings with
-/// their stamps.
+/// Adopts ids that contain their issuer's id: those issued under this host's name, or by the machine that the file was
+/// copied from. The meter's wish, readings and log move along, and a copy of its settings with their stamps.
 ///
-/// The old settings stay: another host of the same name, or an older version, may still use them.
+/// The old settings stay: another host of the same name, or an older version, may use them.
 enum OwnIDs {
     static func adopt(_ db: Database, host: HostID) throws {
         let texts = try String.fetchAll(db, sql: "SELECT id FROM meter ORDER BY is_wanted DESC, last_seen_ms DESC, id")

@@ -1,7 +1,6 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates the tables of alert rules and pending notices (`AlertRepository`).
     static func createAlertTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -39,7 +38,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Allows one more kind of log line. SQLite cannot change a table's check, so this makes the table anew.
+    /// Allows one more kind of log line. SQLite cannot change a table's check, so make the table anew.
     static func allowAlertsInLog(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,7 +1,6 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates the table of counted energies (`EnergyCountRepository`).
     static func createEnergyCountTable(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -17,8 +16,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Adds the state of the meter's own counters (`OwnCounters`), and the token of the lease under which this host had
-    /// the meter.
+    /// Adds the meter's own counters (`OwnCounters`), and the token of the lease under which this host had it.
     static func keepOwnCounters(_ db: Database) throws {
         try db.execute(
             sql: """

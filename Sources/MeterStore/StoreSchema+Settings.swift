@@ -2,22 +2,21 @@ import Domain
 import GRDB
 
 extension StoreSchema {
-    /// Turns settings into records that merge with other hosts' records (Docs/SettingsAndRebuild.md).
+    /// Turns settings into records that merge with other hosts' (Docs/SettingsAndRebuild.md).
     ///
-    /// Earlier settings become properties that are older than any real write, and are queued for sending.
+    /// Earlier settings become properties older than any real write, and are queued.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
         try db.execute(sql: exchangeTables)
-        // Drawn by SQLite, which is seeded by the system: there is no other generator here yet.
+        // SQLite draws it, seeded by the system: there is no other generator here yet.
         let host = try HostRow.drawID(db)
         try db.execute(sql: "INSERT INTO host (one, id) VALUES (1, ?)", arguments: [host.description])
         try db.execute(sql: "INSERT INTO rebuild (one) VALUES (1)")
         try moveSettings(db, host: host.description)
     }
 
-    /// Adds columns for the host that brought a value to the cloud, if that is not its author. NULL for older rows,
-    /// because the cloud did not report it then.
+    /// Adds columns for the host that brought a value to the cloud, if that is not its author. NULL in older rows.
     static func addBringers(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -3,7 +3,7 @@ import GRDB
 extension StoreSchema {
     /// Creates tables that tie progress to a zone, and hold values that a zone does not list (Docs/Decisions/0013).
     ///
-    /// Earlier progress has no zone, because none was stored.
+    /// Earlier progress has no zone.
     static func createZoneTables(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,13 +1,11 @@
 import GRDB
 import Gateway
 
-/// Tables, migrations and settings of the file.
 enum StoreSchema {
     /// "MGW1", in the header of each file, so that this program never writes to another one's database.
     static let applicationID: Int32 = 0x4D47_5731
 
-    /// Migrations from an empty file to this version. Append only: released steps are on people's disks and must not be
-    /// edited.
+    /// Migrations up to this version. Append only: released steps are on people's disks and must not be edited.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 meters, settings, sample chunks", migrate: createFirstTables)
@@ -138,7 +136,6 @@ enum StoreSchema {
                 """)
     }
 
-    /// Columns that this version reads and writes.
     private static let columns: [(table: String, names: [String])] = [
         (
             "meter",
@@ -242,8 +239,8 @@ enum StoreSchema {
 
     /// Applies settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
-        // Small, because each commit writes whole pages to the log, and a minute of one meter is about 1 kB. Measured
-        // for a day of one meter, log and checkpoints included: 7 MB with 512 bytes, 10 with 1024, 21 with 4096.
+        // Small, because each commit writes whole pages, and a minute of one meter is about 1 kB. A day of one meter,
+        // log and checkpoints included, writes 7 MB with 512 bytes, 10 with 1024, 21 with 4096.
         try db.execute(sql: "PRAGMA page_size = \(pageSize)")
         // Lets `prune` return freed pages to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -260,15 +257,14 @@ enum StoreSchema {
         }
     }
 
-    /// Applies settings of the connection, at each opening.
+    /// Applies settings of a connection.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "journal mode \(mode ?? "unknown") instead of WAL")
         }
-        // NORMAL: only checkpoints wait for the disk. A power cut may lose the flushes of the last minute or so, but
-        // never leaves half a transaction or a damaged file. A crash of the program loses nothing. A person's changes
-        // use `inDurableTransaction`.
+        // NORMAL: only checkpoints wait for the disk. A power cut may lose the last minute or so, but never damages the
+        // file; a crash loses nothing. A person's changes use `inDurableTransaction`.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try tune(db, isMuchWritten: false)
         try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logLength)")
@@ -279,9 +275,9 @@ enum StoreSchema {
 
     /// Sets the cache and the length of the log.
     ///
-    /// A longer log makes checkpoints rarer, so that busy pages are written back less often. It also takes room, and
-    /// time at the next opening after a crash. For readings, twice this length saves 1 %. For a hundred thousand
-    /// records, page by page, eight times of both save a fourth of the time.
+    /// A longer log makes checkpoints rarer, so that busy pages are written back less often. It takes room, and time at
+    /// the opening after a crash. Twice this length saves 1 % for readings. Eight times of both saves a fourth of the
+    /// time for a hundred thousand records.
     static func tune(_ db: Database, isMuchWritten: Bool) throws {
         let factor = isMuchWritten ? 8 : 1
         try db.execute(sql: "PRAGMA cache_size = \(-512 * factor)")

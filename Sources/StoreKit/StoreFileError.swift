@@ -14,7 +14,6 @@ package protocol StoreFileError: Error {
     static func adviceIfDamaged(_ action: String) -> String
 }
 
-/// Code by which programs distinguish such errors.
 package protocol StoreFileErrorCode: Equatable {
     static var locked: Self { get }
     static var readOnly: Self { get }
@@ -26,7 +25,6 @@ package protocol StoreFileErrorCode: Equatable {
 extension StoreFileError {
     /// - Parameters:
     ///   - error: stays as it is if it is one of the store's own.
-    ///   - path: the store's file.
     ///   - action: the failed action: "opened", "written" …
     package init(_ error: any Error, path: String, action: String) {
         if let error = error as? Self {
@@ -71,10 +69,7 @@ extension StoreFileError {
         }
     }
 
-    /// - Parameters:
-    ///   - action: the failed action on a file or folder: "renamed", "removed" …
-    ///   - code: the system's error code.
-    ///   - text: the error's text.
+    /// - Parameter action: the failed action on a file or folder: "renamed", "removed" …
     package init(path: String, action: String, _ code: Int32, text: String) {
         let problem = "\(path) cannot be \(action): \(text)"
         switch code {

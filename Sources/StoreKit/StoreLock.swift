@@ -6,8 +6,7 @@ package struct StoreLock<Failure: StoreFileError>: Sendable {
     private let file: LockFile
 
     /// - Parameters:
-    ///   - path: the lock's file.
-    ///   - mode: mode for creating that file, as for open(2).
+    ///   - mode: mode for creating the lock's file, as for open(2).
     ///   - store: description for people: "the store /var/lib/…".
     ///   - alternative: suggestion instead of a store in use: "another path".
     ///   - folder: what to make first if it is missing: "the folder".

@@ -3,10 +3,9 @@ import Foundation
 import GRDB
 import Gateway
 
-/// The machine that the store runs on, as described by its opener.
+/// The machine that the store runs on.
 package struct Machine: Hashable, Sendable {
-    /// Digest of something unique to this machine, such as /etc/machine-id. A different digest means that the file was
-    /// copied.
+    /// Digest of something unique to the machine, such as /etc/machine-id. A different digest means a copied file.
     package var digest: String
     /// This boot of the machine.
     package var boot: String
@@ -71,14 +70,14 @@ struct HostRow {
         }
     }
 
-    /// Draws a new id with bits from SQLite, which gets them from the system.
+    /// Draws a new id. SQLite gets the bits from the system.
     static func drawID(_ db: Database) throws -> HostID {
         let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)") ?? Data()
         var rng = DrawnBytes(bytes: [UInt8](bytes)[...])
         return HostID(using: &rng)
     }
 
-    /// Binds the file to its machine, or gives the host a new id if it was bound to another one.
+    /// Binds the file to its machine, or gives a copied file's host a new id.
     static func identify(on machine: Machine?, _ db: Database) throws -> HostIdentity {
         var row = try HostRow(db)
         guard let machine, machine.digest != row.machine else { return HostIdentity(host: row.id) }

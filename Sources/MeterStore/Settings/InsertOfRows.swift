@@ -2,13 +2,12 @@ import GRDB
 
 /// A statement that writes several rows at once: beginning and ending a statement costs as much as a short row.
 struct InsertOfRows: Sendable {
-    /// Maximum number of rows in one statement.
     static let rowsMax = 8
     /// Statements by number of rows, from one.
     private let texts: [String]
 
     /// - Parameters:
-    ///   - head: the beginning with the columns' names: `INSERT INTO table (one, two)`.
+    ///   - head: the beginning, such as `INSERT INTO table (one, two)`.
     ///   - columns: their number.
     ///   - tail: text after the values.
     init(_ head: String, columns: Int, _ tail: String = "") {
@@ -18,8 +17,6 @@ struct InsertOfRows: Sendable {
         }
     }
 
-    /// Writes a row for each element, in order.
-    ///
     /// - Parameter values: returns an element's row, one value for each column.
     func run<Element, each Value: StatementBinding>(
         _ elements: [Element], _ db: Database, values: (Element) -> (repeat each Value)

@@ -20,7 +20,6 @@ struct MembershipRow {
             lastSuccess: (row[2] as Int64?).map { WallTime(millisecondsSince1970: $0) }, failures: row[3])
     }
 
-    /// Stores that the host is in this zone now.
     mutating func enter(_ zone: SyncZone, _ db: Database) throws {
         self.zone = zone.identity(after: self.zone, name: zoneName)
         zoneName = zone.name

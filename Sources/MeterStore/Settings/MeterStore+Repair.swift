@@ -46,7 +46,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Queues all properties and deletions that are not in the outbox yet.
+    /// Queues all properties and deletions that are not queued yet.
     func queueEverything() throws {
         try queueAll(where: "1", [])
     }
@@ -60,7 +60,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// Queues rows with their old stamps: they were not written now, whatever the calendar was.
+    /// Queues rows with their old stamps, because they were not written now.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)

@@ -156,7 +156,6 @@ extension MeterStore {
         }
     }
 
-    /// Sets the connection up for many or for few records.
     func tune(_ db: Database, isMuchWritten: Bool) throws {
         try isTunedForMuch.withLock { isTuned in
             guard isTuned != isMuchWritten else { return }
@@ -165,7 +164,7 @@ extension MeterStore {
         }
     }
 
-    /// Returns the cloud's wall clock, if known since the machine started; otherwise this host's own.
+    /// Returns the cloud's wall clock, or this host's own if the cloud's is unknown since boot.
     func physicalTime(at moment: HostMoment) -> UInt64 {
         let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
         return UInt64(clamping: wall.millisecondsSince1970)

@@ -171,7 +171,6 @@ extension SettingsTransaction {
 }
 
 extension SettingsTransaction {
-    /// Reports a changed record, once.
     mutating func report(_ key: RecordKey, in result: inout MergeOutcome) {
         if reported.insert(key).inserted { result.changed.append(key) }
     }

@@ -16,7 +16,6 @@ package struct ParkedRecord: Hashable, Sendable {
     /// The type as it arrived. The stored copy has control characters as `\u{…}`.
     package var type: String
     package var name: String
-    /// The reason in words.
     package var reason: String
     /// The original record as JSON.
     package var raw: String
@@ -25,7 +24,6 @@ package struct ParkedRecord: Hashable, Sendable {
 }
 
 extension MeterStore {
-    /// Returns parked records, newest first.
     package func parkedRecords(limit: Int) async throws(StoreError) -> [ParkedRecord] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -104,7 +102,7 @@ extension SettingsTransaction {
 }
 
 extension String {
-    /// Text without control characters: GRDB ends a text at the first NUL, and terminals obey the others.
+    /// GRDB ends a text at the first NUL, and terminals obey other control characters.
     fileprivate var withoutControls: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -2,8 +2,8 @@ import Domain
 import GRDB
 import Gateway
 
-// Values set aside: the zone did not list them, or they are others' values from the previous zone. They stay out of the
-// way until the cloud lists them again, a person decides, or they are old.
+// Values set aside: a zone did not list them, or they are others' from the previous zone. They wait until the cloud
+// lists them again, a person decides, or they are old.
 
 extension SettingsTransaction {
     /// - Parameter zone: their zone; '' if unknown.
@@ -38,7 +38,7 @@ extension SettingsTransaction {
         ).run(values + entry)
     }
 
-    /// Removes values from the list that the cloud lists again, unless the set-aside ones are newer.
+    /// Forgets set-aside values that the cloud lists again, unless they are newer.
     mutating func outdateAside(_ listed: SyncRecord) throws {
         if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
         guard hasAside == true else { return }

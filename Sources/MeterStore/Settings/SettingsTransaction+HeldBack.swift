@@ -55,7 +55,6 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM held_back WHERE record = ?").run(row)
     }
 
-    /// Number of held back records with waiting changes.
     static func heldBackCount(_ db: Database) throws -> Int {
         let statement = try db.cachedStatement(
             sql: """
@@ -65,7 +64,6 @@ extension SettingsTransaction {
         return try Int.fetchOne(statement) ?? 0
     }
 
-    /// SQL condition on the outbox.
     static let isHeldBack =
         "EXISTS (SELECT 1 FROM held_back WHERE held_back.record = outbox.record AND held_back.is_held = 1)"
 }

@@ -1,7 +1,6 @@
 import Domain
 import GRDB
 
-/// A row of the outbox.
 struct OutboxEntry {
     var record: Int64
     /// '' for the record's deletion.
@@ -74,7 +73,6 @@ extension SettingsTransaction {
                 boot, sinceBoot?.sinceOrigin.milliseconds
             )
         }
-        // An entry that was already waiting is not new.
         if db.totalChangesCount > before { try stopHoldingBack(row) }
     }
 
@@ -115,7 +113,7 @@ extension SettingsTransaction {
         try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
     }
 
-    /// Returns all waiting entries in the order of writing.
+    /// In the order of writing.
     func allPending() throws -> [OutboxEntry] {
         try Row.fetchAll(
             db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"

@@ -1,9 +1,9 @@
 import Domain
 import GRDB
 
-// A full resync of a type follows an expired token or unknown progress: the cloud then sends everything that it has.
-// Values that it does not send were deleted long ago or lost. Since nobody knows which, they are set aside, not
-// deleted. Waiting and refused values stay, because they are this host's own.
+// A full resync of a type follows an expired token or unknown progress: the cloud then sends all that it has. Missing
+// values were deleted long ago or lost. Nobody knows which, so they are set aside, not deleted. Waiting and refused
+// values stay: they are this host's own.
 
 extension SettingsTransaction {
     /// Returns the number of the running refetch, if any.
@@ -21,7 +21,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores the type's progress. With the last page of a refetch, first sets aside unseen records.
+    /// Stores the type's progress. The last page of a refetch first sets aside unseen records.
     mutating func advance(_ page: ChangesPage, refetch: Int64?, into result: inout MergeOutcome) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")

@@ -4,20 +4,18 @@ import Gateway
 
 /// The settings' tables within one transaction: this host's identity, its clock, and the rows of records.
 ///
-/// Loaded when a transaction begins and saved when it ends, so that the clock's high-water mark is stored together with
-/// its uses.
+/// Saved when the transaction ends, so that the clock's high-water mark is stored together with its uses.
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// Time when this host learns of the transaction's values, by its own calendar.
+    /// Time by this host's calendar when it learns of the values.
     let learned: WallTime
     /// This boot of the machine, if known.
     let boot: String?
     /// Cached row numbers; nil for a missing record.
     private var rows: [RecordKey: Int64?] = [:]
-    /// Records that the result lists as changed.
     var reported: Set<RecordKey> = []
-    /// Cached numbers of running refetches; nil for a type without one.
+    /// Cached numbers of running refetches.
     var refetches: [RecordType: Int64?] = [:]
     /// Nil before the first look-up.
     var hasParked: Bool?
@@ -160,7 +158,6 @@ extension SettingsTransaction {
             deletion?.broughtBy?.description, row)
     }
 
-    /// Removes the register and its outbox entry.
     func remove(_ property: String, of row: Int64) throws {
         try removeRegister(property, of: row)
         try drop(property, of: row)
@@ -188,7 +185,7 @@ extension SettingsTransaction {
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
         try insert(values, of: key)
-        // Only a record with more values than the limit of a property can exceed that limit.
+        // Only a record with more values than a property may have can exceed a property's limit.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
         guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }

@@ -29,7 +29,6 @@ extension Stamp {
 }
 
 extension HostID {
-    /// Reads the host that brought a value to the cloud.
     init?(bringer text: String?) throws {
         guard let text else { return nil }
         guard let host = HostID(text) else {
@@ -106,18 +105,16 @@ extension SettingValue {
 }
 
 extension Statement {
-    /// Runs the statement with arguments for its question marks, in order.
     func run(_ arguments: [(any DatabaseValueConvertible)?]) throws {
         try execute(arguments: StatementArguments(arguments))
     }
 
-    /// The same without a list of arguments, for statements that run thousands of times: a page of records, or a
-    /// rebuild.
+    /// Avoids a list of arguments, for statements that run thousands of times: a page of records, or a rebuild.
     func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
         try bound(repeat each values).execute()
     }
 
-    /// Binds the values to the question marks, in order, for a fetch without arguments.
+    /// Binds the values to the question marks, for a fetch without arguments.
     func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
         unbind()
         var bound: CInt = 0
@@ -129,7 +126,7 @@ extension Statement {
     /// Ends the previous execution, and tells GRDB that there is nothing to bind.
     func unbind() { setUncheckedArguments(StatementArguments()) }
 
-    /// Binds the values to the question marks after the first `bound`, and advances `bound`.
+    /// Binds the values to the question marks after the first `bound`.
     func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {
         for value in repeat each values {
             bound += 1
@@ -138,7 +135,6 @@ extension Statement {
         }
     }
 
-    /// Asserts that each question mark has a value.
     func checkBound(_ bound: CInt) {
         assert(Int64(0).bind(to: sqliteStatement, at: bound + 1) != 0, "a question mark has no value: \(sql)")
     }

@@ -1,21 +1,21 @@
 import Domain
 
-/// The values that a simulated meter measures: a charging phone, whose current falls as it fills, at a supply that
-/// sags; or a battery being discharged.
+/// Values for a simulated meter: a charging phone, whose current falls as it fills, at a supply that sags; or a battery
+/// being discharged.
 ///
 /// A pure function of time and seed. `step` counts the meter's updates; values only change between steps.
 package struct ElectricalLoad: Sendable {
-    /// Voltage of the supply without load, in volts.
+    /// Voltage without load, in volts.
     package var supply: Double
-    /// Current at the start, in amperes.
+    /// Amperes at the start.
     package var startCurrent: Double
     /// Time in which the current halves, in seconds.
     package var halfLife: Double
     /// Temperature of the surroundings in degrees Celsius, shown while nothing flows.
     package var ambient: Double
     package var seed: UInt64
-    /// Time in which the current empties a battery, in seconds. Its voltage falls meanwhile, and nothing flows
-    /// afterwards. Nil for the phone.
+    /// Seconds in which the current empties a battery, whose voltage falls meanwhile. Nothing flows afterwards. Nil for
+    /// the phone.
     package var discharge: Double?
 
     package init(

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Simulates the meters of one family. Lives in the family's folder, and is listed in `SimulatorCatalogue.standard`.
+/// Simulates the meters of one family. Listed in `SimulatorCatalogue.standard`.
 package protocol FamilySimulator: Sendable {
     var family: MeterFamily { get }
     /// - Parameter transport: one that the model has.
@@ -16,7 +16,6 @@ extension FamilySimulator {
 }
 
 package struct SimulatorOptions: Hashable, Sendable {
-    /// Makes two meters of one model differ.
     package var seed: UInt64
     /// Interval of updates; nil for the model's own.
     package var refresh: Duration?
@@ -27,12 +26,9 @@ package struct SimulatorOptions: Hashable, Sendable {
     /// Whether the link delivers commands late and in bunches, so that their distance must not matter.
     package var isBunched = false
 
-    /// Returns the required gap between two commands.
-    ///
     /// - Parameter own: the meter's own gap.
     func commandGap(_ own: Duration) -> Duration { isBunched ? .zero : own }
 
-    /// Course of the measured values.
     package enum Flow: Hashable, Sendable {
         /// Charges a phone, whose current halves in each such time.
         case charge(halfLife: Duration)
@@ -42,8 +38,6 @@ package struct SimulatorOptions: Hashable, Sendable {
 }
 
 extension SimulatorOptions {
-    /// Returns the load of a meter.
-    ///
     /// - Parameter usual: the load without a chosen flow.
     package func load(usual: ElectricalLoad? = nil) -> ElectricalLoad {
         var load = usual ?? ElectricalLoad(seed: seed)

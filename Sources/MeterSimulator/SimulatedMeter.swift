@@ -6,7 +6,6 @@ package import Domain
 /// moves the bytes (see SimulatedPort).
 package protocol SimulatedMeter: Sendable {
     var model: ModelName { get }
-    /// Faults to inject from now on.
     var faults: SimulatorFaults { get set }
     /// Takes bytes from the host. Returns the answers due at once, one element for each write of the meter.
     mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]]
@@ -18,21 +17,19 @@ package protocol SimulatedMeter: Sendable {
     mutating func powerCycle()
 }
 
-/// Faults to inject. Each affects every n-th answer, so that runs are repeatable.
+/// Faults that affect every n-th answer, so that runs are repeatable.
 package struct SimulatorFaults: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         /// The answer ends too early.
         case shortBlock = "short"
         /// A few stray bytes precede the answer.
         case shifted
-        /// No answer.
         case silence
         case wrongCheck = "wrong-check"
         /// Random bytes in place of the answer.
         case garbage
     }
 
-    /// Nil for no fault.
     package var kind: Kind?
     /// The fault affects every `period`-th answer; at least 1.
     package private(set) var period: Int
@@ -44,11 +41,11 @@ package struct SimulatorFaults: Hashable, Sendable {
 
     package static let none = SimulatorFaults()
 
-    /// Applies the fault to an answer if it is this answer's turn.
+    /// Applies the fault if it is this answer's turn.
     ///
     /// - Parameters:
     ///   - number: number of the answer, from 1.
-    ///   - checkOffset: offset in the answer of the byte to corrupt for a wrong check.
+    ///   - checkOffset: offset of the byte to corrupt for a wrong check.
     /// - Returns: nil for no answer.
     package func apply(to answer: [UInt8], number: Int, checkOffset: Int) -> [UInt8]? {
         guard let kind, number % period == 0 else { return answer }

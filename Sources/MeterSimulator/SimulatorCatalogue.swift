@@ -6,14 +6,12 @@ package struct SimulatorCatalogue: Sendable {
     package let families: [any FamilySimulator]
     private let catalogue: MeterCatalogue
 
-    /// - Parameter catalogue: the meters to simulate.
     package init(families: [any FamilySimulator], of catalogue: MeterCatalogue) {
         self.families = families
         self.catalogue = catalogue
     }
 
-    /// Separate from `MeterCatalogue.standard`, so that code without simulators, such as the gateway's services, is not
-    /// linked to any.
+    /// Separate from `MeterCatalogue.standard`, so that the gateway's services are not linked to simulators.
     package static let standard = SimulatorCatalogue(
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
@@ -23,7 +21,6 @@ package struct SimulatorCatalogue: Sendable {
 
     package subscript(_ family: MeterFamily) -> (any FamilySimulator)? { families.first { $0.family == family } }
 
-    /// Models that have a simulator.
     package var models: [ModelName] { catalogue.models.filter { self[$0.family] != nil } }
 
     /// Longest Bluetooth LE notification before a larger MTU is negotiated: an MTU of 23, minus the header (Core

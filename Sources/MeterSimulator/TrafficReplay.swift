@@ -2,14 +2,14 @@ package import Domain
 
 /// A meter that replays a recorded one's bytes, without the state behind them.
 ///
-/// - A recording with requests answers each request with what followed the same request, and at the next time with what
-///   followed its next occurrence. An unknown request gets the answer to the next recorded one.
-/// - A recording of a pushing meter, without requests but with several messages at different times, is replayed at its
-///   own pace, over and over.
-/// - Any other recording has no order to keep: every request is answered with all of it.
+/// - With requests: each request gets what followed the same request, and the next time what followed its next
+///   occurrence. An unknown request gets the answer to the next recorded one.
+/// - Without requests, with several messages at different times: the recorded meter pushes, and is replayed at its own
+///   pace, over and over.
+/// - Otherwise every request is answered with the whole recording.
 ///
 /// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without it, and answers
-/// get the id of the present request.
+/// get the present request's id.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -24,7 +24,6 @@ package struct TrafficReplay: SimulatedMeter {
     private var round = 0
     private var answers = 0
 
-    /// A recorded message.
     package struct Message: Hashable, Sendable {
         /// Time since an arbitrary origin, the same for all messages.
         package var time: Duration
@@ -48,8 +47,8 @@ package struct TrafficReplay: SimulatedMeter {
         var answers: [[UInt8]]
     }
 
-    /// - Parameter messages: in the order of recording. If there are requests, the meter's messages before the first
-    ///   one are not replayed. Empty messages are skipped.
+    /// - Parameter messages: in the order of recording. The meter's messages before the first request are not replayed;
+    ///   empty ones are skipped.
     package init(model: ModelName, messages: [Message], in simulators: SimulatorCatalogue = .standard) {
         self.model = model
         idOffset = simulators[model.family]?.echoedIDOffset

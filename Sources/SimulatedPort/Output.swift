@@ -30,7 +30,6 @@ struct Output {
         byteCount = 0
     }
 
-    /// Writes until the line is full or nothing is left.
     mutating func write(to line: FileDescriptor) throws(Errno) {
         while !isEmpty {
             let offset = offset

@@ -1,6 +1,5 @@
 import LinuxIO
 
-/// A reusable read buffer.
 final class ReadBuffer {
     private let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
 

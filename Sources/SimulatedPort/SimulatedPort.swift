@@ -40,7 +40,7 @@ package actor SimulatedPort {
 
     package var model: ModelName { meter.model }
 
-    /// The port's device node; nil while unplugged.
+    /// Nil while unplugged.
     package var path: String? {
         switch line {
         case .unplugged: nil
@@ -50,7 +50,6 @@ package actor SimulatedPort {
 
     // MARK: What a person could do to it
 
-    /// Switches the meter on and plugs it in.
     package func start() throws(Errno) {
         switchOn()
         try plug()
@@ -90,7 +89,6 @@ package actor SimulatedPort {
         switchOn()
     }
 
-    /// Sets the faults from now on.
     package func setFaults(_ faults: SimulatorFaults) {
         meter.faults = faults
     }
@@ -159,7 +157,6 @@ package actor SimulatedPort {
         due = nil
     }
 
-    /// Sets the timer for the meter's next push.
     private func setDue() {
         let next = meter.nextDue
         guard next != due?.time else { return }

@@ -49,6 +49,5 @@ package struct SimulatedStream: ~Copyable {
         for bytes in writes { try output.writeAll(framing.wrap(bytes)) }
     }
 
-    /// Time since the meter was switched on.
     private var time: Duration { LinuxClock.now - start }
 }

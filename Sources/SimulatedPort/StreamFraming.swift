@@ -10,7 +10,6 @@ package struct StreamFraming: Sendable {
         case framed
     }
 
-    /// Longest message that can be framed.
     package static let longest = Int(UInt16.max)
 
     private let form: Form

@@ -20,7 +20,6 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     /// Differences between Atorch meters of one type.
     package struct Quirks: Hashable, Sendable {
-        /// Last byte of a report.
         package var check = Check.rule(.fromMessage)
         /// Whether replies name the meter's own type, as a J7-H's do.
         var repliesWithItsType = false
@@ -44,9 +43,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         /// The last byte of a report (Docs/Protocols/Atorch.md#check-byte).
         package enum Check: Hashable, Sendable {
             case rule(AtorchCheck.Rule)
-            /// The same byte in each report.
             case constant(UInt8)
-            /// An arbitrary byte in each report.
             case arbitrary
         }
 
@@ -134,8 +131,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         lastStep = step
     }
 
-    /// Executes a command and returns the reply. A command with a wrong check byte, or an unknown one, is not
-    /// supported.
+    /// A command with a wrong check byte, or an unknown one, is not supported.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes), command.type == type, !quirks.refused.contains(command.code) else {
             return AtorchReply(.unsupported)
@@ -234,7 +230,6 @@ package struct SimulatedAtorch: SimulatedMeter {
         body.append(quirks.powerFactorByte)
     }
 
-    /// Appends the counted hours, minutes and seconds.
     private func appendTime(to body: inout [UInt8]) {
         let seconds = Int(Double(countedSteps) * stepLength)
         body.appendBE(UInt16(clamping: seconds / 3600))

@@ -14,7 +14,6 @@ package struct SimulatedDL24: SimulatedMeter {
     private let quirks: Quirks
     private var rng: SplitMix64
     private var input: [UInt8] = []
-    /// Pending answers in the order of sending.
     private var answers: [(time: Duration, bytes: [UInt8])] = []
 
     private var isOn: Bool
@@ -33,7 +32,6 @@ package struct SimulatedDL24: SimulatedMeter {
     private var messages = 0
     private var ignored = 0
 
-    /// Differences between such loads.
     package struct Quirks: Hashable, Sendable {
         /// False on one known load (KrystianD/dl24-electronic-load, issue 3).
         package var answersQueries = true
@@ -42,7 +40,6 @@ package struct SimulatedDL24: SimulatedMeter {
         package var losesOneIn = 100
         /// Whether every other answer that collides with a report is lost.
         package var losesCollisions = true
-        /// Whether it is on at the start.
         package var startsOn = false
         /// Number of first orders that it confirms but ignores.
         package var ignoresOrders = 0
@@ -52,7 +49,6 @@ package struct SimulatedDL24: SimulatedMeter {
         package init() {}
     }
 
-    /// A battery that is being discharged.
     package struct Battery: Hashable, Sendable {
         package var capacity_mAh: Double
         /// Voltage without load, when full.
@@ -66,7 +62,8 @@ package struct SimulatedDL24: SimulatedMeter {
             self.resistance = resistance
         }
 
-        /// Flat for most of the charge, then down to 0.6 of it, roughly like a lithium cell.
+        /// Returns the voltage without load: flat for most of the charge, then down to 0.6 of it, roughly like a
+        /// lithium cell.
         func openVoltage(drawn_mAh: Double) -> Double {
             let left = max(0, 1 - drawn_mAh / capacity_mAh)
             return voltage * (left > 0.1 ? 0.87 + 0.13 * left : 0.6 + 2.83 * left)
@@ -159,7 +156,6 @@ package struct SimulatedDL24: SimulatedMeter {
         }
     }
 
-    /// Ignores unknown codes.
     private mutating func answer(_ code: UInt8, _ high: UInt8, _ low: UInt8, at time: Duration) {
         if let order = PX100Order(code: code, high, low) {
             if ignored < quirks.ignoresOrders { ignored += 1 } else { obey(order) }

@@ -1,8 +1,8 @@
 package import Domain
 import MeterCodec
 
-/// A simulated CT-3 (Docs/Protocols/CT3.md). Silent until started; then sends samples at the requested pace, and
-/// answers each start and stop. A stream goes on until it is stopped, even without a listener.
+/// A simulated CT-3 (Docs/Protocols/CT3.md). Silent until started; then sends samples at the requested pace until
+/// stopped, even without a listener. Answers each start and stop.
 package struct SimulatedCT3: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none

@@ -7,7 +7,6 @@ import MeterCodec
 package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Number of power-ons, as reported in the info frame.
     package private(set) var bootCount = 1
     private let load: ElectricalLoad
     private let serial: UInt32
@@ -18,7 +17,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     private var ticks = 0
     private var notifications = 0
 
-    /// The meter's own period, which is also the load's step.
+    /// Period of the meter, also the load's step.
     private static let tickSeconds = 0.1
     /// The counting group out of ten, numbered from 1.
     private static let group: UInt8 = 1
@@ -83,7 +82,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
         ticks = last
     }
 
-    /// Returns the frames of one tick: volts and amperes, and on every fifth tick the data lines and the rest.
+    /// Returns volts and amperes, and on every fifth tick the data lines and the rest.
     private func frames() -> [UInt8] {
         let state = load.state(step: ticks, length: Self.tickSeconds)
         var quick: [UInt8] = []

@@ -8,7 +8,6 @@ import MeterCodec
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Number of power-ons.
     package private(set) var bootCount = 1
     /// Whether commands came too fast and hung it. Only `powerCycle` helps.
     package private(set) var isHung = false
@@ -27,7 +26,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// A stream that was started, even if its lease has expired.
+    /// May outlive its lease.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration

@@ -3,14 +3,13 @@ package import MeterCodec
 
 /// A simulated board that prints lines as in its description, by itself or on request (Docs/Meters/GENERIC.md).
 ///
-/// After power-on or reset it is silent for the time of a boot loader; then it prints a greeting, as sketches do.
+/// After power-on or reset a boot loader keeps it silent; then it prints a greeting, as sketches do.
 package struct SimulatedBoard: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let description: LineDescription
     private let load: ElectricalLoad
     private let period: Duration
-    /// Text printed once after the start, with line ends.
     private let greeting: [UInt8]
     private var counter = EnergyCounter()
     private var lastStep = 0

@@ -2,9 +2,9 @@ import Cryptography
 package import Domain
 import MeterCodec
 
-/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md). Repeats each request's number,
-/// answers what a host without authentication may see, and fills a queue while the graph runs. A host that proves that
-/// it knows the hardware id also sees queue and logs, until it disconnects.
+/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md). Repeats each request's number, and
+/// fills a queue while the graph runs. A host that proves its knowledge of the hardware id also sees queue and logs,
+/// until it disconnects.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -109,7 +109,6 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private static let encryptedLength = KM003CHeader.length + 32
 
-    /// Returns the answer, and the memory contents that follow it.
     private mutating func answer(
         _ request: KM003CHeader, _ body: [UInt8], at time: Duration
     ) -> (head: [UInt8], encrypted: [UInt8]) {
@@ -223,7 +222,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         SimulatedKM003CPower.supply(at: refresh * step).feeding(load.state(step: step, length: stepLength))
     }
 
-    /// Renders the measurements as `KM003CADC` reads them, with averages over four steps.
+    /// In the form that `KM003CADC` reads, with averages over four steps.
     private func measurements() -> [UInt8] {
         let state = state(step: lastStep)
         let recent = (max(0, lastStep - 3)...lastStep).map { self.state(step: $0) }

@@ -68,7 +68,7 @@ struct SimulatedKM003CMemory: Sendable {
         Array((bytes + [UInt8](repeating: 0xFF, count: max(0, length - bytes.count))).prefix(length))
     }
 
-    /// Returns a block of texts of twelve bytes each, after sixteen unknown bytes.
+    /// Texts of twelve bytes each, after sixteen unknown bytes.
     private func block(version: String, date: String) -> [UInt8] {
         let texts = [model.displayName, version, date].flatMap { text in
             Array(text.utf8) + [UInt8](repeating: 0, count: 12 - text.utf8.count)

@@ -33,10 +33,9 @@ struct SimulatedKM003CPower: Sendable {
         return waiting.flatMap { $0 }
     }
 
-    /// States of the meter's own machine so far: two lists, each of one state and its second.
+    /// The meter's own states so far: two lists, each of one state and its second.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
-    /// The device plugged in at a moment.
     struct Supply: Hashable, Sendable {
         /// Nil without a device.
         var line: CCLine?
@@ -68,7 +67,6 @@ struct SimulatedKM003CPower: Sendable {
     }
 }
 
-/// Messages on the CC line, with their times.
 private struct PDScript {
     /// Duration of both visits in milliseconds.
     static let cycle = 600_000
@@ -100,7 +98,6 @@ private struct PDScript {
     private(set) var events: [Event] = []
     private(set) var supplies: [(milliseconds: Int, supply: SimulatedKM003CPower.Supply)] = []
     private var now = 0
-    /// Next message number of each sender.
     private var ids: [Sender: UInt8] = [:]
 
     private enum Sender: Hashable { case source, sink, sourceToCable, cable }
@@ -185,9 +182,7 @@ private struct PDScript {
         supplies.append((now, .init(line: nil, voltage_mV: 0)))
     }
 
-    /// Lets the source ask for the identity of the cable's plug.
-    ///
-    /// - Parameter cable: the object that describes it (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
+    /// - Parameter cable: the object that describes the cable (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
     private mutating func askCable(_ cable: UInt32, after pause: Int) {
         data(15, [0xFF00_A001], from: .sourceToCable, after: pause)
         data(15, [0xFF00_A041, 0x1800_FFFF, 0, 0, cable], from: .cable, after: 3)

@@ -7,13 +7,12 @@ package import MeterCodec
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// The running program. Power-on without the button starts the firmware.
+    /// Power-on without the button starts the firmware.
     package private(set) var mode: TC66Mode
     /// Page on display, 0 to 5.
     package private(set) var page = 0
     /// Quarter turns of the screen, 0 to 3.
     package private(set) var rotation = 0
-    /// Number of power-ons.
     package private(set) var powerOnCount = 1
     private let link: TC66Link
     private let answerTime: Duration
@@ -22,13 +21,12 @@ package struct SimulatedTC66: SimulatedMeter {
     private let serial: UInt32
     private let temperatureUnit: TemperatureUnit
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
-    /// The counting group, 0 or 1, as chosen on the meter.
+    /// 0 or 1, as chosen on the meter.
     private let group: Int
     /// The recorder's contents in the wire format: one record per second.
     private var recording: [UInt8] = []
     private var recordedSeconds = 0
     private var received: [UInt8] = []
-    /// Pending answers, earliest first.
     private var pending: [(time: Duration, bytes: [UInt8])] = []
     private var lastStep = 0
     private var answers = 0
@@ -149,7 +147,6 @@ package struct SimulatedTC66: SimulatedMeter {
         return faults.apply(to: answer, number: answers, checkOffset: checkOffset).map { [$0] } ?? []
     }
 
-    /// Renders the answer as `TC66Block` reads it.
     private func block() -> [UInt8] {
         let state = load.state(step: lastStep, length: stepLength)
         let plain = [measurements(state), totals(state), []].enumerated().flatMap { index, fields in

@@ -11,7 +11,6 @@ package struct SimulatedUM: SimulatedMeter {
     private let refresh: Duration
     /// Whether it expects each byte in a frame of its own.
     private let isWrapped: Bool
-    /// Delay of the first answer.
     private let firstDelay: Duration
     /// Time of the first answer, while it is pending.
     private var firstDue: Duration?
@@ -127,7 +126,6 @@ package struct SimulatedUM: SimulatedMeter {
         return faults.apply(to: block(), number: answers, checkOffset: 129)
     }
 
-    /// Renders the block as `UMBlock` reads it.
     private func block() -> [UInt8] {
         let state = load.state(step: lastStep, length: stepLength)
         let scales = UMScales.of(model)

@@ -131,7 +131,7 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     /// The messages, with milliseconds since the round began: the charger's offers, the phone's request, and the
     /// acceptance. The offers are a captured charger's (km003c-rs, km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3 A,
-    /// and a programmable one; the phone requests the second.
+    /// and a programmable one.
     private static let script: [Line] = [
         (2000, [0xA1, 0x33, 0x2C, 0x91, 0x01, 0x08, 0x2C, 0xD1, 0x02, 0x00, 0x3C, 0x21, 0xDC, 0xC0]),
         (2001, [0x81, 0x02]),
@@ -143,7 +143,6 @@ package struct SimulatedWITRN: SimulatedMeter {
         (2151, [0x81, 0x06]),
     ].map { Line(milliseconds: $0.0, bytes: $0.1) }
 
-    /// Returns the reports about messages up to `time`.
     private mutating func messages(until time: Duration) -> [[UInt8]] {
         guard hearsPD else { return [] }
         let now = Int(clamping: time.milliseconds)

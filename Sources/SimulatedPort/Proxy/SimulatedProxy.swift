@@ -24,7 +24,6 @@ package struct SimulatedProxy: Sendable {
         package init() {}
     }
 
-    /// Faults to inject.
     package enum Fault: String, CaseIterable, Sendable {
         /// The node refuses the handshake with a text.
         case rejects
@@ -40,7 +39,7 @@ package struct SimulatedProxy: Sendable {
         case gattError = "gatt-error"
         /// Each write with a response is lost for lack of room.
         case congested
-        /// A connect takes a slot and gets no answer.
+        /// A connect gets no answer, but takes a slot.
         case silent
         /// A connect fails: the meter is out of range.
         case notEstablished = "not-established"
@@ -67,13 +66,10 @@ package struct SimulatedProxy: Sendable {
     private var subscriber: Client?
     package private(set) var meters: [SimulatedRadioMeter]
     package var sensors: SimulatedSensors?
-    /// Links by address.
     private var links: Set<UInt64> = []
-    /// Addresses that have a slot.
     package private(set) var allocated: Set<UInt64> = []
     /// 1 during an active search.
     package private(set) var mode: UInt32 = 0
-    /// The last mode that a client requested.
     package private(set) var lastMode: UInt32?
     private var nextAdvertisement = Duration.zero
 
@@ -144,7 +140,6 @@ package struct SimulatedProxy: Sendable {
 
     private mutating func send(_ frame: APIFrame, to client: Client) -> [Output] { send([frame], to: client) }
 
-    /// Sends messages that arrive together.
     private mutating func send(_ frames: [APIFrame], to client: Client) -> [Output] {
         guard !frames.isEmpty, var connection = clients[client] else { return [] }
         var all: [UInt8] = []
@@ -284,7 +279,6 @@ package struct SimulatedProxy: Sendable {
         }
     }
 
-    /// Ends a link and frees its slot.
     private mutating func end(_ address: UInt64, reason: Int) -> [APIFrame] {
         links.remove(address)
         if !options.faults.contains(.slotKept) { allocated.remove(address) }

@@ -26,10 +26,8 @@ package actor SimulatedProxyPort {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Begins to serve.
-    ///
     /// - Parameter port: 0 for any.
-    /// - Returns: the port.
+    /// - Returns: the port in use.
     package func serve(at host: String, port: Int) throws -> Int {
         let listener = try TCPSocket.listen(at: host, port: port)
         self.listener = listener
@@ -37,7 +35,6 @@ package actor SimulatedProxyPort {
         return TCPSocket.port(of: listener) ?? port
     }
 
-    /// Stops serving.
     package func stop() {
         alarm.cancel()
         for client in Array(clients.keys) { close(client) }

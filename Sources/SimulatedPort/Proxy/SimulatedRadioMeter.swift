@@ -18,9 +18,6 @@ package struct SimulatedRadioMeter: Sendable {
     private let subscription: UInt16
     private(set) var isSubscribed = false
 
-    /// - Parameters:
-    ///   - name: name in the advertisement.
-    ///   - catalogue: knows the model's radio module.
     package init(
         _ meter: any SimulatedMeter, address: MACAddress, isRandom: Bool = false, rssi: Int = -60, name: String? = nil,
         in catalogue: MeterCatalogue = .standard
@@ -47,7 +44,6 @@ package struct SimulatedRadioMeter: Sendable {
 
     // MARK: The line
 
-    /// Resets the state of the link.
     mutating func reset() { isSubscribed = false }
 
     func value(of handle: UInt16) -> [UInt8]? {
@@ -77,7 +73,6 @@ package struct SimulatedRadioMeter: Sendable {
     var nextDue: Duration? { meter.nextDue }
     var inputHandle: UInt16 { input }
 
-    /// Returns nothing before the subscription.
     private func told(_ values: [[UInt8]]) -> [[UInt8]] { isSubscribed ? values : [] }
 
     // MARK: Attributes (Docs/Protocols/UM.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le)

@@ -1,12 +1,10 @@
 import Domain
 import ESPHomeCore
 
-/// A simulated node's end of a connection's framing.
 struct SimulatedWire: Sendable {
     enum Event {
         case send([UInt8])
         case message(APIFrame)
-        /// Stops reading and sending.
         case refuse
     }
 

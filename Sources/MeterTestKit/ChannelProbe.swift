@@ -31,7 +31,6 @@ package final class ChannelProbe: Sendable {
         }
     }
 
-    /// Number of events so far.
     package var eventCount: Int { counter.value }
 
     package func next() async -> ChannelEvent? {

@@ -1,7 +1,6 @@
 package import Cloud
 package import Domain
 
-/// Short forms of common calls.
 extension CloudEngine {
     /// Writes records that change no alias; no lease counts as expired.
     package func modify(_ records: [SyncRecord], in zone: String, now: WallTime) async throws -> [RecordOutcome] {

@@ -17,8 +17,8 @@ package func eventually(
 package final class Patience: Sendable {
     /// Real time: more than the busiest machine needs, and less than a suite may take.
     package static let limit = Duration.seconds(300)
-    /// Minimum number of turns for other tasks before giving up. Each turn comes after every test that is ready to run,
-    /// some of which take seconds. Minutes alone therefore only show how busy the machine is.
+    /// Minimum number of turns for other tasks before giving up. A turn comes after every test that is ready to run,
+    /// some of which take seconds, so minutes alone only show how busy the machine is.
     package static let turnsMin = 10_000
 
     private let what: String
@@ -27,9 +27,6 @@ package final class Patience: Sendable {
     private let end: MonotonicTime
     private let turns = Atomic(0)
 
-    /// - Parameters:
-    ///   - turnsMin: minimum number of turns for other tasks, however long they take.
-    ///   - now: the clock of the limit.
     package init(
         _ what: String, limit: Duration = Patience.limit, turnsMin: Int = Patience.turnsMin,
         now: @escaping @Sendable () -> MonotonicTime = { LinuxClock.now }
@@ -50,10 +47,8 @@ package final class Patience: Sendable {
     }
 }
 
-/// Error of a test whose awaited event did not happen.
 package struct NeverHappened: Error, CustomStringConvertible {
     package var what: String
-    /// Number of turns for other tasks.
     package var turns: Int
 
     package var description: String { "waited \(turns) turns in vain: \(what)" }

@@ -9,7 +9,6 @@ package func withLoop<Result>(_ body: (IOLoop) async throws -> Result) async thr
 }
 
 extension IOLoop {
-    /// Runs `body` on the loop and returns its result.
     package func perform<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

@@ -1,7 +1,6 @@
 package import Logging
 import Synchronization
 
-/// Keeps log messages for a test to read.
 package final class LogBook: Sendable {
     package struct Entry: Hashable, Sendable {
         package var level: Logger.Level

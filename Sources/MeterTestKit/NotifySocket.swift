@@ -42,7 +42,6 @@ package final class NotifySocket: Sendable {
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 
-    /// Returns the next message if one has arrived.
     package func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 8192)
         let count = recv(descriptor.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))

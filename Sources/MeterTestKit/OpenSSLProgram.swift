@@ -5,9 +5,8 @@ package enum OpenSSLProgram {
     /// Nil if not installed.
     package static let path = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Runs the command and returns its output.
-    ///
-    /// - Throws: if it cannot be started, or ends with anything but 0.
+    /// - Returns: the output.
+    /// - Throws: if the command cannot be started, or ends with anything but 0.
     @discardableResult
     package static func run(_ arguments: [String]) throws -> String {
         let process = Process()

@@ -37,7 +37,6 @@ package final class RawSocket {
         }
     }
 
-    /// Reads until `text` has arrived.
     package func receive(until text: String) async throws -> String {
         var all = ""
         while !all.contains(text) {
@@ -54,7 +53,7 @@ package final class RawSocket {
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Reads until the other side closes, and returns the number of bytes.
+    /// Reads until the other side closes. Returns the number of bytes.
     package func drain() async -> Int {
         var total = 0
         // A reset connection is closed, too.

@@ -20,12 +20,10 @@ package final class ScriptedCloud: Sendable {
         /// Tokens below this are expired.
         var floor = 0
         var isReachable = true
-        /// Failures of the next calls, in order.
         var failures: [Call: [SyncFailure]] = [:]
         /// Lasting results for single records.
         var refusals: [RecordKey: SyncFailure] = [:]
         var recordsMax = 400
-        /// Hosts with the role `readOnly`.
         var lookers: Set<HostID> = []
         var streams: [Int: (host: HostID, continuation: AsyncThrowingStream<CloudEvent, any Error>.Continuation)] = [:]
         var nextStream = 0
@@ -56,20 +54,16 @@ package final class ScriptedCloud: Sendable {
         state.withLock { $0.failures[call, default: []] += failures }
     }
 
-    /// Refuses this record whenever it is sent.
     package func refuse(_ key: RecordKey, with failure: SyncFailure) { state.withLock { $0.refusals[key] = failure } }
 
-    /// Accepts this record from now on.
     package func accept(_ key: RecordKey) { state.withLock { $0.refusals[key] = nil } }
 
-    /// Gives a host a token with another role.
     package func setRole(_ role: HostRole, of host: HostID) {
         state.withLock { state in
             if role == .readOnly { state.lookers.insert(host) } else { state.lookers.remove(host) }
         }
     }
 
-    /// Refuses batches of more records than this.
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
 
     /// Sets reachability. Without it, every call fails and no stream opens.
@@ -113,7 +107,6 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Returns a copy of the store for `putBack`.
     package func copy() -> Copy { state.withLock { Copy(sequence: $0.sequence, records: $0.records) } }
 
     /// Rolls the store back to an earlier copy, and informs all hosts that have seen more.

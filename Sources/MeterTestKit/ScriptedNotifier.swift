@@ -14,7 +14,6 @@ package final class ScriptedNotifier: AlertNotifier {
 
     package init(_ names: String...) { targets = names.map { ($0, "webhook") } }
 
-    /// Sets the result of deliveries to this target.
     package func answer(_ target: String, _ delivery: AlertDelivery) {
         state.withLock { $0.answers[target] = delivery }
     }

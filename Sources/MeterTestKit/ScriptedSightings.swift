@@ -20,7 +20,6 @@ package final class ScriptedSightings: PortSource {
     /// Declared ports in order. A new declaration of a path replaces the earlier one.
     package var watched: [DeclaredPort] { state.withLock { $0.watched } }
 
-    /// The meters that were passed to the watcher.
     package var remembered: [MeterID: USBPlug?] { state.withLock { $0.remembered } }
 
     /// Meters that the watcher was asked to report again by their ports.

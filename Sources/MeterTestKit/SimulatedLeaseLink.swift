@@ -13,7 +13,6 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         case silent
     }
 
-    /// The parts of a request that tests need.
     package enum Request: Hashable, Sendable {
         case acquire(MeterID)
         case renew([MeterID])
@@ -74,7 +73,6 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         }
     }
 
-    /// Number of requests without an answer.
     package var parkedCount: Int { state.withLock { $0.parked.count } }
     /// All requests that were sent, including lost ones.
     package var requests: [Request] { state.withLock { $0.log.map(\.request) } }

@@ -9,7 +9,6 @@ package final class SimulatedLeaseZone: Sendable {
     struct Offer {
         var host: HostID
         var until: MonotonicTime
-        /// Fires when the offer lapses.
         var timer: LoopTimer
     }
 
@@ -44,7 +43,6 @@ package final class SimulatedLeaseZone: Sendable {
             State(terms: LeaseTerms(timeToLive: .seconds(120), lockDelay: .seconds(15), policy: policy)))
     }
 
-    /// Adds a host to the zone and returns its link.
     package func join(_ host: HostID, name: String) -> SimulatedLeaseLink {
         state.withLock { $0.members[host] = Member(name: name) }
         return SimulatedLeaseLink(host: host, zone: self)
@@ -54,12 +52,11 @@ package final class SimulatedLeaseZone: Sendable {
 
     package func record(of meter: MeterID) -> LeaseRecord? { state.withLock { $0.records[meter] } }
 
-    /// Returns the name of the host that has a meter now.
     package func holder(of meter: MeterID) -> String? { record(of: meter)?.holder?.hostName }
 
     package var policy: LeasePolicy { state.withLock { $0.terms.policy } }
 
-    /// Returns the names of the waiting hosts, in order of arrival.
+    /// In order of arrival.
     package func waiting(for meter: MeterID) -> [String] {
         state.withLock { state in state.lines[meter, default: []].compactMap { state.members[$0]?.name } }
     }
@@ -177,7 +174,6 @@ package final class SimulatedLeaseZone: Sendable {
         settle(meter)
     }
 
-    /// Applies one rule in one step, then informs the hosts concerned.
     private func change<Answer>(
         _ meter: MeterID, isEvent: Bool = true,
         _ rule: (LeaseRecord?, Offer?) -> (record: LeaseRecord?, answer: Answer)

@@ -37,7 +37,6 @@ package final class SimulatedLinks: ChannelOpener {
 
     private let state = Mutex(State())
     private let loop: VirtualLoop
-    /// Delay of an answer.
     private let latency: Duration
 
     package init(loop: VirtualLoop, latency: Duration = .milliseconds(20)) {
@@ -52,7 +51,6 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.meters[path] = meter }
     }
 
-    /// Returns the present value of the meter at a path.
     package func meter(at path: String) -> (any SimulatedMeter)? { state.withLock { $0.meters[path] } }
 
     /// Removes the meter; its link is lost at once.
@@ -68,7 +66,6 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.meters[path]?.faults = faults }
     }
 
-    /// Sets the radio module that an open link shows.
     package func setModule(_ module: RadioModule, at path: String) {
         state.withLock { $0.modules[path] = module }
     }
@@ -103,20 +100,15 @@ package final class SimulatedLinks: ChannelOpener {
     // MARK: What a test asks
 
     package var openChannels: Int { state.withLock { $0.lines.count } }
-    /// Number of attempts to open a link.
     package var attempts: Int { state.withLock { $0.attempts.count } }
-    /// Returns the times of attempts to open a link to a path.
     package func attemptTimes(at path: String) -> [MonotonicTime] {
         state.withLock { state in state.attempts.filter { $0.path == path }.map(\.time) }
     }
-    /// Returns all bytes that the host wrote to a path.
     package func written(to path: String) -> [UInt8] { writes(to: path).flatMap(\.bytes) }
-    /// Returns the writes to a path.
     package func writes(to path: String) -> [(time: MonotonicTime, bytes: [UInt8])] {
         state.withLock { state in state.written.filter { $0.path == path }.map { ($0.time, $0.bytes) } }
     }
 
-    /// Linger times of the closed channels.
     package var lingers: [Duration] { state.withLock { $0.lingers } }
 
     // MARK: ChannelOpener

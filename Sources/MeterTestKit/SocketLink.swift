@@ -52,7 +52,6 @@ package final class SocketLink: DescriptorLink {
 
     /// Returns once the link has opened or failed to open.
     package func begun() async { for await _ in hasBegun {} }
-    /// Returns once the link is closed.
     package func ended() async { for await _ in hasEnded {} }
 
     private struct End: LinkEndpoint {
@@ -92,12 +91,10 @@ package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescript
 }
 
 extension FileDescriptor {
-    /// Fills a socket, so that the next write waits.
     package func fill() throws {
         while try Errno.checkUnlessBlocked({ Glibc.send(raw, [1], 1, Int32(MSG_DONTWAIT)) }) != nil {}
     }
 
-    /// Reads `count` packets.
     package func nextPackets(_ count: Int, on loop: IOLoop) async throws -> [[UInt8]] {
         let (packets, report) = AsyncStream.makeStream(of: [UInt8].self)
         try await loop.perform {

@@ -14,7 +14,6 @@ package final class VirtualCloudClock: Sendable {
         var wallNow: WallTime
         var isConfirmed = true
         var sleepers: [UInt64: Sleeper] = [:]
-        /// Number of sleeps so far.
         var sleeps: UInt64 = 0
         var waiters: [(sleeps: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
         /// Sleeps that were cancelled before they began.
@@ -33,7 +32,6 @@ package final class VirtualCloudClock: Sendable {
     package var now: MonotonicTime { state.withLock { $0.now } }
     package var wallNow: WallTime { state.withLock { $0.wallNow } }
 
-    /// The clock for the service.
     package var clock: CloudClock {
         CloudClock(
             now: { [self] in now }, wallNow: { [self] in wallNow },
@@ -57,7 +55,6 @@ package final class VirtualCloudClock: Sendable {
     /// Moves the calendar forward or back, as a time server does.
     package func stepWallClock(by step: Duration) { state.withLock { $0.wallNow = $0.wallNow + step } }
 
-    /// Sets whether the calendar is confirmed.
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
     /// Returns once `sleeps` sleeps have begun in all: a task that sleeps in a loop has done its work by then.

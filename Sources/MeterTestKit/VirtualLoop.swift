@@ -5,7 +5,7 @@ import Synchronization
 /// A loop whose time only tests move.
 ///
 /// Work runs at once, on the calling thread, one piece at a time. Timers run inside `advance`, in order of their times.
-/// Tests on this loop do not sleep and do not depend on the machine's load.
+/// Tests therefore neither sleep nor depend on the machine's load.
 package final class VirtualLoop: SessionLoop {
     private enum Work {
         case job(UnownedJob)
@@ -23,7 +23,6 @@ package final class VirtualLoop: SessionLoop {
         var timersRun = 0
         var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
 
-        /// Removes and returns the waiters whose number of timers is reached.
         mutating func takeWaiters() -> [CheckedContinuation<Void, Never>] {
             let ready = waiters.filter { $0.count <= timers.count }
             waiters.removeAll { $0.count <= timers.count }
@@ -101,8 +100,6 @@ package final class VirtualLoop: SessionLoop {
         end.wait()
     }
 
-    /// Advances time.
-    ///
     /// - Returns: the number of timers that ran: an upper bound for the wake-ups of a real loop.
     package func timersRun(in duration: Duration) -> Int {
         let before = state.withLock { $0.timersRun }

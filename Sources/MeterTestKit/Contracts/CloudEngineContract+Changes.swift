@@ -3,7 +3,6 @@ import CloudAPI
 import Domain
 
 extension CloudEngineContract {
-    /// Reads pages until the last one.
     static func readAll(
         _ engine: any CloudEngine, of type: RecordType = .deviceSettings, after token: ChangeToken? = nil,
         limit: Int = 400

@@ -215,7 +215,6 @@ extension CloudEngineContract {
         if case .lost = renewal { true } else { false }
     }
 
-    /// Runs `body` `count` times at once.
     static func atOnce<Value: Sendable>(
         _ count: UInt64, _ body: @escaping @Sendable (UInt64) async throws -> Value
     ) async throws -> [Value] {

@@ -20,7 +20,6 @@ extension CloudEngineContract {
             deletion: deletedAt.map { Deletion(stamp: stamp($0)) })
     }
 
-    /// Returns the sequence of a changed record.
     static func sequence(_ outcome: RecordOutcome?) -> UInt64? {
         if case .changed(let sequence) = outcome?.fate { sequence } else { nil }
     }

@@ -17,7 +17,6 @@ package enum CloudEngineContract {
     static let now = WallTime(millisecondsSince1970: 1_795_000_000_000)
     static let start = MonotonicTime.origin + .seconds(1000)
 
-    /// Returns a clause whose engine has the zone `zone`.
     static func inZone(
         _ name: String, _ check: @escaping @Sendable (any CloudEngine) async throws -> Void
     ) -> Clause {

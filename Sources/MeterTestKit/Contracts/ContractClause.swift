@@ -11,7 +11,6 @@
 package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
     /// The promise, in the form of a test's name.
     package let name: String
-    /// Throws a `ContractViolation` if the subject breaks the promise.
     package let check: @Sendable (Subject) async throws -> Void
 
     init(_ name: String, _ check: @escaping @Sendable (Subject) async throws -> Void) {
@@ -22,7 +21,6 @@ package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
     package var description: String { name }
 }
 
-/// A broken promise.
 package struct ContractViolation: Error, CustomStringConvertible {
     package let description: String
 

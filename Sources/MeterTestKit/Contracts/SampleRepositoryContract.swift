@@ -144,7 +144,6 @@ package enum SampleRepositoryContract {
         try await repository.samples(of: meter, in: always, limit: .max).map(\.time.millisecondsSince1970)
     }
 
-    /// Compares times and values.
     private static func expect(
         _ times: [Int64], of meter: MeterID = one, in repository: any SampleRepository,
         from start: Int64 = .min, to end: Int64 = .max, limit: Int = .max

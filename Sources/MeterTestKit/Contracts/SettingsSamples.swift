@@ -1,8 +1,6 @@
 import Domain
 package import Gateway
 
-// Records, moments and pages for the settings contracts.
-
 extension RecordKey {
     static let desk = RecordKey(type: .deviceSettings, name: "AA:BB:CC:DD:EE:FF")
     static let shed = RecordKey(type: .deviceSettings, name: "usb:2e3c:0049:0042")
@@ -40,7 +38,6 @@ extension SyncRecord {
             deletion: deleted.map { Deletion(stamp: $0) })
     }
 
-    /// Names of many meters, set by another host.
     static func many(_ numbers: Range<Int>) -> [SyncRecord] {
         numbers.map { number in
             SyncRecord(

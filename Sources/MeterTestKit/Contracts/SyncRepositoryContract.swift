@@ -101,7 +101,7 @@ package enum SyncRepositoryContract {
                 try await repository.set(.shed, "a", .int(1), at: .minute(1))
                 let batch = try ContractViolation.requireSome(
                     await repository.nextBatch(recordsMax: 1, bytesMax: much), "batch")
-                // Written again while the batch is being sent.
+                // Written again during the send.
                 try await repository.set(.desk, "b", .int(2), at: .minute(2))
                 try ContractViolation.requireEqual(
                     await repository.settle(batch, .to(batch)), MergeOutcome(), "outcome")

@@ -113,7 +113,6 @@ extension SettingsRepository where Self: SyncRepository {
         try ContractViolation.requireEqual(await waiting(), [], "all was told")
     }
 
-    /// Reads twice to the end, without any changes.
     fileprivate func readTwice() async throws {
         for token in ["r1", "r2"] { _ = try await apply(.of([], token: token)) }
     }

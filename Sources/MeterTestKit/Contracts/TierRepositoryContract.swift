@@ -186,14 +186,14 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(sum, count, "summed up")
     }
 
-    /// Returns the first three hours, in minutes.
+    /// The first three hours, in minutes.
     private static func series(of meter: MeterID = one, in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(3 * 3600), 181, meter, repository)
         try ContractViolation.requireEqual(series.tier, .minute, "tier")
         return series
     }
 
-    /// Returns the first twenty minutes, in seconds.
+    /// The first twenty minutes, in seconds.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")
@@ -217,7 +217,7 @@ package enum TierRepositoryContract {
         try requireAlike(try await series(in: repository), expected.finish())
     }
 
-    /// Requires exactly the same extremes, and the same means to within two millionths.
+    /// Requires the same extremes, and the same means to within two millionths.
     private static func requireAlike(_ found: Series, _ expected: Series) throws {
         try ContractViolation.requireEqual(found.times, expected.times, "times")
         try ContractViolation.requireEqual(found.columns.map(\.quantity), expected.columns.map(\.quantity), "columns")
@@ -231,7 +231,7 @@ package enum TierRepositoryContract {
         }
     }
 
-    /// Returns one chunk per minute, starting on the whole minute.
+    /// One chunk per minute, starting on the whole minute.
     private static func chunks(_ meter: MeterID, minutes: Range<Int>, perSecond: Int) -> [SampleChunk] {
         minutes.compactMap { minute in
             var builder = SampleChunkBuilder(meter: meter)

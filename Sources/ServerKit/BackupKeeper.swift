@@ -5,7 +5,6 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// A store with backups.
 package protocol BackedUpStore: Sendable {
     var backupKind: BackupName.Kind { get }
     /// Writes a complete copy to a new file.
@@ -16,7 +15,7 @@ package protocol BackedUpStore: Sendable {
     ///
     /// - Parameter here: date of the newest one in the folder: the answer for a store that no other program uses.
     func lastBackup(here: WallTime?) async throws -> WallTime?
-    /// Returns whether this program shall write the due backup, rather than another one that uses the same store.
+    /// Returns whether this program shall write the due backup, rather than another one with the same store.
     func takeBackup(every: Duration, at now: WallTime) async throws -> Bool
     /// Records a good backup for the other programs.
     func keepBackup(at date: WallTime) async throws
@@ -28,17 +27,14 @@ extension BackedUpStore {
     package func keepBackup(at date: WallTime) async throws {}
 }
 
-/// The failure of a backup, with the remedy.
 package struct BackupFailure: Error, CustomStringConvertible {
     package let description: String
 }
 
-/// State of the backups.
 package struct BackupReport: Hashable, Sendable {
     package var directory: String
     /// Date of the last good backup; nil if there is none, or it is not known yet.
     package var written: WallTime?
-    /// Nil if unknown.
     package var age: Duration?
     /// Error of the last attempt; nil after a good one.
     package var error: String?
@@ -94,7 +90,6 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// Writes a backup if one is due.
     package func look() async {
         do {
             let here = BackupPlan.backups(of: store.backupKind, among: FileTree.names(in: directory)).last
@@ -117,7 +112,6 @@ package final class BackupKeeper: Service {
             changed()
             logger.info("backup written", metadata: ["folder": "\(directory)"])
         } catch {
-            // The program is ending.
             guard !Task.isCancelled else { return }
             logger.error("backup failed", metadata: ["cause": "\(error)"])
             state.withLock { state in

@@ -5,14 +5,13 @@ import FoundationEssentials
 ///
 /// Prints as `<redacted>`, so that it is never logged by accident.
 package struct BearerToken: Sendable {
-    /// The token itself, for its owner's eyes only.
+    /// For its owner's eyes only.
     package let text: String
 
     package static let prefix = "mgt_"
     /// Longer than any valid token.
     private static let bytesMax = 256
 
-    /// Makes a token from 32 random bytes.
     package init(using rng: inout some RandomNumberGenerator) {
         let bytes = (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
         let base64 = Data(bytes).base64EncodedString()

@@ -25,7 +25,6 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
     private var hasAsked = false
     private var isKnown = false
 
-    /// - Parameter patience: deadline of each step.
     package init(patience: TimeAmount) { self.patience = patience }
 
     package func handlerAdded(context: ChannelHandlerContext) {

@@ -2,7 +2,7 @@ package import NIOCore
 import Synchronization
 
 /// Limits the open connections, in total and per address. Beyond that, a new connection is closed at once or replaces
-/// the oldest unidentified one. So a client that opens very many does not displace others.
+/// the oldest unidentified one, so that a client with very many does not displace others.
 package final class ConnectionLimit: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -27,7 +27,7 @@ package final class ConnectionLimit: Sendable {
     }
 
     package var count: Int { state.withLock { $0.table.count } }
-    /// Number of connections closed since the start because of a limit.
+    /// Connections closed since the start because of a limit.
     package var refused: UInt64 { state.withLock { $0.refused } }
 
     /// Returns the handler that counts one connection. Add it to the pipeline before it is active.
@@ -133,7 +133,6 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
         release()
     }
 
-    /// The client has identified itself.
     func know() { if let id { limit.know(id) } }
 
     /// Closes the connection at once. Behind TLS, closing would wait for the client's farewell.

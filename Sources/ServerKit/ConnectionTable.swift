@@ -35,7 +35,6 @@ package struct ConnectionTable: Sendable {
     private let bounds: ConnectionBounds
     private var addresses: [ID: String] = [:]
     private var counts: [String: Int] = [:]
-    /// Unidentified connections.
     private var strangers: Set<ID> = []
     /// Unidentified connections that have sent nothing.
     private var silent: Set<ID> = []
@@ -79,7 +78,6 @@ package struct ConnectionTable: Sendable {
         silent.remove(id)
     }
 
-    /// Records that the client has sent something.
     package mutating func hear(_ id: ID) { silent.remove(id) }
 
     /// Removes a closed connection. Repeated calls have no effect.
@@ -90,7 +88,6 @@ package struct ConnectionTable: Sendable {
         counts[address] = rest > 0 ? rest : nil
     }
 
-    /// The connection to replace by one from another address.
     private var leastOfStrangers: ID? {
         let speaking = strangers.count - silent.count
         return speaking > silent.count ? strangers.lazy.filter { !silent.contains($0) }.min() : silent.min()

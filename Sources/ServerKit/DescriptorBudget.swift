@@ -1,4 +1,4 @@
-/// Divides a process's file descriptors, so that a descriptor for a meter is left however many clients come.
+/// Divides a process's file descriptors, so that meters always get one, however many clients come.
 package struct DescriptorBudget: Hashable, Sendable {
     /// Reserved for meters: serial ports, radio links, pseudo-terminals.
     package static let meters = 64
@@ -9,9 +9,7 @@ package struct DescriptorBudget: Hashable, Sendable {
     private static let connectionsMost = 16_384
     private static let pageMost = 512
 
-    /// Maximum number of the web page's connections.
     package let page: Int
-    /// Maximum number of the cloud's connections.
     package let cloud: Int
 
     /// - Parameters:

@@ -1,11 +1,10 @@
 package import Logging
 
-/// Keeps the HTTP library's messages for developers out of the log: its start and stop, and errors about connections or
-/// listeners that were closed at the stop.
+/// Drops the HTTP library's messages for developers: its start and stop, and errors about connections or listeners
+/// closed at the stop.
 package struct FarewellFilter: LogHandler {
     private var base: Logger
 
-    /// Returns a logger of warnings and errors without such messages.
     package static func quiet(_ logger: Logger) -> Logger {
         var quiet = Logger(label: logger.label) { _ in FarewellFilter(base: logger) }
         quiet.logLevel = max(logger.logLevel, .warning)

@@ -1,7 +1,6 @@
 import Glibc
 package import NIOCore
 
-/// Network addresses as text and as bytes.
 package enum IPAddress {
     /// Returns 4 or 16 bytes; nil unless the text is an address.
     package static func bytes(of text: String) -> [UInt8]? {
@@ -36,7 +35,6 @@ package enum IPAddress {
     /// Whether it stands for all addresses of this machine: `0.0.0.0` and `::`.
     package static func isAny(_ host: String) -> Bool { bytes(of: host)?.allSatisfy { $0 == 0 } ?? false }
 
-    /// Returns a host and a port as in a URL.
     package static func authority(_ host: String, _ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
@@ -55,8 +53,7 @@ package enum IPAddress {
         return (host, port)
     }
 
-    /// Returns the name under which clients are counted together: an IPv4 address, or the network of an IPv6 address,
-    /// in which one machine may have any number of addresses.
+    /// Returns the name under which clients are counted together: an IPv4 address, or the network of an IPv6 address.
     package static func network(of address: SocketAddress?) -> String {
         guard let text = address?.ipAddress, let bytes = plainBytes(of: text) else { return "local" }
         guard bytes.count == 16 else { return Self.text(of: bytes) ?? text }
@@ -64,7 +61,7 @@ package enum IPAddress {
         return words.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 
-    /// Returns the addresses of this machine's interfaces, without loopback and link-local ones.
+    /// Returns the interfaces' addresses, without loopback and link-local ones.
     package static func ofThisMachine() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

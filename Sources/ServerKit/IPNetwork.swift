@@ -1,6 +1,5 @@
 /// A range of addresses, such as `192.168.1.0/24`, or a single one.
 package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
-    /// The original text.
     package let description: String
     /// 4 or 16.
     private let bytes: [UInt8]

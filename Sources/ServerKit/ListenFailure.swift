@@ -4,7 +4,6 @@ import NIOCore
 
 /// A server's failure to listen at an address, for people.
 package struct ListenFailure: Hashable, Sendable {
-    /// The failure, with the program that has the port, if known.
     package let message: String
     package let next: String
 

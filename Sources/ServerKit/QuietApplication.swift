@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// A server that is idle without requests.
 ///
 /// Hummingbird's own `Application` formats the date once a second even without answers, which costs three thread
-/// switches a second per server. This one formats it for an answer.
+/// switches a second per server.
 package struct QuietApplication<Responder: HTTPResponder>: ApplicationProtocol
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     package let responder: Responder
@@ -78,5 +78,4 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 /// log.
 package func leavesNobodyToAnswer(_ error: any Error) -> Bool { error is HTTPParserError || error is CancellationError }
 
-/// An answer broke off while its request's body was read.
 private struct HalfAnswer: Error {}

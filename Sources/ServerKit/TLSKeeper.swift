@@ -6,7 +6,6 @@ import Synchronization
 /// Keeps a listener's TLS certificate. Reads it again when its files change; a broken one does not replace the one in
 /// use.
 package final class TLSKeeper: Sendable {
-    /// Origin of the certificate.
     package enum Source: Sendable {
         /// Somebody else keeps it, for example an ACME client.
         case given
@@ -14,12 +13,10 @@ package final class TLSKeeper: Sendable {
         case own(CertificateTerms, names: @Sendable () -> (Set<String>, more: Set<String>))
     }
 
-    /// State of the certificate.
     package struct Report: Hashable, Sendable {
         package var isOwn: Bool
         /// SHA-256 of the certificate in use.
         package var fingerprint: String?
-        /// End of the certificate in use.
         package var end: WallTime?
         /// Why the files are not in use.
         package var error: String?
@@ -32,11 +29,9 @@ package final class TLSKeeper: Sendable {
         var report: Report
         /// Stamp of the files at the last reading; nil before that.
         var stamp: [Int64]?
-        /// Time of the next renewal of our own certificate.
         var renewal = WallTime(millisecondsSince1970: .max)
     }
 
-    /// Delay after a failed renewal.
     private static let pause = Duration.seconds(3600)
 
     private let files: CertificateFiles

@@ -2,7 +2,6 @@ import COpenSSL
 
 /// Failure to make or read a key or certificate, in OpenSSL's words.
 package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The failed step.
     package var step: String
     /// Empty if OpenSSL gave none.
     package var reasons: [String]
@@ -24,7 +23,6 @@ package struct CertificateError: Error, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// Returns the result of a call, or throws if it is nil.
 func made<Value>(_ value: Value?, _ step: String) throws(CertificateError) -> Value {
     guard let value else { throw CertificateError(step) }
     return value

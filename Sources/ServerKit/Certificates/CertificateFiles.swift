@@ -2,7 +2,6 @@ package import Domain
 import Glibc
 import LinuxIO
 
-/// Files of a certificate and its key.
 package struct CertificateFiles: Hashable, Sendable {
     package let certificatePath: String
     package let keyPath: String
@@ -47,7 +46,6 @@ package struct CertificateFiles: Hashable, Sendable {
     /// Changes when one of the files is replaced or written.
     var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
 
-    /// Empty if there is no such file.
     private static func stamp(of path: String) -> [Int64] {
         var status = stat()
         guard stat(path, &status) == 0 else { return [] }
@@ -57,7 +55,6 @@ package struct CertificateFiles: Hashable, Sendable {
         ]
     }
 
-    /// - Returns: nil if there is no such file.
     private static func read(_ path: String) throws(CertificateError) -> String? {
         do throws(Errno) {
             return try WholeFile.text(path)
@@ -77,7 +74,7 @@ package struct CertificateFiles: Hashable, Sendable {
 }
 
 extension CertificateTerms {
-    /// Returns the time of renewal; nil for never.
+    /// Nil for never.
     func renewal(of certificate: ServedCertificate) -> WallTime? {
         renewalDays.map { certificate.end + .seconds(-86_400 * $0) }
     }

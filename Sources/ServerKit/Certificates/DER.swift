@@ -1,4 +1,4 @@
-/// DER, as OpenSSL writes it.
+/// Encodes to DER with OpenSSL.
 enum DER {
     /// - Parameter write: writes to the pointer's target, if there is one, and returns the number of bytes.
     static func bytes(

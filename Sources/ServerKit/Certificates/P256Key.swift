@@ -8,7 +8,6 @@ package final class P256Key: @unchecked Sendable {
     /// OpenSSL's EVP_PKEY.
     let pointer: OpaquePointer
 
-    /// Makes a new key.
     package init() throws(CertificateError) {
         let step = "a key cannot be made"
         let context = try made(EVP_PKEY_CTX_new_from_name(OpenSSLContext.shared.pointer, "EC", nil), step)
@@ -40,7 +39,7 @@ package final class P256Key: @unchecked Sendable {
         }
     }
 
-    /// Returns the public key as in certificates: a SubjectPublicKeyInfo in DER.
+    /// Returns a SubjectPublicKeyInfo in DER, as in certificates.
     package func publicKey() throws(CertificateError) -> [UInt8] {
         try DER.bytes("the public key cannot be written") { i2d_PUBKEY(pointer, $0) }
     }

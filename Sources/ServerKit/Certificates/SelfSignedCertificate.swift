@@ -6,7 +6,6 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     package let pem: String
     /// A SubjectPublicKeyInfo in DER.
     package let publicKey: [UInt8]
-    /// Names and addresses of the server.
     let alternativeNames: [AlternativeName]
 
     package enum AlternativeName: Hashable, Sendable {

@@ -11,14 +11,12 @@ package struct ServedCertificate: Sendable {
     package let context: NIOSSLContext
     /// SHA-256 of the server's own certificate, in the form of `openssl x509 -fingerprint` and browsers.
     package let fingerprint: String
-    /// End of the server's own certificate.
     package let end: WallTime
 
     /// - Parameters:
     ///   - chainPEM: the server's own certificate, then the chain to an authority.
     ///   - keyPEM: not encrypted.
     package init(chainPEM: String, keyPEM: String) throws(CertificateError) {
-        // The library's own messages are for developers.
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(Array(chainPEM.utf8)), let own = chain.first,
             let der = try? own.toDERBytes()
         else { throw CertificateError.plain("the certificate is not in PEM") }

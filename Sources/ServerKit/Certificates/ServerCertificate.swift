@@ -6,7 +6,7 @@ package struct CertificateTerms: Sendable {
     /// Name of both subject and issuer.
     package var commonName: String
     package var daysValid: Int64
-    /// Days before the end at which the certificate is renewed; nil for a certificate that is used even after its end.
+    /// Days before the end at which the certificate is renewed; nil for a certificate used even after its end.
     package var renewalDays: Int64?
 
     package init(commonName: String, daysValid: Int64, renewalDays: Int64? = nil) {
@@ -44,7 +44,6 @@ package struct ServerCertificate: Sendable {
             certificatePEM: certificate.pem, keyPEM: try key.pem(), publicKey: certificate.publicKey, names: names)
     }
 
-    /// Reads the result of `make`.
     package init(certificatePEM: String, keyPEM: String) throws(CertificateError) {
         let publicKey = try P256Key(pem: keyPEM).publicKey()
         let certificate = try SelfSignedCertificate(pem: certificatePEM)
@@ -63,7 +62,6 @@ package struct ServerCertificate: Sendable {
         self.names = names
     }
 
-    /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
     package func tlsConfiguration() throws(CertificateError) -> TLSConfiguration {
         try ServedCertificate(chainPEM: certificatePEM, keyPEM: keyPEM).tlsConfiguration
     }

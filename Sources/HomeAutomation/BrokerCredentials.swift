@@ -1,8 +1,8 @@
 import Glibc
 import LinuxIO
 
-/// User and password for the broker, from a file of two lines. The password appears nowhere else: on no command line,
-/// in no log, in no address.
+/// User and password for the broker, from a file of two lines. The password appears on no command line, in no log and
+/// in no address.
 package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let user: String
     let password: String

@@ -14,7 +14,6 @@ package protocol BrokerLink: Sendable {
     func publish(_ messages: [NumberedMessage])
 }
 
-/// A message with the number for its acknowledgement.
 package struct NumberedMessage: Hashable, Sendable {
     package var number: PacketNumber
     package var message: BrokerMessage
@@ -25,15 +24,11 @@ package struct NumberedMessage: Hashable, Sendable {
     }
 }
 
-/// An event of an attempt or its link.
 package enum BrokerEvent: Hashable, Sendable {
-    /// The broker accepted the connection.
     case opened
     /// The link was lost or not made. The last event of an attempt.
     case lost(BrokerTrouble)
-    /// The broker received a message, or refused it with a reason.
     case acknowledged(PacketNumber, refusal: String?)
     case received(BrokerMessage)
-    /// The broker refused a subscription, with a reason.
     case subscriptionRefused(String)
 }

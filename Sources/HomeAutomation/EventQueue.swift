@@ -4,7 +4,6 @@ import Synchronization
 /// Events from links that wait for the bridge. The number of messages is limited; more are only counted, so that a
 /// flood takes no memory.
 final class EventQueue: Sendable {
-    /// Maximum number of waiting messages.
     static let messagesMax = 64
 
     private struct State {
@@ -35,7 +34,6 @@ final class EventQueue: Sendable {
         if isFirst { wake() }
     }
 
-    /// Whether there is nothing to take.
     var isEmpty: Bool { state.withLock { $0.events.isEmpty && $0.overrun == 0 } }
 
     /// Takes all events in order, and the number of messages without room.

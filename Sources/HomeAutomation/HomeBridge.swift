@@ -9,14 +9,11 @@ package actor HomeBridge {
     package struct Dependencies: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// Returns the present state of this host's meters. Called on the loop of the meters, so no other thread is
-        /// involved.
+        /// Called on the loop of the meters, so no other thread is involved.
         package var meters: @Sendable () -> [BridgedMeter]
-        /// Returns the present state of this host's alert rules.
         package var alerts: @Sendable () -> [BridgedAlert]
-        /// Returns the marks made or changed on this host since the last call.
+        /// Returns marks made or changed on this host since the last call.
         package var marks: @Sendable () -> [BridgedMark]
-        /// Performs a request and returns the outcome.
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var rng: any RandomNumberGenerator & Sendable
 
@@ -41,23 +38,19 @@ package actor HomeBridge {
         package var isConnected: Bool
         /// Time when the link came up or was lost; before the first link, when the bridge started. Nil before that.
         package var since: WallTime?
-        /// Number of messages waiting to be sent or confirmed.
+        /// Messages waiting to be sent or confirmed.
         package var queued: Int
-        /// Number of readings among them that are kept until they can be delivered.
+        /// Readings among them that are kept for later delivery.
         package var backlog: Int
-        /// Messages confirmed by the broker since the start.
         package var published: Int
-        /// Messages discarded for lack of room since the start.
+        /// Messages discarded for lack of room.
         package var dropped: Int
-        /// Messages refused by the broker since the start.
         package var refused: Int
-        /// Number of topics on this link with a refusal.
+        /// Topics on this link with a refusal.
         package var refusedTopics: Int
         /// Whether the broker allows subscriptions, as far as known.
         package var hearsRequests: Bool
-        /// Links opened since the start.
         package var linksOpened: Int
-        /// Cause of the missing link, if known.
         package var trouble: BrokerTrouble?
     }
 
@@ -71,7 +64,6 @@ package actor HomeBridge {
     }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
-    /// Interval of reading the meters.
     package static let tickInterval = Duration.seconds(1)
 
     private nonisolated let loop: any SessionLoop
@@ -79,7 +71,6 @@ package actor HomeBridge {
     private let logger: Logger
     private let wakes: AsyncStream<Wake>
     private nonisolated let wake: AsyncStream<Wake>.Continuation
-    /// Events from links.
     nonisolated let queue: EventQueue
     private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
@@ -141,7 +132,6 @@ package actor HomeBridge {
     /// Makes `run` say goodbye to the broker and end.
     package nonisolated func finish() { wake.yield(.stop) }
 
-    /// Reads all meters, and sets the timer for the next time.
     private func look() {
         let (seen, alerts) = (dependencies.meters(), dependencies.alerts())
         act(
@@ -202,7 +192,6 @@ package actor HomeBridge {
         publish(&messages)
     }
 
-    /// Publishes consecutive messages together.
     private func publish(_ messages: inout [NumberedMessage]) {
         guard !messages.isEmpty else { return }
         dependencies.link.publish(messages)

@@ -4,9 +4,7 @@ import Glibc
 
 /// The end of an attempt or link, as reported by the library and the kernel.
 enum MosquittoFault: Hashable {
-    /// The broker refused the connection, with its reason.
     case refused(Int32)
-    /// The broker ended the connection, with its reason.
     case dismissed(Int32)
     /// The library gave up.
     ///
@@ -17,7 +15,6 @@ enum MosquittoFault: Hashable {
     ///   - wasOpen: whether the broker had accepted the connection.
     case failed(code: Int32, system: Int32, complaint: String?, wasOpen: Bool)
 
-    /// Returns the fault as text, with its remedy.
     func trouble(_ settings: MosquittoLink.Settings) -> BrokerTrouble {
         switch self {
         case .refused(let reason): Self.refusal(reason, settings)
@@ -89,7 +86,6 @@ enum MosquittoFault: Hashable {
         return BrokerTrouble("TLS: \(complaint)", next: next)
     }
 
-    /// Returns the trouble of a connection without a valid answer.
     private static func silence(_ code: Int32, _ address: BrokerAddress) -> BrokerTrouble {
         let isCut = code == MosquittoCode.success || code == MosquittoCode.connectionLost
         return BrokerTrouble(
@@ -100,7 +96,6 @@ enum MosquittoFault: Hashable {
     }
 }
 
-/// libmosquitto's codes as texts.
 enum MosquittoCode {
     static let success = Int32(MOSQ_ERR_SUCCESS.rawValue)
     static let noConnection = Int32(MOSQ_ERR_NO_CONN.rawValue)
@@ -121,7 +116,6 @@ enum MosquittoCode {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }
 
-    /// Whether the broker rejects our identity.
     static func isAboutCredentials(_ code: Int32) -> Bool {
         [MQTT_RC_BAD_USERNAME_OR_PASSWORD, MQTT_RC_NOT_AUTHORIZED, MQTT_RC_BANNED]
             .contains { Int32($0.rawValue) == code }

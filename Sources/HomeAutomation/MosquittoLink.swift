@@ -12,7 +12,6 @@ package final class MosquittoLink: BrokerLink {
         package var address: BrokerAddress
         /// Unique among the broker's clients: the broker disconnects the older of two with one id.
         package var clientID: String
-        /// The file with user and password, if the broker requires them.
         package var credentialsPath: String?
         /// PEM file of the authorities that may have issued the broker's certificate; nil for the system's.
         package var certificatePath: String?
@@ -26,9 +25,7 @@ package final class MosquittoLink: BrokerLink {
     }
 
     private struct State {
-        /// Orders for the present attempt or link.
         var orders: MosquittoOrders?
-        /// Whether a thread is still running.
         var isBusy = false
     }
 

@@ -27,9 +27,7 @@ final class MosquittoSession {
 
     private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
 
-    /// Runs an attempt and its link to the end.
-    ///
-    /// - Returns: why it ended.
+    /// - Returns: why the attempt or its link ended.
     static func run(
         _ settings: MosquittoLink.Settings, will: BrokerMessage, orders: MosquittoOrders,
         tell: @escaping @Sendable (BrokerEvent) -> Void
@@ -167,7 +165,6 @@ final class MosquittoSession {
             message.isRetained, nil)
         switch code {
         case MosquittoCode.success: numbers[libraryNumber] = number
-        // The loop reports the rest.
         case MosquittoCode.noConnection, MosquittoCode.connectionLost: break
         default: tell(.acknowledged(number, refusal: MosquittoCode.words(code)))
         }

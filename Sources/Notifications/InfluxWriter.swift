@@ -18,7 +18,6 @@ package struct InfluxTarget: Hashable, Sendable {
     package var place: Place
     /// Owner of the password in the file; nil for a token.
     package var user: String?
-    /// The file with the token or password, if needed.
     package var tokenPath: String?
     package var limit = NotificationTarget.limitDefault
 
@@ -62,7 +61,6 @@ package struct InfluxWriter: PointSink {
         return Self.verdict(on: await request.send(within: target.limit), hiding: secrets)
     }
 
-    /// The configured address without a slash at its end.
     private var base: String {
         target.address.text.hasSuffix("/") ? String(target.address.text.dropLast()) : target.address.text
     }

@@ -11,7 +11,6 @@ package struct NotificationTarget: Hashable, Sendable {
         case program([String])
     }
 
-    /// Default timeout of one attempt.
     package static let limitDefault = Duration.seconds(10)
 
     package var name: String

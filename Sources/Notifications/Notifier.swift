@@ -4,10 +4,8 @@ import Glibc
 import LinuxIO
 import NIOCore
 
-/// Notifies people and programs of alerts, by HTTP or by running a program.
 package struct Notifier: AlertNotifier {
     private let byName: [String: NotificationTarget]
-    /// This host's name in notices.
     private let host: String
     private let isRoot: Bool
 

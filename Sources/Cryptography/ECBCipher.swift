@@ -32,8 +32,6 @@ package struct ECBCipher: Sendable {
         decrypting.applied(to: cipher, into: plain)
     }
 
-    /// Decrypts whole 16-byte blocks.
-    ///
     /// - Returns: nil if the length is zero or not a whole number of blocks.
     package func decrypted(_ cipher: [UInt8]) -> [UInt8]? { decrypting.applied(to: cipher) }
 
@@ -50,8 +48,6 @@ package struct ECBCipher: Sendable {
         }
     }
 
-    /// Encrypts whole 16-byte blocks; used by simulators.
-    ///
     /// - Returns: nil if the length is zero or not a whole number of blocks.
     package func encrypt(_ plain: [UInt8]) -> [UInt8]? { encrypting.applied(to: plain) }
 }
@@ -60,7 +56,6 @@ package struct ECBCipher: Sendable {
 private final class Schedule: @unchecked Sendable {
     private let context: OpaquePointer
 
-    /// - Parameter key: 16, 24 or 32 bytes.
     init(key: [UInt8], encrypts: Bool) {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "AES-\(key.count * 8)-ECB", nil)
         defer { EVP_CIPHER_free(algorithm) }

@@ -2,7 +2,6 @@ import COpenSSL
 
 /// SHA-256 (FIPS 180-4).
 package enum SHA256 {
-    /// Bytes of a digest.
     package static let length = 32
 
     package static func digest(_ bytes: [UInt8]) -> [UInt8] {

@@ -35,7 +35,6 @@ package enum X25519 {
     }
 }
 
-/// A key in OpenSSL's form.
 private struct Key: ~Copyable {
     let pointer: OpaquePointer
 

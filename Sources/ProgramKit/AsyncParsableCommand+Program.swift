@@ -6,9 +6,7 @@ extension AsyncParsableCommand {
     /// Runs a program like the library's own `main`, but with this project's exit code for wrong usage and its format
     /// of errors.
     ///
-    /// - Parameters:
-    ///   - next: remedy for an error without its own.
-    ///   - parse: reads the arguments.
+    /// - Parameter next: remedy for an error without its own.
     package static func runProgram(
         next: String, parse: @Sendable () async throws -> any ParsableCommand = { try await asyncParseAsRoot() }
     ) async {

@@ -34,7 +34,6 @@ package struct CommandFailure: Error, Hashable, Sendable {
         Terminal.talk(next)
     }
 
-    /// Prints the error and ends the program.
     package func end() -> Never {
         tell()
         Terminal.exit(status)

@@ -19,7 +19,6 @@ package enum JSONOutput {
     }
 }
 
-/// The flag `--json`.
 package struct JSONOption: ParsableArguments {
     @Flag(name: .customLong("json"), help: "Print JSON.")
     package var isOn = false

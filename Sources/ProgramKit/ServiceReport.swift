@@ -15,7 +15,6 @@ package struct ServiceReport: Service {
 
     /// - Parameters:
     ///   - parts: each returns once the part has done something.
-    ///   - status: returns one line for people.
     ///   - sleep: waits for a time; throws if the task is cancelled.
     package init(
         to manager: ServiceManager, parts: [@Sendable () async -> Void], status: @escaping @Sendable () async -> String,
@@ -31,7 +30,6 @@ package struct ServiceReport: Service {
     /// Returns a third of the watchdog's limit, so that one late or lost message does no harm.
     package static func interval(for limit: Duration?) -> Duration { (limit ?? .seconds(60)) / 3 }
 
-    /// Reports that the program is up and working.
     package func ready() { tell { try manager.tell(.ready, waiting: true) } }
 
     /// Reports until graceful shutdown or cancellation, and then that the program is ending.

@@ -40,7 +40,6 @@ package struct Table {
         for line in lines(fitting: Terminal.columns) { Terminal.exact(line) }
     }
 
-    /// Lines at full width, without trailing blanks.
     package var lines: [String] { lines(fitting: nil) }
 
     /// Returns lines without trailing blanks.
@@ -114,7 +113,6 @@ package struct Table {
 
     // MARK: Wrapping
 
-    /// Returns a row as lines: the last column's text may need several.
     private func wrapped(_ row: [Cell], _ widths: [Int]) -> [[Cell]] {
         guard wrapsLast, row.count == widths.count, let last = row.last else { return [row] }
         let lines = last.text.wrapped(toCells: max(1, widths[row.count - 1]))

@@ -5,7 +5,6 @@ import LinuxIO
 /// Output: data to stdout, messages to stderr. Text for people passes `visible`; data for programs is written
 /// unchanged.
 package enum Terminal {
-    /// The name under which this program was called.
     static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? "meter"
     }
@@ -16,13 +15,11 @@ package enum Terminal {
     ///
     /// - Parameter linesKept: allows several lines, all of them this program's own.
     package static func talk(_ line: String, linesKept: Bool = false) {
-        // Without stderr nobody can be told.
         try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
 
     /// Writes a message that replaces the last line, without a line end.
     package static func rewrite(_ text: String) {
-        // Without stderr nobody can be told.
         try? DescriptorWriter.write("\r\(text.visible)", to: 2)
     }
 
@@ -32,7 +29,6 @@ package enum Terminal {
     /// an error.
     package static func data(_ text: String) { data(bytes: text.utf8) }
 
-    /// The same with bytes that need not be text.
     package static func data(bytes: some Sequence<UInt8>) {
         do throws(Errno) {
             try DescriptorWriter.write(bytes: bytes, to: 1)

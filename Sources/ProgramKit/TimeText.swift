@@ -11,9 +11,6 @@ package struct TimeText: Sendable {
     /// Text for a zone other than the reader's.
     private let suffix: String
 
-    /// - Parameters:
-    ///   - now: time that defines today.
-    ///   - suffix: follows every time.
     package init(now: WallTime, suffix: String = "", offset: @escaping @Sendable (WallTime) -> Duration) {
         self.now = now
         self.suffix = suffix
@@ -39,7 +36,6 @@ package struct TimeText: Sendable {
         WallTime(moment).map { text($0, withMilliseconds: withMilliseconds) } ?? moment
     }
 
-    /// Converts times of RFC 3339 in a sentence.
     package func sentence(_ text: String) -> String {
         text.split(separator: " ", omittingEmptySubsequences: false).map { word in
             let moment = word.prefix { $0.isNumber || $0 == "-" || $0 == ":" || $0 == "." || $0 == "T" || $0 == "Z" }

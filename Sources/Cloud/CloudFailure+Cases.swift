@@ -32,7 +32,7 @@ extension CloudFailure {
 extension Credential {
     /// Applies the rule for binding credentials, for all engines (Docs/Leases.md#rule-11).
     ///
-    /// - Parameter others: all credentials of the zone, possibly including this one.
+    /// - Parameter others: credentials of the zone, possibly including this one.
     package func bound(to wish: Binding, among others: [Credential]) throws(CloudFailure) -> Credential {
         guard revokedAt == nil else { throw CloudFailure(.permissionDenied, "the token \(id) was revoked") }
         if let binding, binding.host != wish.host || binding.machine != wish.machine {

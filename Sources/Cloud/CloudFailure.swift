@@ -1,7 +1,7 @@
 package import CloudAPI
 import Domain
 
-/// The reason why the cloud refuses a request or fails. Sent to the host as a `CloudErrorBody`.
+/// A refusal or failure of the cloud, sent to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: CloudErrorCode
     /// Text that says what failed, with the value, and what to do.

@@ -23,7 +23,6 @@ package actor CloudRetention {
         self.logger = logger
     }
 
-    /// Deletes old tombstones; to be called about every `interval`.
     package func purge() async {
         guard clock.isConfirmed() else {
             logger.notice(

@@ -71,7 +71,8 @@ extension CloudService {
             queue.cannotBeHad()
             return queue.waiters.contains { $0.host == member.host }
         }
-        // Otherwise the replica that the host listens to removes it (`settleQueue`).
+        // If this fails, or this replica does not know the queue yet, the replica that the host listens to removes the
+        // host (`settleQueue`).
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
         // Hosts already know a repeated grant.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
@@ -93,7 +94,7 @@ extension CloudService {
         if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
             hub.noteQueue(of: member.host, in: zone.name)
         {
-            // Next in the queue, unless another host took over earlier.
+            // Puts the host next in the queue, unless another host took over earlier.
             let waiter = waiter(member, at: refusal.record)
             let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved

@@ -65,7 +65,6 @@ extension CloudService {
         }
     }
 
-    /// Folds an older form of a name, which depends on the stored records.
     private func prepare(_ batch: inout RecordBatch, _ index: Int, in zone: String) async throws(CloudFailure) {
         let record = batch.records[index]
         if record.key.normalised != record.key {

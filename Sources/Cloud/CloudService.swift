@@ -102,7 +102,6 @@ package final class CloudService: Sendable {
         }
     }
 
-    /// Concurrent: no zone waits for another.
     func forEachZone(_ zones: [String], _ body: @escaping @Sendable (String) async -> Void) async {
         await withDiscardingTaskGroup { group in
             for zone in zones { group.addTask { await body(zone) } }
@@ -128,7 +127,7 @@ package final class CloudService: Sendable {
         relay.end(credential: credential)
     }
 
-    /// Event streams that a shutdown ends before it pauses.
+    /// Number of event streams that a shutdown ends before it pauses.
     package static let streamsEndedAtOnce = 100
     /// Maximum number of portions; with the pauses 5 s, well within a service manager's stop timeout.
     private static let portionsMax = 50
@@ -141,7 +140,6 @@ package final class CloudService: Sendable {
     /// Id of this replica, under which hosts wait through it.
     var copy: ReplicaID { identity.withLock { $0 } }
 
-    /// Takes a new id, because the other replicas have given this one up.
     func becomeAnother() {
         let next = rng.withLock { ReplicaID(using: &$0) }
         identity.withLock { $0 = next }
@@ -151,7 +149,6 @@ package final class CloudService: Sendable {
 // MARK: - Common steps of all calls
 
 extension CloudService {
-    /// A host that may act in its zone.
     struct Member {
         var host: HostID
         var name: String

@@ -11,9 +11,9 @@ final class EventBuffer: Sendable {
     static let waitingMax = 256
 
     private enum State {
-        /// Valid transitions: `idle`, `ended`.
+        /// Valid transitions: `listening`, `ended`.
         case waiting([EventBody])
-        /// Only the listener waits. Valid transitions: `waiting`, `ended`.
+        /// A listener waits, and no event. Valid transitions: `waiting`, `ended`.
         case listening(CheckedContinuation<EventBody?, Never>)
         case ended
     }

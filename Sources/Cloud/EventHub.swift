@@ -11,7 +11,7 @@ final class EventHub: Sendable {
         var hasQueued = false
     }
 
-    /// Indexed by host, which has few listeners.
+    /// Listeners of a zone, indexed by host: one host has few.
     private struct Zone {
         var listeners: [UInt64: Listener] = [:]
         var hosts: [HostID: [UInt64]] = [:]

@@ -74,7 +74,6 @@ enum QueueEdit: Hashable, Sendable {
     case join(Waiter)
     /// Puts a host first, because a person takes the meter over there.
     case joinAtHead(Waiter)
-    /// Removes a host that no longer wants the meter, or has it now.
     case leave(HostID)
     /// Removes exactly these entries, of hosts that are unreachable or have the meter. Removes `late`, which missed its
     /// offer, only while it is first.

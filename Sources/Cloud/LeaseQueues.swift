@@ -2,7 +2,6 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// Lease queues with waiting hosts, as this replica knows them.
 final class LeaseQueues: Sendable {
     fileprivate struct State {
         var queues: [MeterPlace: LeaseQueue] = [:]

@@ -30,7 +30,6 @@ extension CloudService {
         }
     }
 
-    /// Sends the state of a lease to all hosts of the zone.
     func tell(_ record: LeaseRecord?, meter: String, in zone: Zone) {
         hub.tellLease(
             body(of: record, meter: meter, in: zone), session: record?.holder?.session, of: record?.holder?.host,

@@ -51,7 +51,7 @@ struct RecordBatch {
         stores[index] = nil
     }
 
-    /// For a read-only host, which changes only this record.
+    /// Refuses all records but `own`, the only one that a read-only host changes.
     mutating func refuseOthers(than own: RecordKey) {
         for index in accepted where records[index].key.normalised != own {
             let key = records[index].key

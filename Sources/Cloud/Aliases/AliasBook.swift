@@ -15,11 +15,9 @@ package struct AliasBook: Hashable, Sendable {
         }
     }
 
-    /// Entries by alias.
     package private(set) var entries: [String: Entry]
     /// Token that the next grant must exceed, by id; only where the lease's own token does not ensure that.
     package private(set) var floors: [String: FencingToken]
-    /// Canonical id by alias.
     private var meanings: [String: String]
 
     package init(entries: [String: Entry] = [:], floors: [String: FencingToken] = [:]) {

@@ -19,12 +19,10 @@ extension CloudService {
 
     struct CopyLife {
         var detector = FailureDetector()
-        /// Id under which it began to send heartbeats.
         var name: ReplicaID?
         var isBlind = false
     }
 
-    /// Sends one heartbeat, and reads those of the other replicas.
     func lookAround(_ life: inout CopyLife) async {
         let me = copy
         let isFirst = life.name != me

@@ -2,7 +2,7 @@ package import CloudAPI
 import Domain
 import Logging
 
-/// Messages between replicas: watched meters, readings for watchers, and commands (Docs/Relay.md#several-copies).
+/// Exchange between replicas of watched meters, readings for watchers, and commands (Docs/Relay.md#several-copies).
 extension CloudService {
     /// Connects this replica with the others, which reach it at the address.
     package func open(_ link: any CopyLink, at address: String) {
@@ -12,7 +12,7 @@ extension CloudService {
     /// Whether a request shows the shared secret of the replicas.
     package func isCopy(_ shown: String) -> Bool {
         guard let key = post.key, key.utf8.count == shown.utf8.count else { return false }
-        // Takes constant time, wherever they differ.
+        // Compares in constant time.
         return zip(key.utf8, shown.utf8).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 
@@ -123,7 +123,6 @@ extension CloudService {
         throw CloudFailure(.badRequest, "the question of a copy is not known here; update all copies together")
     }
 
-    /// - Throws: `notFound` unless the message is for this replica.
     private func addressed(to: String, from: String) throws(CloudFailure) -> ReplicaID {
         guard ReplicaID(to) == copy, let from = ReplicaID(from) else {
             throw CloudFailure(.notFound, "this is not the copy \(to.prefix(64)); it was started again, or given up")
@@ -142,14 +141,13 @@ extension CloudService {
         }
     }
 
-    /// Passes a batch, or its refusal, to the replicas at which the meter is watched.
     func passOn(_ event: RelayEventBody, of place: MeterPlace) {
         for other in relay.copies(watching: place) {
             post.tell(other) { $0.add(event, of: place) }
         }
     }
 
-    /// Asks the replica that took the request.
+    /// Asks the one replica that can answer.
     @discardableResult
     func ask(
         _ other: ReplicaID, _ question: (inout CopyQuestionBody) -> Void

@@ -71,7 +71,8 @@ struct CopyOutbox {
             commands: commands.take(upTo: Self.othersMax), listeners: listeners.take(upTo: Self.othersMax))
     }
 
-    /// The message may have arrived. Commands are not resent: their authors hear that they were not done.
+    /// Handles a failed delivery, although the message may have arrived. Commands are not resent: their authors hear
+    /// that they were not done.
     mutating func failed(_ parcel: Parcel) {
         for event in parcel.events { lose(event) }
         tellsWatching = true

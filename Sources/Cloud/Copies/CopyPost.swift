@@ -21,7 +21,7 @@ final class CopyPost: Sendable {
     private struct Peer {
         var address: String
         var outbox = CopyOutbox()
-        /// Whether this replica knows what is watched there.
+        /// Whether this replica knows what is watched at the peer.
         var isMet = false
         /// Whether the last message to it failed.
         var isSilent = false

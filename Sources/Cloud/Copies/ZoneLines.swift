@@ -2,7 +2,6 @@
 struct ZoneLines<Element> {
     private var lines: [String: [Element]] = [:]
     private var count = 0
-    /// Counter that selects the zone whose turn is first.
     private var turn = 0
 
     var isEmpty: Bool { count == 0 }

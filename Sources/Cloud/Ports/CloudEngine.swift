@@ -10,7 +10,7 @@ package import Domain
 /// Expected failures are thrown as a `CloudFailure`: `zoneNotFound` by every call that names a missing zone, except
 /// those that read one credential, or all; `serviceUnavailable` if the disk fails.
 package protocol CloudEngine: Sendable {
-    /// Changed by every restore from a backup.
+    /// Epoch of the store; every restore from a backup changes it.
     var epoch: String { get async throws }
 
     /// Checks whether the store works, without visible effect.
@@ -30,9 +30,9 @@ package protocol CloudEngine: Sendable {
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
     /// Takes effect with the next change; stored data stays even if it exceeds the quota.
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
-    /// Counted in the same step as each change of the records.
+    /// Returns the usage, which is counted in the same step as each change of the records.
     func usage(of zone: String) async throws -> ZoneUsage
-    /// Number of leases that the zone ever had (`LeaseUsage`).
+    /// Returns the number of leases that the zone ever had (`LeaseUsage`).
     func leaseCount(of zone: String) async throws -> Int
     /// Adds a credential. One obtained by enrolment replaces the host's others in the same step
     /// (`Credential.replaced`); these are revoked as of its `createdAt`.
@@ -81,7 +81,7 @@ package protocol CloudEngine: Sendable {
     /// - Throws: the errors of `FeedState.check`.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
     func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord?
-    /// By type and name, including tombstones, for the console.
+    /// Returns records by type and name, including tombstones, for the console.
     func records(in zone: String, type: RecordType?) async throws -> [SyncRecord]
 
     // MARK: Retention
@@ -97,7 +97,7 @@ package protocol CloudEngine: Sendable {
     /// - Parameter known: its value when it was read.
     /// - Returns: false, storing nothing, if another replica changed it in the meantime.
     func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool
-    /// Greatest date of an accepted stamp in any zone.
+    /// Returns the greatest date of an accepted stamp in any zone; nil if there is none.
     func newestStamp() async throws -> WallTime?
 
     // MARK: Leases
@@ -122,13 +122,13 @@ package protocol CloudEngine: Sendable {
         under policy: LeasePolicy,
         at now: MonotonicTime
     ) async throws -> [LeaseRenewal]
-    /// By meter, including free leases and those of ids that are aliases now.
+    /// Returns leases by meter, including free ones and those of ids that are aliases now.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// By meter. Hosts list them often, so an engine keeps them in memory.
+    /// Returns held leases by meter. Hosts list them often, so an engine keeps them in memory.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
     /// Accepts any id of the meter.
     func standing(of meter: String, in zone: String) async throws -> LeaseStanding
-    /// Limits on every lease decision of this engine (Docs/Leases.md#rule-5).
+    /// Returns the limits on every lease decision of this engine (Docs/Leases.md#rule-5).
     ///
     /// - Parameter now: on the clock of all lease times. If the wait after a restore is over by then, it is over for
     ///   good.
@@ -146,7 +146,7 @@ package protocol CloudEngine: Sendable {
     ) async throws -> Answer
     func commandCounts(of author: HostID, in zone: String) async throws -> CommandCounts
     func commandMarks() async throws -> [CommandMark]
-    /// Keeps commands that changed after their marks were read.
+    /// Deletes commands, except those that changed after their marks were read.
     func forget(_ commands: [CommandMark]) async throws
 
     // MARK: Lease queues and replicas
@@ -173,6 +173,6 @@ package protocol CloudEngine: Sendable {
     /// - Parameter mark: its last one, as seen; 0 if there was none.
     /// - Returns: false if it has sent another one since, so it is alive.
     func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool
-    /// Shared secret of the replicas: the first one proposed.
+    /// Returns the shared secret of the replicas: the first one proposed.
     func copiesKey(proposing key: String) async throws -> String
 }

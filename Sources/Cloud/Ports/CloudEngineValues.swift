@@ -57,7 +57,7 @@ package struct Credential: Hashable, Sendable {
     package var hash: [UInt8]
     package var zone: String
     package var kind: Kind
-    /// Never changed.
+    /// Role of the host, or of hosts that join with it. Never changed.
     package let role: HostRole
     package var label: String
     package var binding: Binding?
@@ -94,7 +94,7 @@ package struct RecordOutcome: Hashable, Sendable {
     }
 
     package var fate: Fate
-    /// Nil if the record was refused and none is stored.
+    /// Stored record; nil if the record was refused and none is stored.
     package var record: SyncRecord?
 
     package init(fate: Fate, record: SyncRecord?) {

@@ -1,7 +1,7 @@
 package import CloudAPI
 package import Domain
 
-// Values of engines for commands between hosts (Docs/Relay.md#commands).
+// Values that engines store for commands between hosts (Docs/Relay.md#commands).
 
 /// Two requests under one id are the same command if this is equal.
 package struct CommandWish: Codable, Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct StoredCommand: Codable, Hashable, Sendable {
     package var wish: CommandWish
     package var holder: String
     package var holderName: String
-    /// Nil while unknown.
+    /// Outcome; nil while unknown.
     package var outcome: RelayCommandAnswer?
 
     package init(_ wish: CommandWish, holder: HostID, holderName: String, outcome: RelayCommandAnswer? = nil) {
@@ -36,7 +36,7 @@ package struct StoredCommand: Codable, Hashable, Sendable {
 }
 
 package struct CommandDecision<Answer: Sendable>: Sendable {
-    /// Nil keeps the stored command.
+    /// Command to store; nil keeps the stored one.
     package var command: StoredCommand?
     package var answer: Answer
 
@@ -47,9 +47,9 @@ package struct CommandDecision<Answer: Sendable>: Sendable {
 }
 
 package struct CommandCounts: Hashable, Sendable {
-    /// Commands of one author in one zone.
+    /// Number of commands of one author in one zone.
     package var host: Int
-    /// Commands of all authors in that zone.
+    /// Number of commands of all authors in that zone.
     package var zone: Int
 
     package static let none = CommandCounts(host: 0, zone: 0)

@@ -6,9 +6,10 @@ package import Domain
 /// stay valid; the leases with their tokens, even free ones; the credentials. Lease queues do not move: hosts queue
 /// again.
 package protocol DepartingStore: Sendable {
-    /// Everything except the leases and the records, which may be many.
+    /// Returns everything except the leases and the records, which may be many.
     func contents() async throws -> StoreContents
-    /// By meter, including free leases. Renewal times do not move: the new store counts from when it reads the leases.
+    /// Returns leases by meter, including free ones. Renewal times do not move: the new store counts from when it reads
+    /// the leases.
     ///
     /// - Parameters:
     ///   - meter: returns leases after it; nil to begin with the first.
@@ -16,7 +17,7 @@ package protocol DepartingStore: Sendable {
     func leases(in zone: String, after meter: String?, limit: Int) async throws -> [(
         meter: String, record: LeaseRecord
     )]
-    /// By sequence, including tombstones.
+    /// Returns records by sequence, including tombstones.
     func records(in zone: String, after sequence: UInt64, limit: Int) async throws -> [PlacedRecord]
     /// Closes the store durably and for good: if opened again, it would be a second cloud that hosts mistake for the
     /// first.

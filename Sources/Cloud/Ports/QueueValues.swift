@@ -4,7 +4,6 @@ package import Domain
 package enum ReplicaTag {}
 package typealias ReplicaID = UniqueID<ReplicaTag>
 
-/// A host that waits for a meter.
 package struct Waiter: Hashable, Sendable {
     package var host: HostID
     package var name: String
@@ -36,7 +35,7 @@ package struct QueueState: Hashable, Sendable {
 /// All non-empty queues at one moment.
 package struct QueueSnapshot: Hashable, Sendable {
     package var queues: [MeterPlace: QueueState]
-    /// A queue with a smaller version that is missing here was empty.
+    /// Version at that moment. A queue with a smaller version that is missing here was empty.
     package var version: UInt64
 
     package init(queues: [MeterPlace: QueueState], version: UInt64) {

@@ -9,7 +9,7 @@ package struct LeaseUsage: Hashable, Sendable {
     package private(set) var total: Int
     package private(set) var hosts: [HostID: Int]
 
-    /// - Parameter total: any value from a store.
+    /// Clamps the values, which come from a store.
     package init(total: Int = 0, hosts: [HostID: Int] = [:]) {
         self.total = Self.inRange(total)
         self.hosts = hosts.mapValues(Self.inRange)

@@ -45,7 +45,7 @@ package struct ZoneQuota: Hashable, Sendable {
 
     package var zone: QuotaAmount
     package var host: QuotaAmount
-    /// Leases that the zone may ever have; nil for the standard limit.
+    /// Number of leases that the zone may ever have; nil for the standard limit.
     package var leases: Int?
 
     package var leaseLimit: Int { leases ?? min(max(zone.records / 2, Self.leasesLeast), Self.leasesMost) }
@@ -66,7 +66,6 @@ package struct QuotaExcess: Hashable, Sendable {
     package var used: Int
     /// Amount missing for the change.
     package var needed: Int
-    /// Whether one host's limit is exceeded, rather than the whole zone's.
     package var isHostsShare: Bool
 
     package init(resource: Resource, limit: Int, used: Int, needed: Int, isHostsShare: Bool) {

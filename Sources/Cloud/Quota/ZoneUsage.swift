@@ -17,7 +17,7 @@ package struct ZoneUsage: Hashable, Sendable {
 
     package init() {}
 
-    /// Clamps any values from a store.
+    /// Clamps the values, which come from a store.
     package init(total: QuotaAmount, hosts: [HostID: QuotaAmount]) {
         self.total = total.inRange
         self.hosts = hosts.mapValues(\.inRange).filter { $0.value != .zero }

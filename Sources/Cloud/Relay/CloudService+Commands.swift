@@ -24,7 +24,7 @@ extension CloudService {
         let zone = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
-            // It may have been claimed since the first reading. From now on it cannot be.
+            // The command may have been claimed since the first reading. From now on nobody can claim it.
             if let known = try await outcome(of: wish, key) { return known }
             throw lost(standing.record, of: standing.meter, in: zone)
         }
@@ -126,13 +126,12 @@ extension CloudService {
         case over
     }
 
-    /// For a command that this replica offers.
+    /// Decides a claim of a command that this replica offers.
     func claim(
         _ request: RelayClaimRequest, _ key: PendingKey, of meter: String, by member: Member
     ) async throws(CloudFailure) {
         let session = try Self.session(request.session)
         let meter = try Self.meter(meter)
-        // A command for another meter does not concern this host.
         let order = commands.request(key).flatMap { $0.meter == meter ? $0 : nil }
         let offer = order == nil ? nil : commands.offer(key, to: member.host, token: request.token, at: clock.now())
         let claim = try await ask {

@@ -116,7 +116,6 @@ extension CloudService {
 }
 
 extension LogAnswer {
-    /// Leaves out hosts with an unreadable id.
     fileprivate init(_ said: CopyAnswerBody.Log) {
         for part in said.parts {
             if let host = HostID(part.hostID) { parts[host] = part }

@@ -89,7 +89,7 @@ extension CloudService {
         }
     }
 
-    /// Reads the holder of a watched meter, and renews its interest if due.
+    /// Also renews the holder's interest if due.
     func lookAtHolder(of place: MeterPlace) async {
         do {
             let standing = try await engine.standing(of: place.meter, in: place.zone)
@@ -105,7 +105,7 @@ extension CloudService {
     }
 }
 
-/// Hosts have their own times (RelayCore), as their version may differ.
+/// Times of the relay in the cloud. Hosts have their own (RelayCore), as their version may differ.
 enum RelayTimes {
     /// Time for which a holder sends readings after each interest event.
     static let interest = Duration.seconds(30)

@@ -1,7 +1,6 @@
 import CloudAPI
 import Domain
 
-/// A question about a meter's log, for all hosts that listen here.
 struct PendingLogQuestion: PendingRequest {
     static let rules = PendingRules(
         noun: "questions about logs", offerTime: .milliseconds(CloudLimits.logMilliseconds), openPerHost: 4,

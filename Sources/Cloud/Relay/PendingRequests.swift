@@ -18,7 +18,6 @@ struct PendingRequests<Request: PendingRequest> {
     private struct Entry {
         let request: Request
         var phase = Phase.offered
-        /// Deadline of the phase.
         var until: MonotonicTime
         var silent: [HostID: AskedHost]
         var parts: [HostID: Request.Part] = [:]
@@ -33,7 +32,6 @@ struct PendingRequests<Request: PendingRequest> {
     private var entries: [PendingKey: Entry] = [:]
     private var ends = DueTimes<PendingKey>()
     private var offers: [HostPlace: Set<PendingKey>] = [:]
-    /// Usage by asking host.
     private var hosts: [HostPlace: Usage] = [:]
     private var zones: [String: Usage] = [:]
     private var bytes = 0

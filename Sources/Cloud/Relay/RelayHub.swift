@@ -20,7 +20,6 @@ final class RelayHub: Sendable {
         var watchers: [UInt64: Watcher] = [:]
         var copies: [ReplicaID: OtherCopy] = [:]
         var told = 0
-        /// Lease as last read or reported.
         var lease: LeaseRecord?
         var isLeaseKnown = false
         /// Time of the last interest event to the holder.
@@ -48,7 +47,6 @@ final class RelayHub: Sendable {
     private struct State {
         var meters: [MeterPlace: Watched] = [:]
         var held: [HostPlace: Set<String>] = [:]
-        /// Number of watched meters by zone.
         var counts: [String: Int] = [:]
         var nextID: UInt64 = 0
         var isClosed = false
@@ -203,7 +201,6 @@ final class RelayHub: Sendable {
                 var watched = state.meters[place] ?? Watched()
                 if watched.copies[copy].map({ wantsAll && !$0.wantsAll }) ?? true {
                     new.append(place)
-                    // An interest event is due.
                     if watched.isIdle || wantsAll && !watched.wantsAll { watched.interestAt = nil }
                 }
                 watched.copies[copy] = OtherCopy(wantsAll: wantsAll, until: until)
@@ -256,7 +253,8 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Meters for which an interest event is due, longest wait first, limited for each zone and each holder.
+    /// Returns the meters for which an interest event is due, longest wait first, limited for each zone and each
+    /// holder.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
             var (zones, holders): ([String: Int], [HostPlace: Int]) = ([:], [:])
@@ -326,7 +324,6 @@ final class RelayHub: Sendable {
 
     func end(credential: String) { endAll { _, watcher in watcher.credential == credential } }
 
-    /// Other replicas end their own streams.
     func end(_ place: MeterPlace) {
         state.withLock { state in _ = state.remove { other, _, _ in other == place } }
         endAll { other, _ in other == place }

@@ -26,14 +26,15 @@ extension RelayEventBody {
     var measurements: Int { batch?.readings.reduce(0) { $0 + ($1.count ?? 1) } ?? 0 }
 }
 
-/// Events of one meter that a host watches, to be iterated once.
+/// Events of one meter that a host watches, to be iterated once. Releasing it ends the watching.
 ///
-/// A slow observer loses the oldest events, and gets the number of measurements in them (`Item.missed`). Ends when the
-/// host's token is revoked, when the meter's id turns out to be an alias, and at shutdown; the host then watches again.
+/// A slow observer loses the oldest events, and gets the number of measurements in them (`Item.missed`). The stream
+/// ends when the host's token is revoked, when the meter's id turns out to be an alias, and at shutdown; the host then
+/// watches again.
 package struct RelaySubscription: AsyncSequence, Sendable {
     package struct Item: Sendable {
         package var event: RelayEvent
-        /// Measurements that this observer lost just before.
+        /// Number of measurements that this observer lost just before.
         package var missed: Int
     }
 
@@ -42,12 +43,12 @@ package struct RelaySubscription: AsyncSequence, Sendable {
 
     struct Numbered: Sendable {
         var event: RelayEvent
-        /// Measurements in all events before it.
+        /// Number of measurements in all events before it.
         var before: Int
     }
 
     let stream: AsyncStream<Numbered>
-    /// Measurements before the first event.
+    /// Number of measurements before the first event.
     let first: Int
 
     package func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), expected: first) }

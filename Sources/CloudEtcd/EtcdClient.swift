@@ -221,7 +221,7 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// Enough for a full range of the largest zone.
+    /// Maximum size of an answer: a full range of the largest zone.
     private static let answerBytesMax = 512 << 20
 
     // MARK: Watching

@@ -9,7 +9,7 @@ struct CommandEntry: StoredValue, Hashable {
 extension EtcdCloudEngine {
     /// Losing this many times in a row is no coincidence.
     private static let commandRoundsMax = 200
-    /// Each takes a nested transaction with two deletions.
+    /// Maximum number of commands in one request: each takes a nested transaction with two deletions.
     private static let commandsForgottenAtOnce = EtcdTransaction.operationsMax / 3
 
     package func decideCommand<Answer: Sendable>(

@@ -62,7 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Exact about holders. Renewals through other replicas are known from the last reading of all leases.
+    /// Returns exact holders. Renewals through other replicas are known from the last reading of all leases.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)

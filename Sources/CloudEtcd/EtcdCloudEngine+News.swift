@@ -20,7 +20,7 @@ extension EtcdCloudEngine {
 
     /// Docs/Sync.md#figures.
     static let repairInterval = Duration.seconds(30)
-    /// Too short to notice, and at most two small requests a second.
+    /// Interval of renewal digests: too short to notice, and at most two small requests a second.
     private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)

@@ -18,8 +18,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Needs a read answered by a majority, without which nothing can be written, and no alarm: etcd answers reads even
-    /// when its quota is reached.
+    /// Requires a read answered by a majority, without which nothing can be written, and no quota alarm, despite which
+    /// etcd still answers reads.
     package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])

@@ -80,7 +80,7 @@ package final class EtcdCloudEngine: CloudEngine {
         await work.end()
     }
 
-    /// For callers that cannot await. Calls in progress fail soon after.
+    /// Closes the connections for callers that cannot await. Calls in progress fail soon after.
     package func closeAtOnce() throws { try client.shutdownAtOnce() }
 
     /// Runs `body` to its end, even if the task is cancelled.
@@ -101,7 +101,8 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Zones are never deleted, so a known one is only looked up again if the store may have gone back.
+    /// Checks that a zone exists. Zones are never deleted, so a known one is only looked up again if the store may have
+    /// gone back.
     ///
     /// - Returns: the zone's identity.
     /// - Throws: `zoneNotFound`.

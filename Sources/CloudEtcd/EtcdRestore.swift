@@ -12,8 +12,8 @@ package struct EtcdRestore: Hashable, Sendable {
     package var tokenFloor: UInt64
     package var leases: Int
 
-    /// Uses this machine's calendar: a snapshot has no date, and the dates within it may come from a host whose
-    /// calendar was years ahead.
+    /// Marks the store as restored, by this machine's calendar: a snapshot has no date, and the dates within it may
+    /// come from a host whose calendar was years ahead.
     ///
     /// - Throws: `badSetting` if etcd has no cloud.
     package static func run(

@@ -155,7 +155,7 @@ struct StoreKeys: Sendable {
 
     var watched: [UInt8] { key("w/") }
 
-    /// Nil for any other key.
+    /// Returns the subject of a change under `w/`; nil for any other key.
     func watched(_ key: [UInt8]) -> Watched? {
         guard key.starts(with: watched) else { return nil }
         let parts = key.dropFirst(watched.count).split(

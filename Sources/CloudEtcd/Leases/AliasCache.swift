@@ -8,10 +8,11 @@ struct SeenAliases: Hashable, Sendable {
     var revision: Int64 = 0
 }
 
-/// Decisions compare the revision of the aliases' key, so stale aliases decide nothing.
+/// Aliases of all zones as seen by this replica. Decisions compare the revision of their key, so stale aliases decide
+/// nothing.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Each takes a comparison and a change.
+    /// Maximum number of leases in one step: each takes a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient
@@ -69,7 +70,7 @@ final class AliasCache: Sendable {
         throw EtcdError(.overloaded, "others change the aliases of \(zone) all the time. Try again")
     }
 
-    /// Another replica may be quicker.
+    /// Adopts the aliases of records; another replica may be quicker.
     private func adopt(_ zone: String) async throws {
         var records: [SyncRecord] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in

@@ -15,11 +15,13 @@ final class LeaseBatcher: Sendable {
         var workers = 0
     }
 
-    /// One request travels while another waits for the disk.
+    /// Maximum number of concurrent requests: one travels while another waits for the disk.
     private static let workersMax = 3
-    /// With a few operations for each, and one for each zone, this stays within etcd's limit.
+    /// Maximum number of leases in one request. At a few operations for each, and one for each zone, it stays within
+    /// etcd's limit.
     static let leasesPerRequest = 60
-    /// Each needs three ranges, and one for each other id under which a request came.
+    /// Maximum number of plans in one look: each needs three ranges, and one for each other id under which a request
+    /// came.
     private static let looksPerRequest = 10
     /// Losing this many times in a row is no coincidence.
     private static let roundsMax = 200
@@ -192,7 +194,7 @@ final class LeaseBatcher: Sendable {
 
     private struct Admission {
         var counters: [LeaseCounters] = []
-        /// To be called once the rest is stored.
+        /// Refusals, to be called once the rest is stored.
         var refusals: [() -> Void] = []
         var again: [MeterPlace: [LeaseJob]] = [:]
     }

@@ -6,7 +6,7 @@ struct LeaseCounters: Sendable {
     let zone: String
     private let quota: ZoneQuota
     private var usage: LeaseUsage
-    /// Revisions of the counters' keys; nil is the whole zone.
+    /// Revisions of the counters' keys, by host; the key nil is the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
     /// Unreadable counters. Leases that do not need them are still decided.

@@ -20,7 +20,7 @@ struct SeenLease: Hashable, Sendable {
 struct LeaseJob: Sendable {
     let meter: String
     struct Step: Sendable {
-        /// Nil keeps the stored record.
+        /// Record to store; nil keeps the stored one.
         var record: LeaseRecord?
         /// Called once the record is stored or, without one, once it is certain that nothing has changed.
         var deliver: @Sendable () -> Void
@@ -140,7 +140,7 @@ struct LeasePlan: Sendable {
         case done(SeenLease)
         /// Another writer was quicker: decide again on this state.
         case changed(Found)
-        /// The same, but the answer does not contain the state: `look`.
+        /// Another writer was quicker, and the answer does not contain the state: `look`.
         case failed
     }
 

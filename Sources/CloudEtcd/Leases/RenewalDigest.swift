@@ -6,7 +6,8 @@ import Synchronization
 /// It goes through etcd to the other replicas, which then know how long a lease has been silent. It is only a hint:
 /// without it, a replica counts from its next reading of all leases, and gives the lease away that much later.
 struct RenewalDigest: Hashable, Sendable {
-    /// Keeps a request far below `EtcdTransaction.bytesMax`; the next digest takes the rest.
+    /// Maximum number of renewals in one digest, which keeps a request far below `EtcdTransaction.bytesMax`. The next
+    /// digest takes the rest.
     static let renewalsMax = 4000
 
     var zones: [String: [String: Int64]] = [:]

@@ -7,7 +7,7 @@ struct EtcdPut: Hashable, Sendable {
 /// Writes many keys in large concurrent requests, and checks that all of them arrived.
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Enough to share a wait for the disk.
+    /// Maximum number of keys in one request: enough to share a wait for the disk.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 

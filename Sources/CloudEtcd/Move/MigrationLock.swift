@@ -13,7 +13,7 @@ struct MigrationLock: Sendable {
     let keys: StoreKeys
     let prefix: String
 
-    /// Recognises an interrupted move.
+    /// Name of the destination, for people and for recognising an interrupted move.
     var destination: String { "etcd (\(client.settings.urls.first ?? ""), prefix \(prefix))" }
 
     /// - Returns: the revision that all steps are compared with; nil if everything has arrived before.

@@ -5,7 +5,7 @@ import Domain
 /// Changes to records of one zone: decided one by one, written all together or not at all, by comparing the zone's
 /// head.
 struct RecordPlan: Sendable {
-    /// Each record is written with its place, its former place is deleted, and tombstones likewise.
+    /// Operations for one record: writing it and its place, deleting the former place, and the same for a tombstone.
     private static let operationsPerRecord = 5
     /// The head and a mark, which is stored under two keys.
     private static let otherOperations = 3
@@ -23,11 +23,11 @@ struct RecordPlan: Sendable {
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// See `EtcdClient.life`.
+    /// Life of the store at the reading (`EtcdClient.life`).
     let life: UInt64
     private let aliases: AliasBasis?
     private(set) var followed: AliasBasis.Step?
-    /// Nil if this replica has written a mark in this life.
+    /// Mark to write with the changes; nil if this replica has written one in this life.
     let mark: TimelineMark?
 
     init(
@@ -139,7 +139,7 @@ struct RecordPlan: Sendable {
 }
 
 extension RecordPlan {
-    /// Nil if it is not a tombstone's entry.
+    /// Returns the key in a tombstone's entry; nil for another entry.
     static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
         guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
             let name = String(validating: value[(end + 1)...], as: UTF8.self)

@@ -14,7 +14,7 @@ struct StoredAmount: Codable, Hashable, Sendable {
 struct StoredQuota: Codable, Hashable, Sendable {
     var zone: StoredAmount
     var host: StoredAmount
-    /// Nil for the standard limit.
+    /// Limit on leases; nil for the standard one.
     var leases: Int?
 
     init?(_ quota: ZoneQuota) {

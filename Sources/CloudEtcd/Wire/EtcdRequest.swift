@@ -54,7 +54,7 @@ struct EtcdCompare: Hashable, Sendable {
 struct EtcdTransaction: Hashable, Sendable {
     /// Maximum number of operations in one transaction, including nested ones (`--max-txn-ops`).
     static let operationsMax = 128
-    /// Below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
+    /// Maximum size of a request, below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
     static let bytesMax = 1 << 20
 
     var compares: [EtcdCompare] = []

@@ -12,7 +12,7 @@ package struct ChangeToken: Hashable, Sendable {
     /// nothing, so it misses no purged tombstone; without this floor, its second page would always be below the zone's
     /// floor.
     package var floor: UInt64?
-    /// Nil for a token of the first form.
+    /// Zone, mark and time of the reading; nil for a token of the first form.
     package var origin: Origin?
 
     package struct Origin: Hashable, Sendable {

@@ -4,7 +4,7 @@ import Domain
 package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     /// 401: no token, or an unknown or revoked one.
     case notAuthenticated
-    /// 403.
+    /// 403: the token does not allow this.
     case permissionDenied
     /// 403, or for a record: a read-only host's token, for a change. Does not stop the host's sync.
     case readOnly
@@ -15,7 +15,7 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     /// 410: the store went back behind the token, and lacks changes that the host has seen. The host fetches everything
     /// again and pushes everything it has.
     case timelineLost
-    /// 410.
+    /// 410: the token belongs to another zone.
     case anotherZone
     /// 413: more records or bytes than one request may have.
     case limitExceeded
@@ -38,7 +38,7 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case notFound
     /// 409: another machine registered this host id.
     case duplicateHost
-    /// 500.
+    /// 500: the cloud failed; see its log.
     case internalError
 }
 

@@ -3,7 +3,7 @@
 /// `POST /v1/copies/news`: a message of one replica to another. A lost one is resent, or shows as a gap. Answers: 200
 /// `CopyNewsAnswer`, 404 `notFound` at the wrong replica.
 package struct CopyNewsBody: Codable, Hashable, Sendable {
-    /// For watchers at the other replica.
+    /// A batch of readings, or its refusal, for watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String
@@ -16,7 +16,7 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// For the meter's holder, which may listen to the other replica.
+    /// A command for the meter's holder, which may listen to the other replica.
     package struct Command: Codable, Hashable, Sendable {
         package var zone: String
         package var holderID: String
@@ -29,7 +29,7 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Has just begun to listen to the sender, and has missed the commands waiting for it.
+    /// A host that has just begun to listen to the sender, and has missed the commands waiting for it.
     package struct Listener: Codable, Hashable, Sendable {
         package var zone: String
         package var hostID: String
@@ -133,7 +133,7 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// For the replica that asked the host.
+    /// A host's part of a log, for the replica that asked the host.
     package struct LogPart: Codable, Hashable, Sendable {
         package var zone: String
         package var requestID: String

@@ -1,4 +1,4 @@
-/// Sent in the console's list and in the answer to `POST …/hosts/{host}/retire`.
+/// A host in the console's list and in the answer to `POST …/hosts/{host}/retire`.
 package struct HostBody: Codable, Hashable, Sendable {
     package var id: String
     package var name: String

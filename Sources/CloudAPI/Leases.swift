@@ -1,18 +1,18 @@
-/// Unknown values are null.
+/// A lease in its wire form. Unknown values are null.
 package struct LeaseBody: Codable, Hashable, Sendable {
     package var meter: String
     /// `free`, `held`, `revoking` or `expired`.
     package var state: String
     package var holderID: String?
     package var holderName: String?
-    /// Sent only to its own holder.
+    /// Session of the lease, sent only to its holder.
     package var session: String?
     package var token: UInt64
     /// `ble`, `spp` or `usb`.
     package var transport: String?
     /// RFC 3339 by the cloud's wall clock, for people.
     package var acquiredAt: String?
-    /// The same, computed from `remaining`.
+    /// End of the lease in the same form, computed from `remaining`.
     package var expiresAt: String?
     /// Milliseconds.
     package var ttl: Int64

@@ -3,7 +3,7 @@ import Domain
 /// A body written as JSON without a coder, which takes most of a request's time: it has hundreds of records
 /// (`RecordText`), or is sent thousands of times a second.
 package protocol WrittenBody: Encodable {
-    /// Same JSON as from a coder, except for the order of keys; nil if only a coder can write this body.
+    /// JSON as from a coder, except for the order of keys; nil if only a coder can write this body.
     var text: [UInt8]? { get }
 }
 
@@ -69,7 +69,7 @@ extension ChangesBody: RecordsBody {
 }
 
 extension ModifyAnswer: RecordsBody {
-    /// Nil if a record was refused, which is rare.
+    /// JSON of the answer; nil if a record was refused, which is rare.
     package var text: [UInt8]? {
         guard results.allSatisfy({ $0.error == nil }) else { return nil }
         var text: [UInt8] = []

@@ -3,7 +3,7 @@ package import Domain
 /// Records of a page of changes, in order. A store that keeps the wire form passes on its texts, which saves most of
 /// the work of a page.
 package struct RecordPage: Sendable {
-    /// Nil if the records are in `text`.
+    /// Records of the page; nil if they are in `text`.
     private var list: [SyncRecord]?
     /// JSON with commas between the records.
     private var text: [UInt8] = []

@@ -94,7 +94,7 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
         package var type: String
         package var name: String
         package var error: CloudErrorBody.Content?
-        /// Present if it differs from the record sent.
+        /// Merged record, if it differs from the one sent.
         package var merged: SyncRecord?
 
         package init(type: String, name: String, error: CloudErrorBody.Content? = nil, merged: SyncRecord? = nil) {

@@ -30,7 +30,7 @@ package struct RelayCommandRequest: Codable, Hashable, Sendable {
 package struct RelayCommandAnswer: Codable, Hashable, Sendable {
     package enum Outcome: String, Codable, Hashable, Sendable, CaseIterable {
         case done
-        /// With `code`, `message` and `next` as in the holder's own API.
+        /// The holder refused it, with `code`, `message` and `next` as in its own API.
         case refused
         /// It was not done, and will not be.
         case notDone
@@ -82,7 +82,7 @@ package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
 extension CloudLimits {
     /// Time limit of a claim, after which the command is not done (Docs/Relay.md).
     package static let claimMilliseconds: Int64 = 5_000
-    /// From a claim to the holder's answer, which comes after 5 s at the latest unless it is lost.
+    /// Time limit from a claim to the holder's answer, which comes after 5 s at the latest unless it is lost.
     package static let outcomeMilliseconds: Int64 = 10_000
     /// The cloud checks once a second.
     package static let commandMilliseconds = claimMilliseconds + outcomeMilliseconds + 2_000

@@ -4,7 +4,7 @@ package struct RelayLogLine: Codable, Hashable, Sendable {
     package var kind: String
     /// Milliseconds from the first occurrence to the sending of the part.
     package var age: Int64
-    /// The same from the last occurrence or the end; absent while it goes on.
+    /// Milliseconds from the last occurrence or the end; absent while it goes on.
     package var lastAge: Int64?
     /// First occurrence by the host's calendar, in milliseconds since 1970, for people.
     package var time: Int64

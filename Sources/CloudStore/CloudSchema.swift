@@ -194,9 +194,9 @@ enum CloudSchema {
         ),
     ]
 
-    /// Reads only.
+    /// Examines a file before anything is written to it.
     ///
-    /// - Returns: whether the file has no tables.
+    /// - Returns: whether it has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         guard try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") != nil else { return true }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
@@ -214,7 +214,7 @@ enum CloudSchema {
         return false
     }
 
-    /// Only an empty file accepts these settings.
+    /// Applies settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
         // Returns space to the file system after a purge.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")

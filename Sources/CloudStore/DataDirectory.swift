@@ -58,7 +58,7 @@ struct DataDirectory: Sendable {
     /// - Returns: the new path; nil if there was no store.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
         StoreCopy.writeBackLog(of: store)
-        // The caller replaces the store on purpose.
+        // The caller replaces the store on purpose, so the marker goes.
         try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
         while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }

@@ -8,7 +8,7 @@ struct HeldLeases {
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Runs with the number of their leases, which share them.
+    /// Runs of hosts, which their leases share, with the number of leases.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }
@@ -68,7 +68,7 @@ struct HeldLeases {
         runs[key] = entry.leases > 1 ? (entry.run, entry.leases - 1) : nil
     }
 
-    /// Nil unless the id is a normalised MAC address, `AA:BB:CC:DD:EE:FF`.
+    /// Returns the number of a normalised MAC address, `AA:BB:CC:DD:EE:FF`; nil for another id.
     private static func mac(_ meter: String) -> UInt64? {
         MACAddress(printed: meter)?.bits
     }

@@ -31,7 +31,7 @@ final class LeaseTable: Sendable {
 
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    /// Accepts any id of the meter.
+    /// Returns the held lease of a meter, under any of its ids.
     func held(_ key: LeaseKey) -> LeaseStanding? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
@@ -43,7 +43,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// By meter.
+    /// Returns held leases by meter.
     func held(in zone: Int64) -> [(meter: String, record: LeaseRecord)] {
         state.withLock { $0.held[zone]?.all ?? [] }.sorted { $0.meter < $1.meter }
     }

@@ -4,7 +4,7 @@ import GRDB
 
 /// Lease counts: a row for each zone, and one for each host that created leases there.
 enum LeaseUsageTable {
-    /// Stands for the whole zone.
+    /// Value of `host` for the whole zone.
     private static let wholeZone = ""
 
     static func fetchAll(_ db: Database) throws -> [Int64: LeaseUsage] {

@@ -19,7 +19,7 @@ enum RecordRow {
             .map { Stored(id: $0["id"], record: try record($0)) }
     }
 
-    /// By sequence, in stored form if this version wrote them.
+    /// Reads records by sequence, in stored form if this version wrote them.
     ///
     /// - Returns: the page, the sequence of its last record, and whether there are more.
     static func page(

@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 
 extension SQLiteCloudEngine {
-    /// Without `writes`, examines the file on disk under the write lock. Open handles would not do: they hold in memory
-    /// what is gone from the file.
+    /// Checks the store. Without `writes`, examines the file on disk under the write lock. Open handles would not do:
+    /// they hold in memory what is gone from the file.
     package func probe(writes: Bool) async throws(CloudFailure) {
         guard writes else {
             let path = path

@@ -4,7 +4,7 @@ import GRDB
 
 /// Usage of quotas: a row for each zone, and one for each host with a share.
 enum UsageTable {
-    /// Stands for the whole zone.
+    /// Value of `host` for the whole zone.
     private static let wholeZone = ""
 
     static func fetchAll(_ db: Database) throws -> [Int64: ZoneUsage] {

@@ -96,7 +96,8 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// With `?live` ignores the store: whether the process is alive, for a supervisor that would restart it.
+    /// Reports the health of the store; with `?live` only that the process is alive, for a supervisor that would
+    /// restart it.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))

@@ -8,7 +8,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case createZone(name: String, id: String?, terms: ConsoleTerms)
     case zones
     case zone(name: String)
-    /// Nil values stay as they are.
+    /// Changes the terms that are not nil.
     case setTerms(zone: String, terms: ConsoleTerms)
     /// Nil values stay as they are; a host's nil limits become a quarter of the zone's if that is given.
     case setQuota(zone: String, quota: ConsoleQuota)
@@ -16,7 +16,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case record(zone: String, type: String, name: String)
     case deleteRecord(zone: String, type: String, name: String)
     case hosts(zone: String)
-    /// By id, or by a name that only one host has.
+    /// `host` is an id, or a name that only one host has.
     case retireHost(zone: String, host: String)
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
@@ -24,7 +24,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     /// `createToken` for read-only hosts. A case of its own, because an older running server refuses it; the server
     /// would ignore an additional value, and make a token with all rights.
     case createReadOnlyToken(zone: String, isEnrolment: Bool, label: String)
-    /// Nil for all zones.
+    /// `zone` is nil for all zones.
     case tokens(zone: String?)
     case revokeToken(id: String)
     /// Absolute path on the server's machine.

@@ -3,6 +3,7 @@ import CloudAPI
 import Hummingbird
 import NIOCore
 
+/// Routes of meters that other hosts hold (Docs/Relay.md).
 extension CloudRoutes {
     func respondRelay(_ call: Call, by principal: Principal) async throws -> Response {
         switch call.route {

@@ -7,11 +7,11 @@ import Synchronization
 /// Limits the rate of requests for each credential, and for each address without a valid one.
 package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// For each credential. A host's first sync, its renewals and a person's clicks stay far below.
+        /// Rate for each credential. A host's first sync, its renewals and a person's clicks stay far below.
         package var perCredential = Rate(perSecond: 100, burst: 400)
-        /// For each credential, for batches of readings: four a second of each of its watched meters.
+        /// Rate of batches of readings for each credential: four a second of each of its watched meters.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
-        /// For each address without a valid credential: guesses, health checks, scrapes.
+        /// Rate for each address without a valid credential: guesses, health checks, scrapes.
         package var perAddress = Rate(perSecond: 10, burst: 100)
         /// Maximum number of event streams of one credential. A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8

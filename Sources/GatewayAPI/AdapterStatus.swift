@@ -12,13 +12,12 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var links_max: Int
     /// Devices of any kind heard in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Of those, possible meters that are not listed (`GET /v1/scan/others`), and devices without room.
+    /// Of those, possible meters that are not listed, and devices for which there was no room (`GET /v1/scan/others`).
     package var dropped: Int
     /// Recovery steps since the daemon started.
     package var recoveries: Int
     /// Owner of the running search; null if none runs.
     @NullCodable package var discovery: Discovery?
-    /// Total search time since the daemon started.
     package var discovery_ms: Int64
     @NullCodable package var pairing: PairingStatus?
     /// Set only for a Bluetooth proxy.
@@ -28,7 +27,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package enum Discovery: String, Codable, Sendable, CaseIterable {
         case own
-        /// Another program searches. The adapter hears its results and starts no search of its own.
+        /// Another program searches; the adapter hears its results.
         case another
     }
 

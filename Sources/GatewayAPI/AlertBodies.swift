@@ -30,7 +30,6 @@ package struct AlertBody: Codable, Hashable, Sendable {
     /// RFC 3339.
     @NullCodable package var cleared_at: String?
     package var count: Int64
-    /// Key of the watched quantity.
     @NullCodable package var quantity: String?
     /// Value that raised the alert last; for a rate, per its unit of time.
     @NullCodable package var value: Double?
@@ -54,7 +53,6 @@ package struct AlertTarget: Codable, Hashable, Sendable {
     /// Notices delivered, and notices lost (no room, or all attempts failed), since the start.
     package var delivered: Int
     package var lost: Int
-    /// Error of the last attempt; null after a success.
     @NullCodable package var error: String?
 
     package init(name: String, kind: String, waiting: Int, delivered: Int, lost: Int, error: String?) {
@@ -69,7 +67,6 @@ package struct AlertTarget: Codable, Hashable, Sendable {
 
 /// `GET /v1/alerts`.
 package struct AlertsBody: Codable, Hashable, Sendable {
-    /// Sorted by id.
     package var alerts: [AlertBody]
     package var raised: Int
     package var targets: [AlertTarget]
@@ -126,7 +123,6 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
 
     /// Result of a battery test. The notice's `alert` then has the id 0, the test's name and its cut-off.
     package struct Result: Codable, Hashable, Sendable {
-        /// Id of the test's recording.
         package var recording: String
         /// `cutoff`, or `gap` if the meter fell silent.
         package var end: String
@@ -158,7 +154,6 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     @NullCodable package var unit: String?
     /// New holder's name after a change of holder.
     @NullCodable package var holder: String?
-    /// Absent for an alert.
     package var result: Result?
     /// Title for people, as is `message`.
     package var title: String

@@ -11,17 +11,15 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     package var queued: Int
     /// Of those, readings kept because the broker was down or too slow.
     package var backlog: Int
-    /// Messages confirmed since meterd started.
+    /// Messages confirmed since meterd started; `dropped` (no room) and `refused` likewise.
     package var published: Int
-    /// Messages lost for lack of room since meterd started.
     package var dropped: Int
-    /// Messages refused since meterd started.
     package var refused: Int
     /// Topics with a refusal since the link came up.
     package var refused_topics: Int
     /// Whether the broker allows subscriptions to requests; also true without a link.
     package var hears_requests: Bool
-    /// Links opened since meterd started, the first one included.
+    /// Links since meterd started, the first one included.
     package var links_opened: Int
     @NullCodable package var error: String?
     @NullCodable package var next: String?

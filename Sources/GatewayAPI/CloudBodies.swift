@@ -17,7 +17,7 @@ package struct CloudJoinRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Answer to `POST /v1/cloud/hosts/{host}/retire`: the host before its removal.
+/// Answer to `POST /v1/cloud/hosts/{host}/retire`.
 package struct RetiredHost: Codable, Hashable, Sendable {
     package var id: String
     package var name: String
@@ -35,7 +35,6 @@ package struct RetiredHost: Codable, Hashable, Sendable {
 /// `GET /v1/cloud`, and the answer to joining and leaving.
 package struct CloudStatus: Codable, Hashable, Sendable {
     package var joined: Bool
-    /// URLs without the token.
     package var urls: [String]
     @NullCodable package var zone: String?
     @NullCodable package var pin: String?

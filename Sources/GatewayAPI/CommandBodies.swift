@@ -10,9 +10,9 @@ package struct CommandBody: Codable, Hashable, Sendable {
     @NullCodable package var step: Int?
     /// `destroys`, `switches` or `draws`: the reason to ask a person first. Null for a harmless command.
     @NullCodable package var consequence: String?
-    /// Setting that makes the change permanent: meterd sends it again at each connect.
+    /// Setting with the same, lasting effect: meterd sends it again at each connect.
     @NullCodable package var setting: String?
-    /// Whether meterd verifies the effect on the meter and reports it to the sender.
+    /// Whether meterd verifies the effect on the meter.
     package var confirmed: Bool
 
     package init(

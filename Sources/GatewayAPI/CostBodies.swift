@@ -1,6 +1,5 @@
 package import Domain
 
-/// Cost of an energy at its meter's tariff.
 package struct CostBody: Codable, Hashable, Sendable {
     /// Amount in the currency, to a millionth; negative if the energy flowed back.
     package var amount: Double

@@ -24,14 +24,11 @@ package struct HistoryLine: Codable, Hashable, Sendable {
     }
 
     package var key: String
-    /// Null if the setting had no value.
     @NullCodable package var old: String?
     /// Null after a reset, or if all settings of the meter were deleted.
     @NullCodable package var new: String?
     package var deleted: Bool
-    /// Origin of the old value.
     package var written: Author
-    /// Origin of the new value.
     package var overwritten: Author
 
     package init(key: String, old: String?, new: String?, deleted: Bool, written: Author, overwritten: Author) {

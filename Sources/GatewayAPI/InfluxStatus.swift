@@ -6,9 +6,8 @@ package struct InfluxStatus: Codable, Hashable, Sendable {
     @NullCodable package var url: String?
     /// Time of the last accepted batch, RFC 3339.
     @NullCodable package var taken: String?
-    /// Points accepted since meterd started.
+    /// Points accepted since meterd started; `rejected` likewise.
     package var sent: Int
-    /// Points rejected since meterd started.
     package var rejected: Int
     /// Whether there is a backlog beyond the last batch.
     package var behind: Bool

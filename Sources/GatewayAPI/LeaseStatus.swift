@@ -9,8 +9,8 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
         case jeopardy
         /// The renewal came too late. The link is kept, because the policy is `keep`.
         case lost
-        /// This host uses the meter without a lease. Reasons: the cloud is unreachable, this host is `read_only`, or
-        /// another host took the lease meanwhile (then named).
+        /// Used without a lease: the cloud is unreachable, this host is `read_only`, or another host, then named, took
+        /// the lease meanwhile.
         case unleased
         /// Another host has the lease.
         case elsewhere
@@ -32,9 +32,9 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
     @NullCodable package var remaining_ms: Int64?
     /// Start of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
-    /// True if this host may only view and so gets no lease; otherwise null.
+    /// True if this host may only view and so gets no lease.
     @NullCodable package var read_only: Bool?
-    /// Names of the waiting hosts, in order.
+    /// Names of hosts, in order.
     package var waiting: [String]
 
     package init(_ state: State) {

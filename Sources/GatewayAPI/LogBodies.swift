@@ -8,13 +8,11 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     package var at: String
     /// Last occurrence or end; null while it goes on.
     @NullCodable package var until: String?
-    /// Age of the first occurrence.
     package var age_ms: Int64
     package var count: Int
     /// Name and id of the host concerned; null for a setting, which belongs to all hosts.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
-    /// Whether it happened on this host.
     package var mine: Bool
     /// First occurrence, by the calendar of its host at that time.
     package var host_time: String
@@ -50,10 +48,8 @@ package struct LogBody: Codable, Hashable, Sendable {
     /// Whether other hosts were asked.
     package enum Others: String, Codable, Hashable, Sendable, CaseIterable {
         case unasked
-        /// This host belongs to no cloud.
         case none
         case asked
-        /// The cloud was unreachable; `error` says why.
         case unreachable
     }
 
@@ -65,7 +61,7 @@ package struct LogBody: Codable, Hashable, Sendable {
     package var others: Others
     /// Names of listening hosts that did not answer in time.
     package var silent: [String]
-    /// Names of hosts that share nothing.
+    /// Names of hosts that do not share their log.
     package var unshared: [String]
     @NullCodable package var error: String?
 

@@ -28,22 +28,20 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var age_ms: Int64?
     /// Absent before the first reading, and for another host's meter.
     package var counted: CountedBody?
-    /// Absent if nobody set a tariff.
     package var tariff: Tariff?
     /// The meter's data beyond readings; absent if it has none or is not here.
     package var told: ToldBody?
-    /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`); absent otherwise.
+    /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`).
     package var hears_pd: Bool?
     /// The measuring host, if not this one.
     package var measured_by: String?
     /// State at the holder, if that is another host.
     package var holder_state: String?
-    /// True if the holder does not share its readings; absent otherwise.
+    /// True if the holder does not share its readings.
     package var unshared: Bool?
     @NullCodable package var device: DeviceBody?
     /// Null if the meter sends by itself.
     @NullCodable package var poll_interval_ms: Int64?
-    /// Time until the next attempt to connect.
     @NullCodable package var retry_in_ms: Int64?
     /// Time left to search for the silent meter before this host returns its lease.
     @NullCodable package var searching_ms: Int64?
@@ -62,7 +60,6 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         package var skipped_bytes = 0
         /// Number of such searches.
         package var resynchronisations = 0
-        /// Requests without an answer.
         package var timeouts = 0
         package var connects = 0
         package var disconnects = 0
@@ -105,7 +102,6 @@ package struct SamplingBody: Codable, Hashable, Sendable {
     package var wanted: Int
     /// Null while meterd polls single measurements.
     @NullCodable package var rate: Int?
-    /// Why the rate is not reached, with the remedy.
     @NullCodable package var error: String?
 
     package init(wanted: Int, rate: Int?, error: String?) {
@@ -117,7 +113,6 @@ package struct SamplingBody: Codable, Hashable, Sendable {
 
 /// Energy and charge counted by meterd: the totals that programs get.
 package struct CountedBody: Codable, Hashable, Sendable {
-    /// The counter: always `meterd`.
     package var by = "meterd"
     /// Signed for a meter without counters: energy flowing back is subtracted.
     package var energy_Wh: Double
@@ -135,7 +130,6 @@ package struct CountedBody: Codable, Hashable, Sendable {
     }
 }
 
-/// The meter's own description.
 package struct DeviceBody: Codable, Hashable, Sendable {
     @NullCodable package var serial: String?
     @NullCodable package var firmware: String?
@@ -151,7 +145,6 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 }
 
 extension MeterStatus {
-    /// Whether the values are current.
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 
     /// The other holder, unless this host tries to get the meter.
@@ -164,7 +157,6 @@ package struct GatewayStatus: Codable, Hashable, Sendable {
     /// Empty if this host has or uses no radio.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
-    /// Absent from a daemon without alerts.
     package var alerts_raised: Int?
 
     package init(
@@ -184,7 +176,6 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     package var saved: Int
     /// Readings discarded because the store failed for too long.
     package var dropped: Int
-    /// Error of the last write; null while writes succeed.
     @NullCodable package var error: String?
     /// What fills the file beyond its limit although readings were deleted.
     @NullCodable package var crowding: String?
@@ -205,9 +196,7 @@ package struct BackupStatus: Codable, Hashable, Sendable {
     package var directory: String
     /// Time of the last good backup by this machine's calendar then, RFC 3339.
     @NullCodable package var written: String?
-    /// Age of that backup.
     @NullCodable package var age_ms: Int64?
-    /// Error of the last attempt; null after a good one.
     @NullCodable package var error: String?
 
     package init(directory: String, written: String? = nil, age_ms: Int64? = nil, error: String? = nil) {

@@ -13,7 +13,6 @@ package struct PDBody: Codable, Hashable, Sendable {
     package var entries: [PDEntryBody]
     /// Number of the newest entry, for `after`; 0 if there is none.
     package var last: Int
-    /// Entries dropped in favour of newer ones.
     package var dropped: Int
     package var entries_max: Int
 
@@ -46,7 +45,7 @@ package struct PDBody: Codable, Hashable, Sendable {
         /// Current that the sink intends to draw; null if it asked for power.
         @NullCodable package var current_A: Double?
         @NullCodable package var power_W: Double?
-        /// Time of the agreement, RFC 3339.
+        /// RFC 3339.
         @NullCodable package var since: String?
 
         package init(text: String, position: Int) {
@@ -91,7 +90,6 @@ package struct PDObjectBody: Codable, Hashable, Sendable {
     }
 }
 
-/// An event on a CC line.
 package struct PDEntryBody: Codable, Hashable, Sendable {
     /// Counted from 1 since meterd started.
     package var number: Int
@@ -102,19 +100,18 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
     /// `listening`, `attached`, `detached`, `plug`, `message`, `voltage` or `unread`.
     package var kind: String
     package var text: String
-    /// Measurement of the meter when it reported the event.
+    /// Measured when the meter reported the event.
     package var line: PDBody.Line
     /// Number of like entries directly after this one that were folded into it.
     package var more: Int
     /// Time of the last folded entry, RFC 3339.
     @NullCodable package var until: String?
-    /// Absent unless a message.
     package var message: Message?
 
     package struct Message: Codable, Hashable, Sendable {
         /// Name in the specification: `Source_Capabilities`.
         package var name: String
-        /// The ordered set: `SOP` for the partner, `SOP'` and `SOP''` for the cable's plugs.
+        /// `SOP` for the partner, `SOP'` and `SOP''` for the cable's plugs.
         package var sop: String
         /// `source`, `sink`, `cable` or `port`; null if the message does not tell.
         @NullCodable package var from: String?
@@ -123,9 +120,9 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
         @NullCodable package var id: Int?
         /// Revision of the specification, 1 to 3.
         @NullCodable package var revision: Int?
-        /// Meaning beyond the name; null if there is none or it is unknown.
+        /// Null if there is none beyond the name, or it is unknown.
         @NullCodable package var meaning: String?
-        /// Objects of a list of capabilities; empty for another message.
+        /// Empty unless the message is a list of capabilities.
         package var objects: [PDObjectBody]
         /// Whether the message only acknowledges the one before.
         package var acknowledges: Bool

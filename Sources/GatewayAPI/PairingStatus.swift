@@ -4,7 +4,6 @@ package struct PairingStatus: Codable, Hashable, Sendable {
     @NullCodable package var bondable: Bool?
     /// Null if the daemon is no agent, as in a test.
     @NullCodable package var agent: Agent?
-    /// Why there is no agent; null if all is well.
     @NullCodable package var error: String?
 
     /// Whether the daemon can be bluetoothd's pairing agent.

@@ -19,11 +19,9 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     package var words: String
     package var type: String
     package var name: String
-    /// Values as text, by property.
     package var values: [String: String]
     /// Whether one of its values was set on this host. Such an entry does not age.
     package var own: Bool
-    /// Its former zone; null if irrelevant.
     @NullCodable package var zone: String?
     /// Time of parking, milliseconds since 1970 by this host's calendar.
     package var at_ms: Int64

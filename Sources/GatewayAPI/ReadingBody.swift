@@ -27,7 +27,6 @@ package struct ReadingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// A JSON key created at run time.
 package struct TextKey: CodingKey, Hashable, Sendable {
     package let stringValue: String
     package var intValue: Int? { nil }

@@ -28,7 +28,6 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
 
     package var scanned: Int
     package var folded: Int
-    /// The first `examplesMax` folded records.
     package var examples: [Example]
 
     package static let examplesMax = 20

@@ -71,7 +71,6 @@ package struct BatteryTestBody: Codable, Hashable, Sendable {
     package var notify: [String]
     /// Whether a value on the other side of the cut-off was seen. Before that, the test does not end.
     package var armed: Bool
-    /// Key of the cut-off's quantity.
     @NullCodable package var quantity: String?
     /// First value beyond the cut-off, if that ended the test.
     @NullCodable package var value: Double?
@@ -122,7 +121,6 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var until: String
     /// Sum of `recorded_ms` and `gap_ms`.
     package var duration_ms: Int64
-    /// Integrated time.
     package var recorded_ms: Int64
     package var readings: Int
     /// Signed charge, integrated by the host over the recorded time.
@@ -141,12 +139,11 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var gap_count: Int
     /// The first gaps.
     package var gaps: [Gap]
-    /// Reasons to doubt the numbers: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
+    /// Reasons for doubt: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
     package var marks: [String]
     /// The meter's data beyond readings at the start and the last reading.
     @NullCodable package var told_at_start: ToldBody?
     @NullCodable package var told_at_end: ToldBody?
-    /// Ids of overlapping recordings of the meter.
     package var overlaps: [String]
 
     /// Statistics with a mean weighted by time.

@@ -118,9 +118,9 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     /// Present or preferred link.
     package var transport: String
     package var port: String
-    /// All kinds of link to the meter, the preferred one first.
+    /// As in `MeterStatus`.
     package var transports: [String]
-    /// In dBm, when last heard; null over a cable, or if the adapter does not report it.
+    /// As in `MeterStatus`.
     @NullCodable package var rssi: Int?
     /// Address of this host's adapter that hears the meter; null over a cable.
     @NullCodable package var adapter: String?
@@ -157,7 +157,6 @@ package struct VersionBody: Codable, Hashable, Sendable {
 /// Body of every response with a status of 400 or above.
 package struct ErrorBody: Codable, Hashable, Sendable {
     package var code: ErrorCode
-    /// The failure, with the value concerned.
     package var message: String
     package var next: String
 

@@ -26,7 +26,6 @@ package struct ScanNode: Codable, Hashable, Sendable {
     package var port: Int
     @NullCodable package var version: String?
     @NullCodable package var mac: String?
-    /// Whether the API has a key.
     package var encrypted = false
     /// Whether it says that it was made as a Bluetooth proxy. Others may be proxies, too.
     package var looks_like_proxy = false

@@ -3,7 +3,7 @@ package struct ScanOther: Codable, Hashable, Sendable {
     package var address: String
     /// `ble` or `spp`.
     package var transport: String
-    /// Address of this host's adapter that heard the device.
+    /// Address of this host's adapter.
     package var adapter: String
     @NullCodable package var name: String?
     /// In dBm; null if the adapter does not report it.

@@ -17,12 +17,10 @@ package struct SettingBody: Codable, Hashable, Sendable {
     package var origin: Origin
     /// Time of the last change or reset, RFC 3339.
     @NullCodable package var at: String?
-    /// Host of that change.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
     /// In words; null for a setting that only a newer version knows.
     @NullCodable package var legal: String?
-    /// All legal values, if they are few.
     @NullCodable package var values: [String]?
     /// Command with the same, single effect; the setting is sent again at each connect.
     @NullCodable package var command: String?

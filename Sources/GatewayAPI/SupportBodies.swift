@@ -41,9 +41,8 @@ package struct SupportMeter: Codable, Hashable, Sendable {
         package var age_ms: Int64
         /// `in`: from the meter. `out`: to it.
         package var dir: String
-        /// The first bytes.
         package var hex: String
-        /// Number of bytes in all.
+        /// Number of bytes; `hex` has only the first ones.
         package var bytes: Int
 
         package init(age_ms: Int64, dir: String, hex: String, bytes: Int) {

@@ -13,11 +13,11 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
         package var type: String
         /// Records that the cloud accepted.
         package var pushed: Int
-        /// Records from the cloud that changed something here.
+        /// Records with news from the cloud.
         package var fetched: Int
-        /// Records from the cloud without news.
+        /// Records without news from the cloud.
         package var unchanged: Int
-        /// Records that this host cannot keep or the cloud refused, set aside with the reason.
+        /// Records that this host cannot keep or the cloud refused.
         package var parked: Int
 
         package init(type: String, pushed: Int, fetched: Int, unchanged: Int, parked: Int) {
@@ -33,7 +33,6 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     package var run: UInt64
     /// `asked`, `localChange`, `remoteChange`, `poll` …
     package var trigger: String
-    /// Time since the run began.
     package var age_ms: Int64
     package var duration_ms: Int64
     /// `complete`, `partial`, `cancelled`, `failed` or `halted`.
@@ -68,7 +67,6 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     package var uptime_ms: Int64
     /// Time by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
     package var time: String?
-    /// The event in one line.
     package var event: String
     /// Events dropped before this one because the client was too slow; absent if none.
     package var missed: Int?

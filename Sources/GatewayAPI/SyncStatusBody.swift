@@ -50,7 +50,6 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// `stopped`, `idle`, `waiting`, `halted`, or the step of the present run: `readProgress`, `account`, `createZone`,
     /// `subscribe`, `modify`, `fetch`, `cleanUp`.
     package var mode: String
-    /// Number of changes in the outbox.
     package var pending: Int
     /// `full` or `readOnly`: rights in the zone. With `readOnly`, changes wait until the host joins with another token.
     /// Null until the cloud reports it.
@@ -59,13 +58,11 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var held_back: Int
     /// The exhausted limit and its remedy; null if there is room.
     @NullCodable package var full: String?
-    /// Time until the next retry of some of these records.
     @NullCodable package var full_retry_in_ms: Int64?
     /// Changes that the cloud cannot accept yet. Absent from an older daemon.
     @NullCodable package var put_off: [PutOff]?
     /// Number of records excluded from sync (`GET /v1/sync/parked`).
     package var parked: Int
-    /// Types with unread changes.
     package var unread: [String]
     /// Types in a full resync.
     package var refetching: [String]
@@ -79,7 +76,6 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     @NullCodable package var error: String?
     /// Remedy if the session halted.
     @NullCodable package var halt: String?
-    /// Time until the retry of a failed run.
     @NullCodable package var retry_in_ms: Int64?
     /// Time until the next poll, if no event reports a change before.
     @NullCodable package var poll_in_ms: Int64?

@@ -11,7 +11,6 @@ package struct WebStatus: Codable, Hashable, Sendable {
     @NullCodable package var next: String?
     /// Null for plain HTTP alone.
     @NullCodable package var tls: WebTLSStatus?
-    /// Warning about the way in which the page is open.
     @NullCodable package var warning: String?
     /// Name of the page in mDNS.
     @NullCodable package var announced: String?

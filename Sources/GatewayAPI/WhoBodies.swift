@@ -19,7 +19,7 @@ package struct WhoEntry: Codable, Hashable, Sendable {
     @NullCodable package var policy: String?
     /// Start of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
-    /// Names of the waiting hosts, in order.
+    /// Names of hosts, in order.
     package var waiting: [String]
 
     package init(meter: String, state: String, mine: Bool, waiting: [String] = []) {

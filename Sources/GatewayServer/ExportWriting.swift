@@ -4,7 +4,6 @@ import GatewayAPI
 import Hummingbird
 import NIOCore
 
-/// Writes one export to a client.
 struct ExportWriting {
     /// Bytes that are collected before they are sent.
     private static let chunkBytes = 64 * 1024

@@ -128,7 +128,6 @@ private final class Upload: Sendable {
         if let timer = timer.withLock({ $0 }) { loop.cancel(timer) }
     }
 
-    /// Throws after a silence of `patience`.
     func waitForSilence() async throws -> Never {
         for await _ in silence {
             throw GatewayError(

@@ -12,7 +12,6 @@ enum JSON {
         return ByteBuffer(bytes: try encoder.encode(value))
     }
 
-    /// - Returns: nil if the text does not decode.
     static func value<Value: Decodable>(_ type: Value.Type, in text: String) -> Value? {
         try? JSONDecoder().decode(type, from: FoundationEssentials.Data(text.utf8))
     }

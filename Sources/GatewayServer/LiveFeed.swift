@@ -94,8 +94,6 @@ package final class LiveFeed: Sendable {
         return try Response.event("all", body)
     }
 
-    /// Reads what is marked, or everything if that is due.
-    ///
     /// - Returns: the event to send.
     private func look(at now: MonotonicTime, _ told: inout ToldState?) async -> ByteBuffer? {
         let marked = changes.take(waking: ring)
@@ -115,7 +113,6 @@ package final class LiveFeed: Sendable {
     }
 }
 
-/// The state that pages know.
 private struct ToldState {
     private var meters: [String: (status: MeterStatus, at: MonotonicTime)] = [:]
     private(set) var host: LiveBody

@@ -58,7 +58,6 @@ extension SeriesBody {
 }
 
 extension Request {
-    /// Returns the comma-separated keys in `quantities`, if given.
     fileprivate func quantities() throws -> [Quantity]? {
         guard let text = uri.queryParameters["quantities"] else { return nil }
         var asked: [Quantity] = []

@@ -11,7 +11,6 @@ package struct StretchRoutes: RouteGroup {
     private let recordings: RecordingService
     private let marks: MarkService
 
-    /// Maximum number of meters side by side in one export.
     private static let metersMax = 32
 
     package init(directory: MeterDirectory, series: SeriesService, recordings: RecordingService, marks: MarkService) {

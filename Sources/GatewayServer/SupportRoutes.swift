@@ -8,7 +8,6 @@ package struct SupportRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let nodes: @Sendable () async -> ScanNodes
 
-    /// - Parameter nodes: looks for ESPHome nodes in this host's network.
     package init(directory: MeterDirectory, nodes: @escaping @Sendable () async -> ScanNodes) {
         (self.directory, self.nodes) = (directory, nodes)
     }

@@ -53,7 +53,6 @@ extension Request {
 }
 
 extension Response {
-    /// Minimum size of a body that is worth compressing.
     private static var gzipBytesMin: Int { 1024 }
 
     /// Compresses the response's JSON if the client accepts it. Leaves streams alone, because each line has to leave at

@@ -6,8 +6,8 @@ import ServerKit
 import Synchronization
 
 package enum WebAccess: Sendable {
-    /// Only this machine can reach the page, and all its users may view it. Changes need the right to use the control
-    /// socket, so that the page does not bypass the socket's group.
+    /// Only this machine can reach the page; all its users may view it. Changes need the right to use the control
+    /// socket, so that the page does not bypass that socket's group.
     case local(LocalUsers)
     /// The network can reach the page: everything requires a login.
     case login(WebLogins)

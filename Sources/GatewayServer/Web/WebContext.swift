@@ -3,7 +3,6 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Facts about one request of the web page's listener.
 package struct WebContext: InitializableFromSource {
     let channel: any Channel
     let logger: Logger

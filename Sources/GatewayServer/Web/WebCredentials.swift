@@ -44,7 +44,6 @@ package struct WebCredentials: Hashable, Sendable {
         return "\(text).\(Hex.encode(HMACSHA256.code(for: Array(text.utf8), key: key)))"
     }
 
-    /// Whether `text` was made by `login` and is still valid.
     package func admits(login text: String, at now: WallTime) -> Bool {
         guard let login = Login(text), login.end > now.millisecondsSince1970, ended[login.code] == nil,
             let code = Hex.decode(login.code)

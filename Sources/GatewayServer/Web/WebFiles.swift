@@ -4,7 +4,7 @@ import Domain
 import Hummingbird
 import Synchronization
 
-/// The page's files, all in memory. Requests are looked up in a list, so that no path leads out of it.
+/// The page's files in memory. Requests are looked up in a list, so no path leads out of it.
 package struct WebFiles: Sendable {
     package final class File: Sendable {
         private let contentType: String
@@ -13,7 +13,6 @@ package struct WebFiles: Sendable {
         /// reading, and most starts see no browser.
         private let forms = Mutex<Forms?>(nil)
 
-        /// - Parameter bytes: read at the first request.
         package init(contentType: String, bytes: @autoclosure @escaping @Sendable () -> [UInt8]) {
             self.contentType = contentType
             content = bytes

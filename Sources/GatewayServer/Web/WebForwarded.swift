@@ -10,7 +10,6 @@ struct WebForwarded: Hashable, Sendable {
     /// The page's path in the browser, without a final slash. Empty without a proxy.
     var prefix = ""
     var isHTTPS = false
-    /// Address of the browser at the proxy.
     var client: SocketAddress?
 
     var cookiePath: String { prefix.isEmpty ? "/" : prefix }
@@ -41,7 +40,6 @@ final class WebProxies: Sendable {
     /// Reads the last entry, which the proxy appended. A client may have forged the others.
     private func client(_ values: [String]) -> SocketAddress? {
         guard let last = values.last?.split(separator: ",").last else { return nil }
-        // Ignore anything but an address.
         return try? SocketAddress(ipAddress: last.filter { $0 != " " }, port: 0)
     }
 
@@ -90,6 +88,6 @@ final class WebProxies: Sendable {
 }
 
 extension HTTPFields {
-    /// Returns all fields with a name, given in lower case.
+    /// - Parameter name: in lower case.
     fileprivate func values(of name: String) -> [String] { filter { $0.name.canonicalName == name }.map(\.value) }
 }

@@ -84,6 +84,8 @@ package struct WebGuard: Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the first field with a name, given in lower case.
+    /// Returns the first such field.
+    ///
+    /// - Parameter name: in lower case.
     func value(of name: String) -> String? { first { $0.name.canonicalName == name }?.value }
 }

@@ -3,7 +3,6 @@ package import Domain
 /// Simulates the meters of one family. Listed in `SimulatorCatalogue.standard`.
 package protocol FamilySimulator: Sendable {
     var family: MeterFamily { get }
-    /// - Parameter transport: one that the model has.
     func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter
@@ -26,7 +25,6 @@ package struct SimulatorOptions: Hashable, Sendable {
     /// Whether the link delivers commands late and in bunches, so that their distance must not matter.
     package var isBunched = false
 
-    /// - Parameter own: the meter's own gap.
     func commandGap(_ own: Duration) -> Duration { isBunched ? .zero : own }
 
     package enum Flow: Hashable, Sendable {

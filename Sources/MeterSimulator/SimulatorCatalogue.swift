@@ -1,7 +1,6 @@
 package import Domain
 package import MeterCodec
 
-/// Finds the simulator for a model and link.
 package struct SimulatorCatalogue: Sendable {
     package let families: [any FamilySimulator]
     private let catalogue: MeterCatalogue
@@ -32,9 +31,8 @@ package struct SimulatorCatalogue: Sendable {
     ///   - seed: makes two meters of one model differ.
     ///   - refresh: interval of updates; nil for the model's own.
     ///   - flow: nil for the model's usual one.
-    ///   - isBunched: whether the link delivers commands in bunches. A meter that loses close commands, or hangs, must
-    ///     then accept them.
-    ///   - notificationMax: longest notification over Bluetooth LE in bytes, 1 or more.
+    ///   - isBunched: as in `SimulatorOptions`.
+    ///   - notificationMax: as in `SimulatorOptions`.
     /// - Returns: nil for a link that the model does not have.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport? = nil, seed: UInt64 = 1, refresh: Duration? = nil,

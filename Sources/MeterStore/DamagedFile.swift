@@ -18,7 +18,7 @@ enum Loss: Hashable, Sendable {
     case deleted(hasLog: Bool)
 }
 
-/// Handles a damaged store. Never deletes anything of it.
+/// Never deletes anything of a damaged store.
 enum DamagedFile {
     /// Whether the file is damaged, rather than out of reach.
     static func isMeant(by error: any Error) -> Bool {
@@ -116,7 +116,6 @@ enum DamagedFile {
     }
 
     static func clearDoubt(_ path: String) {
-        // A mark that stays only costs the next opening an examination.
         try? FileManager.default.removeItem(atPath: doubtPath(path))
     }
 }

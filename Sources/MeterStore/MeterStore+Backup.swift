@@ -98,7 +98,6 @@ extension MeterStore {
         return try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Runs `body` in a read transaction on its own connection and thread.
     private static func reading(_ path: String, _ body: @escaping @Sendable (Database) throws -> Void) async throws {
         let queue = try opened(path)
         let result = await withCheckedContinuation { continuation in

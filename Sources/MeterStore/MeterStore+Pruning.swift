@@ -3,7 +3,7 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Readings keep at least half of `maxBytes`: if settings fill the file, deleting readings would not help.
+    /// Keeps at least half of `maxBytes` for readings: if settings fill the file, deleting readings would not help.
     ///
     /// Counts the file without its log, which adds at most about `StoreSchema.logLength`. Works in short transactions,
     /// so that readings can be written in between.

@@ -236,7 +236,7 @@ private struct TierSums {
     init(_ tiers: [SampleTier]) { self.tiers = tiers }
 
     /// - Parameter row: has the columns meter_ref, first_ms, last_ms, count, bytes.
-    /// - Returns: number of readings in the chunk; nil if it is unreadable and nothing was added.
+    /// - Returns: number of readings; nil if the chunk is unreadable and nothing was added.
     mutating func add(_ row: Row) -> Int? {
         let meter: Int64 = row["meter_ref"]
         // The row knows the meter; this id is a placeholder.

@@ -18,7 +18,7 @@ package final class MeterStore: Sendable {
     private let lock: StoreLock<StoreError>
     private let place: FilePlace?
     package let identity: HostIdentity
-    /// Message for people, if the file was damaged and replaced by a new one.
+    /// Set if the file was damaged and replaced by a new one.
     package let setAside: SetAside?
     /// This boot of the machine, if the opener named it.
     let boot: String?
@@ -42,8 +42,8 @@ package final class MeterStore: Sendable {
         /// Wall clock for the time at which this host learns of others' changes; nil for the stamps' own time.
         package var calendar: (@Sendable () -> WallTime)?
         package var catalogue = MeterCatalogue.standard
-        /// For tests in virtual time. Called before each access, with "read" or "written"; the access fails with the
-        /// error that it throws. Each access then runs on the caller's thread, like a call of an actor.
+        /// For tests in virtual time. Called before each access, with "read" or "written"; the access fails with its
+        /// error. Each access then runs on the caller's thread, like a call of an actor.
         package var onAccess: (@Sendable (String) throws(StoreError) -> Void)?
 
         package init(

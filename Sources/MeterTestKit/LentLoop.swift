@@ -1,6 +1,6 @@
 package import LinuxIO
 
-/// Runs `body` with a real, running loop, and shuts the loop down afterwards.
+/// Lends `body` a real, running loop.
 package func withLoop<Result>(_ body: (IOLoop) async throws -> Result) async throws -> Result {
     let loop = try IOLoop(name: "test")
     loop.start()

@@ -156,7 +156,6 @@ package final class SimulatedLinks: ChannelOpener {
             return state.meters[path]?.receive(bytes, at: now.sinceOrigin) ?? []
         }
         for answer in answers { deliverBytes(answer, over: id, at: now + latency) }
-        // The meter may now send by itself.
         scheduleNextPush(over: id)
     }
 
@@ -173,7 +172,6 @@ package final class SimulatedLinks: ChannelOpener {
         close(id)
     }
 
-    /// Closes a line; bytes on their way are lost.
     fileprivate func close(_ id: UInt64) {
         let line = state.withLock { $0.lines.removeValue(forKey: id) }
         for timer in line?.deliveries.values ?? [:].values { loop.cancel(timer) }

@@ -39,7 +39,6 @@ package final class VirtualCloudClock: Sendable {
             sleep: { [self] time in try await sleep(until: time) })
     }
 
-    /// Moves both clocks and wakes the sleepers whose time has come.
     package func advance(by step: Duration) {
         let due = state.withLock { state in
             state.now = state.now + step

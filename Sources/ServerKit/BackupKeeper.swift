@@ -7,9 +7,7 @@ import Synchronization
 
 package protocol BackedUpStore: Sendable {
     var backupKind: BackupName.Kind { get }
-    /// Writes a complete copy to a new file.
     func backup(to path: String, at now: WallTime) async throws
-    /// Throws if the copy cannot be restored.
     func checkBackup(at path: String) async throws
     /// Returns the date of the last good backup.
     ///
@@ -36,7 +34,6 @@ package struct BackupReport: Hashable, Sendable {
     /// Date of the last good backup; nil if there is none, or it is not known yet.
     package var written: WallTime?
     package var age: Duration?
-    /// Error of the last attempt; nil after a good one.
     package var error: String?
 }
 
@@ -122,7 +119,6 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// - Returns: the date in the file's name.
     private func write(at date: WallTime) async throws -> WallTime {
         try Self.check(directory, outside: storeFolder)
         try Self.wanting("used", directory) { access(directory, W_OK) }

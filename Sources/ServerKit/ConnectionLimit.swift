@@ -87,7 +87,6 @@ package final class ConnectionLimit: Sendable {
     }
 }
 
-/// Counts its pipeline's connection, or closes it.
 final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any

@@ -38,7 +38,7 @@ package struct ConnectionTable: Sendable {
     private var strangers: Set<ID> = []
     /// Unidentified connections that have sent nothing.
     private var silent: Set<ID> = []
-    /// Rises, so that the oldest connection has the smallest.
+    /// Rises, so that the oldest connection has the smallest id.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }

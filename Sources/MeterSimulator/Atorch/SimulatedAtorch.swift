@@ -18,7 +18,6 @@ package struct SimulatedAtorch: SimulatedMeter {
     private var lastStep = 0
     private var reports = 0
 
-    /// Differences between Atorch meters of one type.
     package struct Quirks: Hashable, Sendable {
         package var check = Check.rule(.fromMessage)
         /// Whether replies name the meter's own type, as a J7-H's do.
@@ -98,7 +97,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Older reports were lost while nobody listened.
+        // Older reports are lost: nobody listened.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -123,7 +122,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     private mutating func advance(toStep step: Int) {
         guard step > lastStep else { return }
-        // Count at most the last hours: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -131,7 +130,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         lastStep = step
     }
 
-    /// A command with a wrong check byte, or an unknown one, is not supported.
+    /// Does not support a command with a wrong check byte, or an unknown one.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes), command.type == type, !quirks.refused.contains(command.code) else {
             return AtorchReply(.unsupported)

@@ -51,7 +51,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package struct Battery: Hashable, Sendable {
         package var capacity_mAh: Double
-        /// Voltage without load, when full.
+        /// Volts without load, when full.
         package var voltage: Double
         /// Ohms, including the leads.
         package var resistance: Double
@@ -85,7 +85,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Older reports were lost while nobody listened.
+        // Older reports are lost: nobody listened.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -111,7 +111,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     private mutating func advance(toStep step: Int) {
         let seconds = Double(period.nanoseconds) / 1e9
-        // Count at most the last hours: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for _ in max(lastStep, step - 36_000)..<max(lastStep, step) where isOn {
             onSeconds += seconds
             let state = state

@@ -49,7 +49,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         let last = Int(time.milliseconds / 100)
-        // Older frames were lost while nobody listened.
+        // Older frames are lost: nobody listened.
         if last - ticks > 10 { advance(to: .milliseconds(100 * (last - 10))) }
         while ticks < last {
             advance(to: .milliseconds(100 * (ticks + 1)))
@@ -74,7 +74,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let last = max(ticks, Int(time.milliseconds / 100))
-        // Count at most the last hour: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for tick in max(ticks, last - 36_000)..<last {
             totals.add(load.state(step: tick, length: Self.tickSeconds), seconds: Self.tickSeconds)
         }

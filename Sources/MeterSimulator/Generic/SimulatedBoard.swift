@@ -45,7 +45,7 @@ package struct SimulatedBoard: SimulatedMeter {
         var written = greet()
         guard description.request.isEmpty else { return written }
         let last = time.wholeSteps(of: period)
-        // Older lines were lost while nobody listened.
+        // Older lines are lost: nobody listened.
         if last - lastStep > 60 { advance(to: last - 60) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -74,7 +74,7 @@ package struct SimulatedBoard: SimulatedMeter {
     }
 
     private mutating func advance(to step: Int) {
-        // Count at most the last hours: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for passed in max(lastStep, step - 7200)..<max(lastStep, step) {
             counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }

@@ -192,7 +192,7 @@ private struct PDScript {
         data(PDHeader.sourceCapabilities, offers, from: .source, isAcknowledged: isAcknowledged, after: pause)
     }
 
-    /// The list has 36 bytes: 26 in the first chunk, the rest when the laptop requests it.
+    /// Offers a list of 36 bytes: 26 in the first chunk, the rest on the laptop's request.
     private mutating func offerExtendedRange() {
         let list = Self.bytes(Self.extendedOffers)
         extended(17, 0x8000 | UInt16(list.count), Array(list.prefix(26)), from: .source, after: 10)
@@ -208,7 +208,7 @@ private struct PDScript {
         control(PDHeader.supplyReady, from: .source, after: 36)
     }
 
-    /// In the extended range the sink has to be heard every half second (USB PD specification 3.1, 6.6.21.3).
+    /// Sends a message every half second, as the extended range requires (USB PD specification 3.1, 6.6.21.3).
     private mutating func keepAlive(until end: Int) {
         while now + 400 < end {
             extended(16, 0x8002, [3, 0], from: .sink, after: 370)

@@ -88,7 +88,7 @@ package struct SimulatedTC66: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // Count at most the last hour: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for passed in max(lastStep, step - Duration.seconds(3600).wholeSteps(of: refresh))..<step {
             groups[group].add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }

@@ -86,7 +86,6 @@ package struct SimulatedUM: SimulatedMeter {
         (firstDue, hasAnswered) = (nil, false)
     }
 
-    /// The model named in its blocks.
     private var word: ModelName { model == .a3b ? .um24c : model }
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }

@@ -40,7 +40,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Older reports were lost while nobody listened.
+        // Older reports are lost: nobody listened.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -69,7 +69,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // Count at most the last minutes: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             counter.add(state(at: passed), seconds: stepLength)
         }

@@ -30,7 +30,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Older reports were lost while nobody listened.
+        // Older reports are lost: nobody listened.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -52,7 +52,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // Count at most the last hours: more steps would freeze the simulator.
+        // More steps would freeze the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             let state = load.state(step: passed, length: stepLength)
             counter.add(state, seconds: stepLength)

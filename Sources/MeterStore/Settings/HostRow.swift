@@ -3,7 +3,6 @@ import Foundation
 import GRDB
 import Gateway
 
-/// The machine that the store runs on.
 package struct Machine: Hashable, Sendable {
     /// Digest of something unique to the machine, such as /etc/machine-id. A different digest means a copied file.
     package var digest: String

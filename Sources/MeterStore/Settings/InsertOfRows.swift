@@ -17,7 +17,6 @@ struct InsertOfRows: Sendable {
         }
     }
 
-    /// - Parameter values: returns an element's row, one value for each column.
     func run<Element, each Value: StatementBinding>(
         _ elements: [Element], _ db: Database, values: (Element) -> (repeat each Value)
     ) throws {

@@ -29,7 +29,6 @@ extension MeterStore {
             try progress.save(transaction.db)
             return (progress, changed)
         }
-        // The last step is done, so set the connection up for few records again.
         if step.progress.isComplete { try await access("written") { [self] in try tune($0, isMuchWritten: false) } }
         return step
     }
@@ -54,7 +53,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Returns the scan's next keys, by type and then by name.
+    /// By type and then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {

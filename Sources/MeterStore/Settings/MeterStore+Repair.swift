@@ -46,12 +46,10 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Queues all properties and deletions that are not queued yet.
     func queueEverything() throws {
         try queueAll(where: "1", [])
     }
 
-    /// - Returns: number of entries added to the outbox.
     mutating func queueAll(of key: RecordKey) throws -> Int {
         guard let row = try row(of: key) else { return 0 }
         let before = try pending(of: row).count

@@ -87,8 +87,6 @@ extension MeterStore: SettingsRepository {
 }
 
 extension SettingsTransaction {
-    /// Writes one property as this host's.
-    ///
     /// - Returns: the key in the store.
     mutating func write(
         _ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String
@@ -171,8 +169,8 @@ extension MeterStore {
     }
 }
 
-/// A reading of the cloud's clock since the machine started. The boot-time clock counts on from there, whatever happens
-/// to the calendar.
+/// A reading of the cloud's clock since boot. The boot-time clock counts on from there, whatever happens to the
+/// calendar.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

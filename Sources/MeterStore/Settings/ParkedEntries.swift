@@ -105,7 +105,6 @@ extension SettingsTransaction {
         }
     }
 
-    /// - Returns: nil if no entry has this number.
     fileprivate mutating func retryParked(_ entry: Int64) throws -> ParkedRestore? {
         let row = try Row.fetchOne(db, sql: "SELECT origin, raw FROM parked WHERE id = ?", arguments: [entry])
         guard let row else { return nil }

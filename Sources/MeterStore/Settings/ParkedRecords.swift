@@ -54,7 +54,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Parks a record, merged with an earlier parked part of it.
+    /// Merges with an earlier parked part of the record.
     mutating func park(_ record: SyncRecord, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true
         var form = ParkedForm(record)
@@ -71,7 +71,7 @@ extension SettingsTransaction {
         ])
     }
 
-    /// Removes properties that were accepted since from a parked record. The rest stays.
+    /// Removes properties that were accepted since.
     mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }

@@ -77,7 +77,6 @@ extension SettingsTransaction {
         ).run([entry])
     }
 
-    /// - Returns: nil if no entry has this number.
     mutating func restoreAside(_ entry: Int64) throws -> ParkedRestore? {
         let found = try Row.fetchOne(db, sql: "SELECT type, name FROM aside WHERE id = ?", arguments: [entry])
         guard let found else { return nil }

@@ -38,7 +38,6 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Sets aside the parts of a sent record that the cloud does not list.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord, into result: inout MergeOutcome) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         if try setAside(before, row, listed: sent, into: &result) { report(sent.key, in: &result) }

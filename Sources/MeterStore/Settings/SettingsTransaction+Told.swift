@@ -41,8 +41,8 @@ extension SettingsTransaction {
         }
     }
 
-    /// Resends changes that were sent before the reading which ended now, and that it did not list. A second miss means
-    /// that the cloud had the change all along.
+    /// Resends changes that the reading which has just ended does not list, though they were sent before it began. A
+    /// second miss means that the cloud had the change all along.
     ///
     /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {

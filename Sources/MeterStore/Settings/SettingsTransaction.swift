@@ -34,7 +34,6 @@ struct SettingsTransaction {
 
     func save() throws { try host.save(db) }
 
-    /// Advances the clock by a stamp from the cloud.
     mutating func observe(cloud stamp: Stamp?) {
         guard let stamp else { return }
         host.clock.observe(stamp)
@@ -47,7 +46,6 @@ struct SettingsTransaction {
 // MARK: - Records
 
 extension SettingsTransaction {
-    /// - Returns: nil if there is no such record.
     mutating func row(of key: RecordKey) throws -> Int64? {
         if let row = rows[key] { return row }
         let statement = try db.cachedStatement(sql: "SELECT id FROM record WHERE type = ? AND name = ?")
@@ -177,7 +175,6 @@ extension SettingsTransaction {
 // MARK: - History
 
 extension SettingsTransaction {
-    /// Maximum number of values per property.
     static let historyPerProperty = 100
     /// Maximum number of values in all; enforced by the clean-up.
     static let historyMax = 100_000

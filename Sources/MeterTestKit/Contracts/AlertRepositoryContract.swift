@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `AlertRepository`. Each clause needs an empty repository.
+/// Each clause needs an empty repository.
 package enum AlertRepositoryContract {
     package typealias Clause = ContractClause<any AlertRepository>
 

@@ -43,7 +43,6 @@ extension CloudEngineContract {
         try await engine.setQuota(ZoneQuota(zone: ZoneQuota.standard.zone, leases: leases), of: zone)
     }
 
-    /// - Returns: whether the lease was granted.
     private static func create(_ engine: any CloudEngine, _ meter: String, by host: UInt64) async throws -> Bool {
         do {
             return token(try await decide(engine, acquire(host), meter: meter)) != nil

@@ -3,7 +3,7 @@ import CloudAPI
 import CoreTestKit
 import Domain
 
-/// Contract of every `CloudEngine`. Each clause needs an empty engine.
+/// Each clause needs an empty engine.
 package enum CloudEngineContract {
     package typealias Clause = ContractClause<any CloudEngine>
 

@@ -1,8 +1,8 @@
 import Domain
 package import Gateway
 
-/// Contract of every `LogRepository`, together with the doubts that protect lines. Each clause needs an empty
-/// repository that knows its boot.
+/// Contract of `LogRepository`, together with the doubts that protect lines. Each clause needs an empty repository that
+/// knows its boot.
 package enum LogRepositoryContract {
     package typealias Subject = any LogRepository & RetentionRepository
     package typealias Clause = ContractClause<Subject>

@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `MarkRepository`. Each clause needs an empty repository.
+/// Each clause needs an empty repository.
 package enum MarkRepositoryContract {
     package typealias Clause = ContractClause<any MarkRepository>
 

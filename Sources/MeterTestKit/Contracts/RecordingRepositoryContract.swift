@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `RecordingRepository`. Each clause needs an empty repository.
+/// Each clause needs an empty repository.
 package enum RecordingRepositoryContract {
     package typealias Clause = ContractClause<any RecordingRepository>
 

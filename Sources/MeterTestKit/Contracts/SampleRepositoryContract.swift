@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `SampleRepository`. Each clause needs an empty repository.
+/// Each clause needs an empty repository.
 package enum SampleRepositoryContract {
     package typealias Clause = ContractClause<any SampleRepository>
 

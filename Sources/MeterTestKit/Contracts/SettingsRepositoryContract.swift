@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `SettingsRepository`. Each clause needs an empty repository.
+/// Each clause needs an empty repository.
 package enum SettingsRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 

@@ -1,8 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `SyncRepository`. Each clause needs an empty repository that is also a `SettingsRepository` and
-/// knows its boot.
+/// Each clause needs an empty repository that is also a `SettingsRepository` and knows its boot.
 package enum SyncRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 

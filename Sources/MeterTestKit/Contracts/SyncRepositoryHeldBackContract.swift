@@ -1,7 +1,6 @@
 import Domain
 import Gateway
 
-/// Clauses of `SyncRepositoryContract` about records for which the cloud has no room.
 enum SyncRepositoryHeldBackContract {
     typealias Clause = SyncRepositoryContract.Clause
 

@@ -2,7 +2,6 @@ import Domain
 import Gateway
 import GatewayAPI
 
-/// Clauses of `SyncRepositoryContract` about repairing a replica.
 enum SyncRepositoryRepairContract {
     typealias Clause = SyncRepositoryContract.Clause
 

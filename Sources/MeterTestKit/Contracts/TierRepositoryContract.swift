@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of every `TierRepository`, together with the `SampleRepository` that it sums up. Each clause needs an empty
+/// Contract of `TierRepository`, together with the `SampleRepository` that it sums up. Each clause needs an empty
 /// repository.
 package enum TierRepositoryContract {
     package typealias Subject = any SampleRepository & TierRepository
@@ -207,7 +207,6 @@ package enum TierRepositoryContract {
         return try await repository.fill(builder, of: meter).finish()
     }
 
-    /// Requires that each minute agrees with its single readings.
     private static func requireRaw(in repository: Subject, minutes: Range<Int>, perSecond: Int) async throws {
         var expected = SeriesBuilder(
             span: start..<start + .seconds(3 * 3600), points: 181, quantities: [.voltage, .current])

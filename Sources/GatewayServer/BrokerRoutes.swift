@@ -5,7 +5,7 @@ package import Hummingbird
 package struct BrokerRoutes: RouteGroup {
     private let status: @Sendable () async -> BrokerStatus
 
-    /// - Parameter status: returns the present status, even if no broker is configured.
+    /// - Parameter status: called even if no broker is configured.
     package init(status: @escaping @Sendable () async -> BrokerStatus) { self.status = status }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {

@@ -7,7 +7,6 @@ import Domain
 struct ExportMarks {
     private let marks: [Mark]
     private var next = 0
-    /// Marks that began and may still go on.
     private var open: [Mark] = []
 
     /// - Parameter marks: sorted by start.

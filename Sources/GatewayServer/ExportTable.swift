@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import NIOCore
 
-/// Writes readings of one or several meters on one time base as CSV with a header, or as one JSON object a line, in the
+/// Writes readings of one or several meters on one time base, as CSV with a header or one JSON object a line: the
 /// format of `meterctl watch` and `meterctl record export`.
 struct ExportTable {
     enum Format: String, CaseIterable {
@@ -14,9 +14,8 @@ struct ExportTable {
         var meter: String?
         /// In order. In CSV each has its column, even where unknown.
         var quantities: [Quantity]
-        /// Nil if the stretch has no marks of the meter; then there is no column.
+        /// Nil if the stretch has no marks of the meter.
         var marks: ExportMarks?
-        /// The meter as a quoted JSON string.
         fileprivate let label: [UInt8]
 
         init(meter: String?, quantities: [Quantity], marks: [Mark] = []) {
@@ -43,7 +42,7 @@ struct ExportTable {
         self.every = every
     }
 
-    /// The CSV header; empty for JSON.
+    /// Empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in
@@ -132,7 +131,6 @@ struct ExportTable {
     }
 }
 
-/// Folds readings into windows of equal length.
 struct ExportWindows {
     private var windows: [WallTime: Window] = [:]
     private let length: Int64
@@ -163,7 +161,7 @@ struct ExportWindows {
 
     var times: some Sequence<WallTime> { windows.keys }
 
-    /// Returns means, and the last value of counters; nil if nothing was measured.
+    /// Returns means, and the last value of counters.
     func reading(at time: WallTime) -> Reading? {
         guard let window = windows[time] else { return nil }
         var reading = window.bucket.means

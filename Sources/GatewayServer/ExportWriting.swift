@@ -19,8 +19,7 @@ struct ExportWriting {
 
     typealias Write = (ByteBuffer) async throws -> Void
 
-    /// - Parameter every: window length in milliseconds, whose means are written; nil for every reading of a single
-    ///   meter.
+    /// - Parameter every: milliseconds of a window, whose means are written; nil for every reading of a single meter.
     mutating func run(
         _ meters: [MeterID], _ span: Range<WallTime>, every: Int64?, _ write: Write
     ) async throws {

@@ -28,8 +28,6 @@ package struct GatewayRoutes: Sendable {
         self.joining = joining
     }
 
-    /// Returns the control socket's routes, without restrictions.
-    ///
     /// - Parameter page: nil if `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
         let own: [any RouteGroup] = [
@@ -38,7 +36,7 @@ package struct GatewayRoutes: Sendable {
         return meters.router(with: topics + own, metrics: metrics)
     }
 
-    /// Returns the web page's routes. They cannot join or leave a cloud, or open the page to the network.
+    /// Omits routes that join or leave a cloud, or open the page to the network.
     package func pageRouter() -> Router<BasicRequestContext> {
         meters.router(with: topics + [MembershipRoutes(joining: joining, isReadOnly: true)], metrics: metrics)
     }

@@ -34,7 +34,7 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// Writes a line for each step, then the outcome. When the client leaves, the rebuild stops between two steps.
+    /// Writes a line for each step, then the outcome. Stops between two steps when the client leaves.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()

@@ -3,7 +3,7 @@ import Hummingbird
 
 /// Writes and reads this server's JSON. Keys are sorted, so that output is stable.
 enum JSON {
-    /// Maximum size of a body, far beyond any request of this API.
+    /// Maximum size of a body, far beyond any request.
     static let bodyBytesMax = 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {

@@ -41,7 +41,7 @@ package final class LiveFeed: Sendable {
         self.loop = loop
     }
 
-    /// Sends events until the task is cancelled, which ends every stream.
+    /// Cancelling the task ends every stream.
     package func run() async {
         var told: ToldState?
         var alarm = Alarm(on: loop)
@@ -70,7 +70,6 @@ package final class LiveFeed: Sendable {
 
     package var hasListeners: Bool { feed.hasListeners }
 
-    /// Streams the whole state, then changes, as server-sent events.
     package func response(for request: Request) async throws -> Response {
         let events = events()
         return try await Response.events(for: request) { write in
@@ -130,7 +129,7 @@ private struct ToldState {
     /// - Parameters:
     ///   - isEveryMeter: whether a meter missing in the news is gone.
     ///   - isDue: whether changed counts are news, too.
-    /// - Returns: the differences, without values that a page computes by itself. Nil if something is gone: then the
+    /// - Returns: differences, without values that pages compute by themselves. Nil if something is gone, so that the
     ///   whole state has to be sent.
     mutating func take(_ news: LiveBody, isEveryMeter: Bool, isDue: Bool, at now: MonotonicTime) -> LiveBody? {
         if isEveryMeter {
@@ -198,7 +197,6 @@ extension StoreStatus {
 }
 
 extension SyncStatusBody {
-    /// Copy without values that count up or down by themselves.
     fileprivate var withoutTimes: SyncStatusBody {
         var copy = self
         (copy.full_retry_in_ms, copy.retry_in_ms, copy.poll_in_ms) = (nil, nil, nil)

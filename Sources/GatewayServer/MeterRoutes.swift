@@ -11,7 +11,7 @@ package struct MeterRoutes: Sendable {
     let version: VersionBody
     private let alertsRaised: @Sendable () -> Int
 
-    /// - Parameter zone: nil for a host without a cloud, which knows only its own meters.
+    /// - Parameter zone: nil for a host without a cloud.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, version: VersionBody,
         alertsRaised: @escaping @Sendable () -> Int = { 0 },
@@ -24,8 +24,6 @@ package struct MeterRoutes: Sendable {
         self.storeStatus = storeStatus
     }
 
-    /// Returns a router with all routes.
-    ///
     /// - Parameter metrics: nil to leave out `/metrics`.
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil

@@ -97,7 +97,7 @@ package struct RecordingRoutes: RouteGroup {
 
     // MARK: Battery tests
 
-    /// Returns the battery test in a request; nil for any other recording.
+    /// - Returns: nil for a recording that is no battery test.
     private func test(_ body: RecordingRequest) throws(GatewayError) -> BatteryTest? {
         let load = try body.load.map { request throws(GatewayError) in try plan(request, body) }
         guard let until = body.until ?? load?.until else {
@@ -205,7 +205,6 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Decodes another host's recording.
     private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
         guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
             throw GatewayError(

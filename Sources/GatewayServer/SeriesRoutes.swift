@@ -26,7 +26,7 @@ extension SeriesService {
     private static let pointsUsual = 1000
     private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
 
-    /// Returns the series with the number of points and the quantities in the query, or the defaults.
+    /// Uses the number of points and the quantities in the query, or the defaults.
     func body(for request: Request, of meter: MeterID, in span: Range<WallTime>) async throws -> SeriesBody {
         let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
         let quantities = try request.quantities() ?? Self.quantitiesUsual

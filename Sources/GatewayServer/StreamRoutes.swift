@@ -67,7 +67,7 @@ extension ReadingLine {
 }
 
 extension Response {
-    /// Streams one line of JSON for each item, until the feed ends or the client leaves.
+    /// Ends with the feed, or when the client leaves.
     static func lines<Value: Sendable>(
         of items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> any Encodable

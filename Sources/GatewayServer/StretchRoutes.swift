@@ -61,7 +61,6 @@ package struct StretchRoutes: RouteGroup {
 
     // MARK: Export
 
-    /// - Parameter names: names of the meters, as headings if there are several.
     private func export(_ request: Request, of names: [String]) async throws -> Response {
         let span = try request.span(until: series.now)
         let every = try request.number("every", in: 100...86_400_000).map { Int64($0) }

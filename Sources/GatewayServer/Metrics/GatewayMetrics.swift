@@ -1,6 +1,5 @@
 package import Domain
 
-/// All metrics that meterd reports to Prometheus.
 package enum GatewayMetrics {
     private static let meter = ["meter"]
     private static let adapter = ["adapter"]

@@ -33,7 +33,7 @@ package struct MetricsRoute: Sendable {
         self.process = process
     }
 
-    /// Adds the route at the top level, where Prometheus looks by default.
+    /// Adds the route at the top level, the default for Prometheus.
     package func add(to router: some RouterMethods) {
         router.get("metrics") { _, _ in
             Response(

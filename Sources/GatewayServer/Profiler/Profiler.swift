@@ -57,9 +57,7 @@ package actor Profiler {
 
     // MARK: For people
 
-    /// Creates an address.
-    ///
-    /// - Returns: its path and lifetime; a nil lifetime lasts as long as meterd runs.
+    /// - Returns: path and lifetime; a nil lifetime lasts as long as meterd runs.
     func open(_ request: ProfilerRequest) async throws -> (path: ProfilerPath, duration: Duration?) {
         guard (1...Self.metersMax).contains(request.meters.count) else {
             throw GatewayError(
@@ -115,8 +113,7 @@ package actor Profiler {
 
     // MARK: For Firefox
 
-    /// Answers a client with the right secret. Wrong secrets, expired ones and those of the other kind get the same
-    /// answer.
+    /// Gives wrong secrets, expired ones and those of the other kind the same answer.
     func response(to request: Request, at path: ProfilerPath) async throws -> Response {
         guard let grant = grants[SHA256.digest(Array(path.secret.utf8))], grant.kind == path.kind,
             grant.isServed(at: now())

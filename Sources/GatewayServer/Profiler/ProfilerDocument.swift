@@ -21,7 +21,6 @@ struct ProfilerDocument {
     private let start: Double
     private let length: Int64
     private var counters: [Counter] = []
-    /// Unmeasured times, with their counter.
     private var gaps: [(counter: Int, start: Int64, end: Int64)] = []
 
     init(start: Double, length: Int64) {
@@ -29,7 +28,6 @@ struct ProfilerDocument {
         self.length = length
     }
 
-    /// Adds a track, unless nothing was measured.
     mutating func add(_ energy: EnergySamples, of meter: Profiler.Meter) {
         let samples = energy.samples
         guard !samples.isEmpty else { return }

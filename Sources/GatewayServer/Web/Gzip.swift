@@ -6,7 +6,6 @@ enum Gzip {
     enum Effort {
         /// For files that are compressed once and sent often.
         case best
-        /// For a single response.
         case fast
 
         fileprivate var level: Int32 {

@@ -17,8 +17,6 @@ final class LocalUserLimit: Sendable {
 
     func handler() -> any RemovableChannelHandler { LocalUserLimitHandler(limit: self) }
 
-    /// Counts one more connection of a user.
-    ///
     /// - Returns: false if the user has enough; then nothing is counted.
     func open(for user: UInt32?) -> Bool {
         counts.withLock { counts in

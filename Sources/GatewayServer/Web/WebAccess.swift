@@ -82,7 +82,7 @@ package final class WebDoor: Sendable {
         return peer
     }
 
-    /// Returns the client's rights for the page: `GET /v1/session`.
+    /// `GET /v1/session`.
     func session(_ request: Request, _ context: WebContext) throws(GatewayError) -> SessionBody {
         switch access {
         case .local:
@@ -97,7 +97,7 @@ package final class WebDoor: Sendable {
         }
     }
 
-    /// Returns the login cookie for a token: `POST /v1/session`.
+    /// `POST /v1/session`: returns the login cookie for a token.
     func logIn(with text: String, _ context: WebContext) throws(GatewayError) -> Cookie {
         guard case .login(let logins) = access else {
             throw GatewayError(.refused, "this page needs no login", next: "reload it")
@@ -114,7 +114,7 @@ package final class WebDoor: Sendable {
             logins.begin(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000), context)
     }
 
-    /// Ends the login in a request's cookie, if any: `DELETE /v1/session`.
+    /// `DELETE /v1/session`: ends the login in the cookie, if any.
     func logOut(_ request: Request, _ context: WebContext) async throws(GatewayError) {
         guard case .login(let logins) = access, let login = request.cookies[Self.cookie]?.value else { return }
         try await logins.end(login, at: wallNow(), from: context.channel)

@@ -54,7 +54,7 @@ package struct WebConnection: Hashable, Sendable {
     }
 }
 
-/// The client's socket, as reported by the kernel.
+/// As reported by the kernel.
 package struct WebPeer: Hashable, Sendable {
     package var user: UInt32
     /// The kernel's number of the socket, unique while it is open.
@@ -66,11 +66,9 @@ package struct WebPeer: Hashable, Sendable {
     }
 }
 
-/// Questions of the page about this machine's users.
 package struct LocalUsers: Sendable {
     /// Returns the client at the other end, if known, while the connection is open in both directions.
     package var peer: @Sendable (WebConnection) -> WebPeer?
-    /// Returns whether a user may use the control socket.
     package var mayChange: @Sendable (_ user: UInt32) -> Bool
 
     package init(

@@ -60,7 +60,7 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// Returns the page built into this program. Its bytes stay in the read-only data.
+    /// Bytes stay in the program's read-only data.
     package static func built() -> WebFiles {
         var files: [String: File] = [:]
         for number in 0... {

@@ -15,7 +15,6 @@ struct WebForwarded: Hashable, Sendable {
     var cookiePath: String { prefix.isEmpty ? "/" : prefix }
 }
 
-/// The trusted proxies in front of meterd.
 final class WebProxies: Sendable {
     private let networks: [IPNetwork]
     private let logger: Logger

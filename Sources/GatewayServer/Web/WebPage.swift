@@ -24,7 +24,6 @@ package protocol WebOpeningRepository: Sendable {
     /// - Returns: nil if the page is not open to the network.
     func read() throws(GatewayError) -> WebOpening?
     func write(_ opening: WebOpening) throws(GatewayError)
-    /// Does nothing if there is none.
     func remove() throws(GatewayError)
 }
 
@@ -91,7 +90,7 @@ package actor WebPage {
     private var plan = Plan(number: 0)
     private var stop: AsyncStream<Void>.Continuation?
     private var port: Int?
-    /// Port for Home Assistant's ingress; nil while not served.
+    /// Nil while not served.
     package private(set) var ingressPort: Int?
     private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -196,7 +195,7 @@ package actor WebPage {
         return status
     }
 
-    /// Returns an origin; plain HTTP for this machine itself.
+    /// Uses plain HTTP for this machine itself.
     private func origin(of host: String, _ port: Int) -> String {
         let scheme = dependencies.tls == nil || IPAddress.isLoopback(host) ? "http" : "https"
         return "\(scheme)://\(IPAddress.authority(host, port))"
@@ -218,7 +217,6 @@ package actor WebPage {
         stop?.finish()
     }
 
-    /// Listens as planned, until the plan changes.
     private func serve(_ plan: Plan) async {
         guard plan.number == self.plan.number else { return }
         let (stopped, stop) = AsyncStream.makeStream(of: Void.self)

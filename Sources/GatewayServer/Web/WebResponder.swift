@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Answers all requests of the web page's listener: files, login, and the API's routes. It adds the guards, and headers
-/// that protect browsers from misuse.
+/// Answers all requests of the web page's listener: files, login, and the API's routes. Adds guards, and headers that
+/// protect browsers.
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
@@ -139,7 +139,7 @@ package struct WebResponder: HTTPResponder {
         }
     }
 
-    /// Reads the whole small body first, and cuts off a client that sends it too slowly.
+    /// Reads the whole small body first, and cuts off slow clients.
     private func collect(_ request: inout Request, _ context: WebContext) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)

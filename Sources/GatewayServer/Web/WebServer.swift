@@ -48,7 +48,7 @@ package struct WebServer: Sendable {
         self.logger = logger
     }
 
-    /// Returns the server as a service, which runs until it is cancelled. That cuts every connection.
+    /// Cancelling the service cuts every connection.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func application(

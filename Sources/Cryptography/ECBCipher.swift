@@ -52,7 +52,7 @@ package struct ECBCipher: Sendable {
     package func encrypt(_ plain: [UInt8]) -> [UInt8]? { encrypting.applied(to: plain) }
 }
 
-/// A key prepared for one direction. Immutable, and each use has a copy, so any thread may use it.
+/// Immutable, and each use has a copy, so any thread may use it.
 private final class Schedule: @unchecked Sendable {
     private let context: OpaquePointer
 

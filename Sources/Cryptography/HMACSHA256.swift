@@ -2,7 +2,6 @@ import COpenSSL
 
 /// HMAC with SHA-256 (RFC 2104).
 package enum HMACSHA256 {
-    /// Returns the code that proves that the author of `message` had `key`.
     package static func code(for message: [UInt8], key: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: SHA256.length) { code, count in
             let made = EVP_Q_mac(

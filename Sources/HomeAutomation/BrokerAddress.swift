@@ -6,7 +6,6 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     package let port: UInt16
     package let isEncrypted: Bool
-    /// Whether messages stay on this machine.
     package let isLoopback: Bool
 
     /// IANA's ports for MQTT and for MQTT over TLS.
@@ -41,7 +40,6 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UInt8 {
-    /// Whether the byte may occur in a name, an IPv4 or an IPv6 address.
     fileprivate var isHostByte: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),

@@ -1,4 +1,4 @@
-/// An error in the broker's settings, with its remedy.
+/// An error in the broker's settings.
 package struct HomeAutomationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The failure with its value. Never a password.
     package var message: String

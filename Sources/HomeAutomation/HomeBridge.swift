@@ -38,12 +38,10 @@ package actor HomeBridge {
         package var isConnected: Bool
         /// Time when the link came up or was lost; before the first link, when the bridge started. Nil before that.
         package var since: WallTime?
-        /// Messages waiting to be sent or confirmed.
         package var queued: Int
         /// Readings among them that are kept for later delivery.
         package var backlog: Int
         package var published: Int
-        /// Messages discarded for lack of room.
         package var dropped: Int
         package var refused: Int
         /// Topics on this link with a refusal.

@@ -121,7 +121,6 @@ enum MosquittoCode {
             .contains { Int32($0.rawValue) == code }
     }
 
-    /// Returns the library's text without its full stop.
     private static func text(_ pointer: UnsafePointer<CChar>?) -> String {
         let text = pointer.map { String(cString: $0) } ?? "unknown error"
         return text.hasSuffix(".") ? String(text.dropLast()) : text

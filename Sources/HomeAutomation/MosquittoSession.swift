@@ -16,7 +16,6 @@ final class MosquittoSession {
     private let client: OpaquePointer
     private let orders: MosquittoOrders
     private let tell: @Sendable (BrokerEvent) -> Void
-    /// The machine's message numbers by the library's.
     private var numbers: [Int32: PacketNumber] = [:]
     private var isClosed = false
     private var isOpen = false

@@ -4,7 +4,7 @@ import Gateway
 import LinuxIO
 import NIOCore
 
-/// A time series database, from `[influx]` in the configuration.
+/// The database in `[influx]` of the configuration.
 package struct InfluxTarget: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         /// InfluxDB 2 and later; also VictoriaMetrics.
@@ -119,13 +119,13 @@ package struct InfluxWriter: PointSink {
         }
     }
 
-    /// Returns the number in `dropped=7` of InfluxDB's message about a partial write.
+    /// The number in `dropped=7` of InfluxDB's message about a partial write.
     private static func dropped(in body: String) -> Int? {
         guard let found = body.firstRange(of: "dropped=") else { return nil }
         return Int(body[found.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }
 
-    /// Returns the server's message, shortened to one line.
+    /// On one line, and shortened.
     private static func message(in body: String) -> String? {
         let line = body.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(200).visible
         return line.isEmpty ? nil : line

@@ -8,7 +8,6 @@ struct NotificationRequest: Hashable, Sendable {
     var headers: [String: String]
     var body: String
 
-    /// - Parameter token: nil if the target needs none.
     init(_ notice: AlertNotice, number: Int64, webhook address: NotificationAddress, host: String, token: String?)
         throws
     {

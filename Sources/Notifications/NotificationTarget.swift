@@ -1,4 +1,4 @@
-/// A notification target, `[notify.NAME]` in the configuration.
+/// `[notify.NAME]` in the configuration.
 package struct NotificationTarget: Hashable, Sendable {
     package enum Way: Hashable, Sendable {
         /// POST of an `AlertNoticeBody`.
@@ -15,7 +15,6 @@ package struct NotificationTarget: Hashable, Sendable {
 
     package var name: String
     package var way: Way
-    /// The file with the token, if needed.
     package var tokenPath: String?
     package var limit: Duration
 

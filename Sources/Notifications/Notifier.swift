@@ -50,7 +50,6 @@ package struct Notifier: AlertNotifier {
 
     // MARK: HTTP
 
-    /// Ignores the answer's body.
     private func post(_ request: NotificationRequest?, within limit: Duration) async -> AlertDelivery {
         guard let request else { return .refused("it is not an address") }
         let outgoing = OutgoingRequest(

@@ -4,7 +4,6 @@ import Cryptography
 import NIOCore
 import NIOSSL
 
-/// The server's certificate is not the pinned one.
 package struct WrongCertificate: Error, CustomStringConvertible {
     package var found: CertificatePin?
 
@@ -12,11 +11,11 @@ package struct WrongCertificate: Error, CustomStringConvertible {
 }
 
 extension HTTPClient.Configuration {
-    /// Returns the configuration for connections to the cloud, also between its replicas.
+    /// The configuration for connections to the cloud, also between its replicas.
     ///
     /// With a pin, the certificate's names, dates and issuer do not matter, so the usual verification is off. Each new
-    /// connection waits until its certificate's key has been compared, before any byte of a request is sent. The
-    /// handshake has then proved that the server has that key.
+    /// connection waits until its certificate's key has been compared, before any byte of a request. The handshake has
+    /// then proved that the server has that key.
     package static func cloud(pin: CertificatePin?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow

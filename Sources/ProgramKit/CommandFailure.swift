@@ -28,7 +28,6 @@ package struct CommandFailure: Error, Hashable, Sendable {
         self.next = next
     }
 
-    /// Prints the error under the program's name.
     package func tell() {
         Terminal.talk("\(Terminal.programName): error: \(message)")
         Terminal.talk(next)

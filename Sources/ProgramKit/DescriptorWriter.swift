@@ -1,7 +1,6 @@
 import Glibc
 package import LinuxIO
 
-/// Writes text to an open descriptor until all of it is accepted.
 package enum DescriptorWriter {
     /// Writes text. Retries after signals, and waits while a pipe is full.
     ///
@@ -10,7 +9,6 @@ package enum DescriptorWriter {
         try write(bytes: text.utf8, to: descriptor)
     }
 
-    /// The same with bytes that need not be text.
     package static func write(bytes: some Sequence<UInt8>, to descriptor: Int32) throws(Errno) {
         var bytes = Array(bytes)[...]
         while !bytes.isEmpty {

@@ -4,7 +4,7 @@ import Synchronization
 /// The terminal's alternate screen with single-key input. The previous contents return at the end, whichever way the
 /// program ends by itself.
 package enum FullScreen {
-    /// The terminal's former state; nil outside of `enter` and `leave`.
+    /// Nil outside of `enter` and `leave`.
     private static let before = Mutex<State?>(nil)
 
     private struct State: Sendable {
@@ -43,6 +43,6 @@ package enum FullScreen {
         if var modes = state.modes { tcsetattr(STDIN_FILENO, TCSANOW, &modes) }
     }
 
-    /// Ignores errors: a terminal that cannot be written is gone.
+    /// A terminal that cannot be written is gone.
     private static func write(_ text: String) { try? DescriptorWriter.write(text, to: STDOUT_FILENO) }
 }

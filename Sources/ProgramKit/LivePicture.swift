@@ -5,7 +5,6 @@ package struct LivePicture {
     package enum Place: Sendable {
         /// Begins at the cursor. Afterwards the cursor is below the picture, as after any other output.
         case atCursor
-        /// Begins at the terminal's first line.
         case wholeScreen
     }
 

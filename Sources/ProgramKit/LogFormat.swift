@@ -14,7 +14,6 @@ package struct LogFormat: LogHandler {
 
     package init(stampsTime: Bool) { self.stampsTime = stampsTime }
 
-    /// Makes later loggers write in this format.
     package static func bootstrap() {
         let stampsTime = getenv("JOURNAL_STREAM") == nil
         LoggingSystem.bootstrap { _ in LogFormat(stampsTime: stampsTime) }

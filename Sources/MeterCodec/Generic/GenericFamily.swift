@@ -71,19 +71,16 @@ package struct GenericFamily: DescribableFamily {
                     + "W, Wh, mAh, °C, Ω, Hz and s. Beside quantity, a field may have factor, offset, range = [0, 36], unit = "
                     + "\"mA\" (what follows the number) and optional = true (a line may lack it). In columns a list, with \"\" "
                     + "for those of no interest."),
-            DescriptionKey("separator", #"";""#, "What is between two fields, one character; \",\" in columns."),
-            DescriptionKey("assignment", #""=""#, "What is between the name and the value of a pair, one character."),
-            DescriptionKey("comment", ##""#""##, "Lines that begin with this say nothing. \"\": there are none."),
+            DescriptionKey("separator", #"";""#, "The character between two fields; \",\" in columns."),
+            DescriptionKey("assignment", #""=""#, "The character between the name and the value of a pair."),
+            DescriptionKey("comment", ##""#""##, "Beginning of lines to ignore. \"\": none."),
             DescriptionKey(
                 "checksum", #""none""#,
                 "\"xor\", \"crc16\": a line ends in * and 2 or 4 hexadecimal digits, over all that is before the *."),
             DescriptionKey("baud-rate", "115200", "What the sketch gives to Serial.begin."),
-            DescriptionKey(
-                "request", #""R\n""#, "What makes the board send a line. Default: nothing, it sends by itself."),
-            DescriptionKey("interval", #""1s""#, "How often it is asked, or how often it sends. 10ms to 1h."),
-            DescriptionKey(
-                "settle", #""2s""#,
-                "How long it is left alone before it is asked, since opening the port resets many boards. 0s to 1m."),
+            DescriptionKey("request", #""R\n""#, "What makes the board send a line. Default: nothing."),
+            DescriptionKey("interval", #""1s""#, "How often meterd asks it, or how often it sends. 10ms to 1h."),
+            DescriptionKey("settle", #""2s""#, "Pause after opening the port, which resets many boards. 0s to 1m."),
         ]
     }
 }

@@ -16,34 +16,33 @@ struct BoardKeys: Sendable {
 extension ConfigurationKeys {
     static let board = ConfigurationTable(
         "esphome.meter", heading: "[[esphome.meter]]",
-        "A board with ESPHome whose own sensors measure voltage, current, power or energy (Docs/Meters/ESPHOME.md). As many "
-            + "as there are.",
+        "A board with ESPHome whose own sensors measure voltage, current, power or energy (Docs/Meters/ESPHOME.md). "
+            + "Repeatable.",
         defaults: BoardKeys(),
         keys: [
             .init(
                 "host", optional: \.node.address, .nodeHost, example: #""shelf.local""#,
-                "Its name or address in the network, with a port unless that is 6053."),
+                "Its name or address, with a port unless that is 6053."),
             .init(
                 "mac", optional: \.node.node.mac, .macAddress, example: #""A0:B7:65:00:11:23""#,
-                "The address of its network interface, by which the meter is known. ESPHome's log has it."),
+                "Address of its network interface, by which the meter is known. ESPHome's log has it."),
             .init(
                 "key-file", optional: \.node.node.keyPath, .file, example: #""/etc/meterd/shelf-key""#,
                 "Its key, as for a [[bluetooth.proxy]]."),
-            .init("plaintext", \.node.isPlaintext, .flag, "true in place of key-file: it has no key."),
+            .init("plaintext", \.node.isPlaintext, .flag, "true in place of key-file: no key."),
             .init("name", optional: \.name, .text, example: #""Shelf""#),
             .init(
                 "connect", \.connects, .flag, "From the first start; settings made with meterctl take precedence."),
             .init(
                 "max-age", \.maxAge, .time(.seconds(1)...(.seconds(3600))),
-                "How old the last value of a sensor may be in a reading, {range}. An older one is unknown."),
+                "Greatest age of a sensor's value, {range}. An older one is unknown."),
         ]
             + Quantity.ofNodes.map { quantity in
                 .init(
                     quantity.word, optional: \.sensors[quantity], .text,
                     example: quantity == .temperature ? #""board_temperature""# : "\"bus_\(quantity.word)\"",
                     quantity == .voltage
-                        ? "The object id of the sensor, where the board has several of this device_class. \"\": none of "
-                            + "them."
+                        ? "Object id of the sensor, if the board has several of this device_class. \"\": none."
                         : "The same of \(quantity.word).")
             })
 }

@@ -4,36 +4,34 @@ import Notifications
 extension ConfigurationKeys {
     static let influx = ConfigurationTable(
         "influx",
-        "A time series database that readings of this host's meters are sent to (Docs/InfluxDB.md). Without this table "
-            + "there is none.",
+        "Time series database for this host's readings (Docs/InfluxDB.md). Without this table meterd uses none.",
         defaults: Configuration.Influx(),
         keys: [
             .init(
                 "url", optional: \.address, .server, example: #""https://influx.lan:8086""#,
-                "InfluxDB's or VictoriaMetrics's address, in front of /api/v2/write or /write. Never in a log, but for "
-                    + "its server."),
+                "Address of InfluxDB or VictoriaMetrics, without /api/v2/write or /write. Logs show only its server."),
             .init(
                 "bucket", optional: \.bucket, .name, example: #""home""#,
-                "Of InfluxDB 2 and later. In its place, InfluxDB 1 and VictoriaMetrics have database = \"home\", and "
-                    + "user = \"meterd\" where token-file has that user's password."),
+                "For InfluxDB 2 and later. InfluxDB 1 and VictoriaMetrics take database = \"home\" instead, and user = "
+                    + "\"meterd\" if token-file has that user's password."),
             .init("database", optional: \.database, .name),
             .init("user", optional: \.user, .user),
-            .init("org", optional: \.org, .name, example: #""home""#, "Whose bucket it is."),
+            .init("org", optional: \.org, .name, example: #""home""#, "The bucket's organisation."),
             .init(
                 "token-file", optional: \.tokenPath, .file, example: #""/etc/meterd/influx-token""#, tokenExplanation),
-            .init("measurement", \.measurement, .measurement, "What the points are called."),
+            .init("measurement", \.measurement, .measurement, "Measurement of all points."),
             .init(
                 "interval", \.interval, .time(.seconds(1) ... .seconds(3600)),
-                "How often what is new is sent. {range}."),
+                "How often meterd sends new readings. {range}."),
             .init(
                 "back-fill", \.backFill, .time(.seconds(60) ... .seconds(365 * 86_400)),
-                "How old a reading may be that was not sent yet, at the first start or after an outage. {range}."),
-            .init("timeout", \.limit, .time(attempt), "How long one attempt may take. {range}."),
+                "Greatest age of readings to catch up with, at the first start or after an outage. {range}."),
+            .init("timeout", \.limit, .time(attempt), "Timeout of an attempt. {range}."),
         ])
 
     static let tokenExplanation =
-        "The token to show, in its first line. Nobody but its owner may write it and nobody but owner and group may read "
-        + "it. Default: no token."
+        "File with the token in the first line. Only the owner may write it, only owner and group may read it. "
+        + "Default: none."
     /// The legal times for an attempt to send something.
     static let attempt = Duration.seconds(1) ... .seconds(300)
 

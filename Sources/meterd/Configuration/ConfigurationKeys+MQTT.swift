@@ -4,29 +4,27 @@ import HomeAutomation
 extension ConfigurationKeys {
     static let mqtt = ConfigurationTable(
         "mqtt",
-        "A broker that hears of the meters, and Home Assistant through it (Docs/HomeAssistant.md). Without this table "
-            + "there is none.",
+        "MQTT broker for meters and Home Assistant (Docs/HomeAssistant.md). Without this table meterd uses none.",
         defaults: Configuration.MQTT(),
         keys: [
             .init(
                 "url", optional: \.address, .broker, example: #""mqtts://broker.lan""#,
-                "mqtts:// is TLS, on port 8883 unless one is given; mqtt:// is plain text, on 1883."),
+                "mqtts:// is TLS on port 8883, mqtt:// plain text on 1883, unless a port is given."),
             .init(
                 "credentials-file", optional: \.credentialsPath, .file, example: #""/etc/meterd/broker""#,
-                "Two lines, user and password. Nobody but its owner may write it and nobody but owner and group may read "
-                    + "it; for the service that is owner root, group meterd, mode 0640. With mqtt:// only for a broker "
-                    + "on this machine, or with plain-text."),
+                "File of two lines, user and password; owner root, group meterd, mode 0640. With mqtt:// only for a "
+                    + "broker on this machine, or with plain-text."),
             .init(
                 "plain-text", \.sendsPlainText, .flag,
-                "true: the password may cross the network in plain text, to a broker that has no TLS."),
+                "true: send the password in plain text to a broker without TLS."),
             .init(
                 "ca-file", optional: \.certificatePath, .file, example: #""/etc/meterd/broker-ca.pem""#,
-                "The authority of the broker's certificate, in PEM. Default: those that the system trusts."),
-            .init("discovery-prefix", \.discoveryPrefix, .topic, "What Home Assistant looks below."),
-            .init("base-topic", \.baseTopic, .topic, "What everything of ours begins with."),
+                "Authority of the broker's certificate, in PEM. Default: the system's."),
+            .init("discovery-prefix", \.discoveryPrefix, .topic, "Prefix of the topics where Home Assistant looks."),
+            .init("base-topic", \.baseTopic, .topic, "Prefix of all other topics."),
             .init(
                 "interval", \.interval, .time(.seconds(1) ... .seconds(3600)),
-                "How often a meter's reading is published. {range}."),
+                "Interval of a meter's published readings. {range}."),
         ])
 
     /// Checks the keys that depend on each other.

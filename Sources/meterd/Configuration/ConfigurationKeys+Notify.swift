@@ -18,32 +18,30 @@ struct NotifyKeys: Sendable {
 extension ConfigurationKeys {
     static let notify = ConfigurationTable(
         "notify", heading: "[notify.phone]",
-        "Somebody who can be told of alerts, under a name that meterctl alert add --notify takes (Docs/Alerts.md). As many "
-            + "as there are names, up to 32.",
+        "A target of alerts for meterctl alert add --notify (Docs/Alerts.md). Up to 32, each under its name.",
         defaults: NotifyKeys(),
         keys: [
             .init(
                 "kind", optional: \.kind, .choice, example: #""ntfy""#,
-                "\"ntfy\" and \"gotify\": those servers. \"webhook\": POST of JSON. \"exec\": a program."),
+                "\"ntfy\" or \"gotify\": such a server. \"webhook\": POST of JSON. \"exec\": a program."),
             .init(
                 "url", optional: \.address, .address, example: #""https://ntfy.sh/a-topic-nobody-guesses""#,
-                "Of ntfy the topic's address, of Gotify the server's, of a webhook its own. Never in a log, but for its "
-                    + "server."),
+                "Address of ntfy's topic, of Gotify's server or of the webhook. Logs show only its server."),
             .init("command", optional: \.command, .command),
             .init("token-file", optional: \.tokenPath, .file, example: #""/etc/meterd/ntfy-token""#, tokenExplanation),
-            .init("timeout", \.limit, .time(attempt), "How long one attempt may take. {range}."),
+            .init("timeout", \.limit, .time(attempt), "Timeout of an attempt. {range}."),
         ])
 
     /// The same table again, as an example of its other kind.
     static let notifyProgram = ConfigurationReference.Block(
         heading: "[notify.lamp]",
-        explanation: "A program has command in place of url. It runs as meterd's user, and not at all as root.",
+        explanation: "A program has command in place of url. It runs as meterd's user, never as root.",
         lines: [
             .init(key: "kind", value: #""exec""#),
             .init(
                 key: "command", value: #"["/usr/local/bin/lamp", "red"]"#,
                 explanation:
-                    "A program's path and its arguments. No shell reads them; what happened is in the environment."),
+                    "A program's path and its arguments, without a shell. The environment says what happened."),
             .init(
                 key: "timeout", value: #""10s""#,
                 explanation: "After this it is killed. \(ConfigurationType<Duration>.time(attempt).range)."),

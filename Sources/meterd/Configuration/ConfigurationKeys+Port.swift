@@ -13,7 +13,7 @@ struct PortKeys: Sendable {
 
 extension ConfigurationKeys {
     static let port = ConfigurationTable(
-        "port", heading: "[[port]]", "A serial port that nothing identifies. As many as there are.",
+        "port", heading: "[[port]]", "A serial port that nothing identifies. Repeatable.",
         defaults: PortKeys(),
         keys: [
             .init("path", optional: \.path, .text, example: #""/dev/rfcomm0""#),
@@ -21,7 +21,7 @@ extension ConfigurationKeys {
             .init("model", optional: \.model, .text, example: #""um25c""#),
             .init(
                 "id", optional: \.id, .parsed("a MAC address or a usb:… id") { MeterID($0) },
-                example: #""AA:BB:CC:DD:EE:FF""#, "The meter's own address, where you know it."),
+                example: #""AA:BB:CC:DD:EE:FF""#, "The meter's own address, if you know it."),
             .init("name", optional: \.name, .text, example: #""Bench""#),
             .init(
                 "connect", \.connects, .flag, "From the first start; settings made with meterctl take precedence."),
@@ -30,16 +30,15 @@ extension ConfigurationKeys {
     /// The same table again, as an example of its other kind.
     static let rawPort = ConfigurationReference.Block(
         heading: "[[port]]",
-        explanation:
-            "A raw HID device that nothing identifies has hidraw in place of path, and the other keys as above.",
+        explanation: "A raw HID device has hidraw in place of path.",
         lines: [.init(key: "hidraw", value: #""/dev/hidraw3""#), .init(key: "model", value: #""fnb48""#)])
 
     /// A described meter. Its family reads the keys.
     static let model = ConfigurationReference.Block(
         heading: "[model.ina226]",
         explanation:
-            "A meter of your own making: a board that prints what it measures, as lines of text (Docs/Meters/GENERIC.md). A "
-            + "[[port]] with model = \"ina226\" has one. As many as there are names.",
+            "A board of yours that prints what it measures as lines of text (Docs/Meters/GENERIC.md). A [[port]] with "
+            + "model = \"ina226\" has one. Repeatable under other names.",
         lines: MeterCatalogue.standard.descriptionKeys.map {
             .init(key: $0.name, value: $0.example, explanation: $0.explanation)
         })

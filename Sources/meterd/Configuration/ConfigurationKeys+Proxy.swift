@@ -43,27 +43,26 @@ extension ConfigurationKeys {
 
     static let proxy = ConfigurationTable(
         "bluetooth.proxy", heading: "[[bluetooth.proxy]]",
-        "An ESP32 with ESPHome's Bluetooth proxy, which hears meters that no adapter of this machine does "
-            + "(Docs/RadiosAndPlugs.md). As many as there are, each for meterd alone.",
+        "An ESP32 with ESPHome's Bluetooth proxy, for meters out of this machine's reach (Docs/RadiosAndPlugs.md). "
+            + "Repeatable; each serves meterd alone.",
         defaults: NodeKeys(in: "[[bluetooth.proxy]]"),
         keys: [
             .init(
                 "host", optional: \.address, .nodeHost, example: #""garage.local""#,
-                "Its name or address in the network, with a port unless that is 6053."),
+                "Its name or address, with a port unless that is 6053."),
             .init(
                 "key-file", optional: \.node.keyPath, .file, example: #""/etc/meterd/garage-key""#,
-                "Its key, in the first line: the key under api: encryption: of its ESPHome configuration. Nobody but its "
-                    + "owner may write the file and nobody but owner and group may read it."),
+                "File with the key of its ESPHome configuration (api: encryption:) in the first line. Only the owner "
+                    + "may write it, only owner and group may read it."),
             .init(
                 "plaintext", \.isPlaintext, .flag,
-                "true in place of key-file: it has no key, and everybody in the network may read and change what it says."
-            ),
+                "true in place of key-file: no key; everybody in the network may read and change what it says."),
             .init(
                 "name", optional: \.node.name, .nodeName, example: #""garage""#,
-                "Its name in ESPHome: another node at this address is refused. Default: any."),
+                "Its name in ESPHome; refuse another node at this address. Default: any."),
             .init(
                 "mac", optional: \.node.mac, .macAddress, example: #""A0:B7:65:00:11:22""#,
-                "The same for the address of its network interface. Default: any."),
+                "The same for its network interface's address. Default: any."),
         ])
 }
 

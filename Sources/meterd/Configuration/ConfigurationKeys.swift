@@ -13,13 +13,12 @@ enum ConfigurationKeys {
         keys: [
             .init(
                 "state-directory", \.stateDirectory, .text, overrides: ["METERD_STATE_DIRECTORY", "--state-directory"],
-                "Where the store is. Default: /var/lib/meterd for root, ~/.local/state/meterd for anybody else. As a "
-                    + "service meterd may write to its own folders only, this one and the socket's: another place needs "
-                    + "ReadWritePaths= too (systemctl edit meterd)."),
+                "Folder of the store. Default: /var/lib/meterd for root, else ~/.local/state/meterd. Another folder "
+                    + "needs ReadWritePaths= of the service too (systemctl edit meterd)."),
             .init(
                 "socket", \.socketPath, .text, overrides: ["METERD_SOCKET", "--socket"],
-                "The control socket. Default: /run/meterd/control.sock for root, $XDG_RUNTIME_DIR/meterd/control.sock "
-                    + "otherwise."),
+                "Control socket. Default: /run/meterd/control.sock for root, else "
+                    + "$XDG_RUNTIME_DIR/meterd/control.sock."),
             .init("log-level", \.logLevel, .choice, overrides: ["METERD_LOG_LEVEL", "--log-level"], "{range}."),
             .init(
                 "host-name", optional: \.hostName,
@@ -27,28 +26,26 @@ enum ConfigurationKeys {
                     (1...64).contains($0.count) && !$0.contains(where: \.isControl)
                 },
                 example: #""bench pi""#, overrides: ["METERD_HOST_NAME"],
-                "What other hosts call this one. Default: the system's host name."),
+                "This host's name for other hosts. Default: the system's host name."),
         ])
 
     static let cloud = ConfigurationTable(
         "cloud", defaults: Configuration.Cloud(),
         keys: [
-            .init(
-                "serve", \.serves, .flag,
-                "This meterd serves the cloud itself, so that a home needs no other machine (Docs/Operating.md)."),
-            .init("listen", \.listen, .listen(example: "0.0.0.0:8643"), "Where it serves it."),
+            .init("serve", \.serves, .flag, "true: serve a cloud for the hosts of a home (Docs/Operating.md)."),
+            .init("listen", \.listen, .listen(example: "0.0.0.0:8643"), "Its address."),
             .init(
                 "policy", \.policy, .choice,
-                "\"strict\": two hosts never both talk to a meter, at the price of cutting a link that cannot be "
-                    + "confirmed. A host may be stricter than its zone, never laxer."),
+                "\"strict\": two hosts never talk to one meter; a host that cannot renew its lease cuts the link. A "
+                    + "host may be stricter than its zone, never laxer."),
             .init(
                 "lease-ttl", \.timeToLive, .time(LeaseTerms.timeToLiveRange), example: #""120s""#,
                 "How long a lease lasts without renewal. {range}; the zone may cap it."),
             .init(
                 "connections-per-address", \.connectionsPerAddress, .integer(1...4096),
-                "Connections that one address (the /64 of an IPv6 address) may have open to the cloud that is served "
-                    + "here; a host needs two. {range}. This machine and proxies may have eight times as many, and so "
-                    + "may all together that have shown no token."),
+                "Connections that one address (an IPv6 /64) may open to the cloud served here; a host needs two. "
+                    + "{range}. This machine and proxies may open eight times as many, and so may all clients without "
+                    + "a token together."),
             .init(
                 "proxies", \.proxies,
                 .list(
@@ -56,25 +53,20 @@ enum ConfigurationKeys {
                     next: "it takes addresses without port, as \"192.168.1.2\""
                 ) { IPAddress.bytes(of: $0) == nil ? nil : $0 },
                 example: #"["192.168.1.2"]"#,
-                "Proxies, through which many hosts come to the cloud that is served here: their addresses. Default: no "
-                    + "proxies."),
+                "Addresses of proxies, through which many hosts come to it. Default: none."),
         ])
 
     static let relay = ConfigurationTable(
         "relay", defaults: Configuration.Relay(),
         keys: [
-            .init(
-                "share", \.shares, .flag,
-                "false: what this host's meters measure is not shown on other hosts, which say so."),
-            .init(
-                "commands", \.takesCommands, .flag,
-                "false: other hosts may not send commands to this host's meters, nor begin or end recordings here."),
+            .init("share", \.shares, .flag, "false: hide what this host's meters measure from other hosts."),
+            .init("commands", \.takesCommands, .flag, "false: refuse commands and recordings of other hosts."),
         ])
 
     static let bluetooth = ConfigurationTable(
         "bluetooth", defaults: Configuration.Bluetooth(),
         keys: [
-            .init("use", \.isUsed, .flag, "false: the radios are left alone."),
+            .init("use", \.isUsed, .flag, "false: use no radio."),
             .init(
                 "adapters", \.adapters,
                 .list(
@@ -82,15 +74,15 @@ enum ConfigurationKeys {
                     next: "meterctl status shows them; hci0 and the like change from boot to boot"
                 ) { MACAddress($0) },
                 example: #"["00:1A:7D:DA:71:13"]"#,
-                "Only these adapters, by their own address (meterctl status). Default: all there are."),
+                "Only these adapters, by address (meterctl status). Default: all."),
             .init(
                 "links", \.linksMax, .integer(1...64),
-                "How many links to meters one adapter is taken to bear at once. {range}; cheap adapters bear 5."),
+                "Links to meters that one adapter bears at once. {range}; cheap adapters bear 5."),
             .init(
                 "scan", \.search, .choice,
-                "How much of the air looking for meters takes. \"gentle\": half of it while a meter that is wanted is "
-                    + "missing, 5 s a minute otherwise. \"always\": half of it and more. \"on-demand\": as gentle, and "
-                    + "nothing at all while no meter is missing. meterctl scan looks in any case."),
+                "The search's share of the air. \"gentle\": half while a wanted meter is missing, else 5 s a minute. "
+                    + "\"always\": more than half. \"on-demand\": like gentle, but none while no meter is missing. "
+                    + "meterctl scan always searches."),
         ])
 
     static let discovery = ConfigurationTable(
@@ -98,22 +90,20 @@ enum ConfigurationKeys {
         keys: [
             .init(
                 "browse", \.browses, .flag,
-                "false: meterctl scan and meterctl doctor do not ask the network, through Avahi, for ESPHome nodes that "
-                    + "may be Bluetooth proxies. Nothing that answers is used unless it is named above."),
+                "false: meterctl scan and doctor do not ask the network (Avahi) for ESPHome nodes. meterd uses only "
+                    + "nodes that are named here."),
             .init(
                 "announce", \.announces, .flag,
-                "false: the network is not told, through Avahi, of the web page where it is open to it, nor of a cloud "
-                    + "that meterd serves to it."),
+                "false: do not announce an open web page or a served cloud in the network (Avahi)."),
         ])
 
     static let web = ConfigurationTable(
         "web", defaults: Configuration.Web(),
         keys: [
-            .init("serve", \.serves, .flag, "false: there is no web page."),
+            .init("serve", \.serves, .flag, "false: no web page."),
             .init(
                 "listen", \.listen, .loopback, overrides: ["METERD_WEB_LISTEN"],
-                "Where this machine reaches it: a loopback address. Opening it to the network is meterctl web enable "
-                    + "(Docs/Web.md)."),
+                "Loopback address for this machine. meterctl web enable opens the page to the network (Docs/Web.md)."),
             .init(
                 "names", \.names,
                 .list(
@@ -121,8 +111,7 @@ enum ConfigurationKeys {
                     next: "it takes names without port, as \"meters.example.org\""
                 ) { WebNames.isName($0) ? $0 : nil },
                 example: #"["meters.example.org"]"#,
-                "Further names under which browsers ask for it. The machine's own name, that name with .local and its "
-                    + "addresses are known."),
+                "Names under which browsers ask for it, besides the machine's name, NAME.local and its addresses."),
             .init(
                 "proxies", \.proxies,
                 .list(
@@ -130,30 +119,30 @@ enum ConfigurationKeys {
                     next: "it takes them without port, as \"127.0.0.1\" or \"192.168.1.0/24\""
                 ) { IPNetwork($0) },
                 example: #"["127.0.0.1"]"#,
-                "Servers in front of the page, by address or network: their X-Forwarded-Prefix, -Proto and -For and "
-                    + "X-Ingress-Path count (Docs/Web.md#behind-another-server). Default: no servers."),
+                "Servers in front of the page, by address or network. Only their headers count "
+                    + "(Docs/Web.md#behind-another-server). Default: none."),
             .init(
                 "ingress", optional: \.ingress, .listen(example: "172.30.32.1:8099"), example: #""172.30.32.1:8099""#,
-                "Where Home Assistant shows the page without another login: it serves connections from Home Assistant's "
-                    + "Supervisor (172.30.32.2) alone (Docs/Web.md#inside-home-assistant). Default: nowhere."),
+                "Address for Home Assistant's Supervisor (172.30.32.2) alone, without another login "
+                    + "(Docs/Web.md#inside-home-assistant). Default: none."),
             .init(
                 "ingress-changes", \.ingressChanges, .flag,
-                "true: every user of Home Assistant may make changes there. It does not say who is an administrator."),
+                "true: every user of Home Assistant may make changes there. It does not name administrators."),
             .init(
                 "profiler", \.profiler, .flag,
-                "true: meterctl profiler makes addresses through which Firefox and profiler.firefox.com read the power of "
-                    + "meters without a login (Docs/Web.md#the-firefox-profiler)."),
+                "true: allow meterctl profiler, whose addresses show the power of meters without a login "
+                    + "(Docs/Web.md#the-firefox-profiler)."),
             .init(
                 "tls", \.tls, .choice,
-                "\"self-signed\": the network reaches the page over https, with a certificate that meterd makes and renews "
-                    + "(Docs/Web.md#https). For a certificate of your own leave this off and give the two files below."),
+                "\"self-signed\": https for the network, with a certificate that meterd makes and renews "
+                    + "(Docs/Web.md#https). For a certificate of your own leave this off and give the two files "
+                    + "below."),
             .init(
                 "certificate-file", optional: \.certificatePath, .file, example: #""/etc/meterd/web-certificate.pem""#,
-                "A certificate for https in PEM, followed by those that lead to its authority (fullchain.pem). meterd reads "
-                    + "it again when it changes."),
+                "Certificate in PEM with its chain (fullchain.pem). meterd reads it again when it changes."),
             .init(
                 "key-file", optional: \.keyPath, .file, example: #""/etc/meterd/web-key.pem""#,
-                "Its key in PEM, not encrypted; for the service owner root, group meterd, mode 0640."),
+                "Its key in PEM, not encrypted; owner root, group meterd, mode 0640."),
         ])
 
     /// Checks the keys that depend on each other.
@@ -178,21 +167,20 @@ enum ConfigurationKeys {
         keys: [
             .init(
                 "flush-interval", \.flushInterval, .time(.seconds(1) ... .seconds(3600)), example: #""60s""#,
-                "How long a reading may wait in memory: what a power cut costs at most. {range}."),
+                "Longest wait of a reading in memory: what a power cut loses. {range}."),
             .init(
                 "raw-days", \.rawDays, .integer(days),
-                "Of a meter that tells more than four times a second, single readings older than this many days are "
-                    + "replaced by seconds, each with least, greatest and mean. Slower ones take less room as they are."
-            ),
+                "After so many days, single readings of a meter with more than four a second become seconds, each with "
+                    + "minimum, maximum and mean."),
             .init(
                 "keep-days", \.keepDays, .integer(days),
-                "Single readings and seconds older than this many days are deleted."),
+                "After so many days, meterd deletes single readings and seconds."),
             .init(
                 "minute-days", \.minuteDays, .integer(days),
-                "Minutes older than this many days are deleted. Hours are kept for ever: some kilobytes a day."),
+                "After so many days, meterd deletes minutes. Hours stay forever: some kilobytes a day."),
             .init(
                 "max-megabytes", \.maxMegabytes, .integer(16...1_000_000),
-                "Above this size the oldest readings and seconds are deleted."),
+                "Above this size meterd deletes the oldest readings and seconds."),
         ])
 }
 

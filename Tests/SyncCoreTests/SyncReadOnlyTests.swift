@@ -1,7 +1,7 @@
 import Domain
 import Testing
 
-/// The session of a host that may only look (Docs/Sync.md#hosts-that-may-only-look).
+/// The session of a host that may only look (Docs/Relay.md#hosts-that-may-only-look).
 struct SyncReadOnlyTests {
     private static let own = RecordKey(type: .host, name: HostID.ours.description)
     private static let all = SyncOperation.readBatch(recordsMax: 400, bytesMax: 1 << 20)

@@ -4,15 +4,14 @@ import LinuxIO
 import ServerKit
 import Synchronization
 
-/// Whether something besides this machine's own clock confirms its calendar: the kernel, if a time service keeps it
-/// synchronised, or a cloud on another machine.
+/// Whether the kernel's time service or a cloud on another machine confirms this machine's calendar.
 final class CalendarConfirmation: Sendable {
-    /// Greatest difference from another machine's calendar that still counts as confirmed by it.
+    /// Greatest offset from another machine's calendar that still confirms this one.
     static let offsetMax = Duration.seconds(60)
 
     private let others = Mutex<(@Sendable () async -> Bool)?>(nil)
 
-    /// - Parameter other: what may confirm it besides the kernel.
+    /// - Parameter other: a check besides the kernel's.
     func ask(_ other: @escaping @Sendable () async -> Bool) { others.withLock { $0 = other } }
 
     var isGiven: Bool {
@@ -23,7 +22,7 @@ final class CalendarConfirmation: Sendable {
         }
     }
 
-    /// Whether a cloud at this URL is on this machine, and so uses the same clock.
+    /// Whether a cloud at this URL runs on this machine, and so uses the same clock.
     static func isThisMachine(_ url: String) -> Bool {
         guard let host = try? CloudAddress(url).host else { return true }
         let own = [HostName.system, "\(HostName.system).local"] + IPAddress.ofThisMachine()

@@ -9,11 +9,10 @@ import Logging
 import MeterStore
 import ServerKit
 
-/// This host as a member of a cloud: joins, leaves, and in between runs what belongs to the membership.
+/// This host as a member of a cloud: joins, leaves, and runs the membership in between.
 ///
-/// One membership is one client, one sync engine and one lease keeper, all new when the host joins another cloud.
+/// Each membership has its own client, sync engine and lease keeper.
 actor CloudMember: CloudJoining {
-    /// The dependencies of the host that a membership needs.
     struct Dependencies: Sendable {
         var store: MeterStore
         var settings: SettingsService
@@ -23,15 +22,13 @@ actor CloudMember: CloudJoining {
         var loop: IOLoop
         var file: MembershipFile
         var identity: LeaseKeeper.Identity
-        /// A digest of the machine's id (`Machine.present`).
+        /// Digest of the machine's id (`Machine.present`).
         var machine: String
         var configuration: Configuration.Cloud
         var relay: Configuration.Relay
-        /// What other hosts may have this one do.
         var actions: RelayedActions
-        /// What happens to the meters.
         var log: LogKeeper
-        /// The date from which ages count.
+        /// Date from which ages count.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }
@@ -54,11 +51,11 @@ actor CloudMember: CloudJoining {
     private var active: Active? { didSet { mark() } }
     private var isJoining = false
     private var policy: LeasePolicy? { didSet { mark() } }
-    /// What the cloud lets this host do, once it has said it.
+    /// Rights that the cloud grants this host; nil until it reports them.
     private var role: HostRole? { didSet { mark() } }
-    /// The command line that joins other hosts, if this meterd serves the cloud.
+    /// Command line that joins other hosts; nil unless this meterd serves the cloud.
     private var serving: String? { didSet { mark() } }
-    /// Why the cloud that this meterd is to serve is not.
+    /// Reason why this meterd cannot serve its cloud yet.
     private var unserved: ListenFailure? { didSet { mark() } }
 
     init(_ dependencies: Dependencies, logger: Logger) {
@@ -72,7 +69,7 @@ actor CloudMember: CloudJoining {
     /// Runs memberships, one after the other, until `shutdown`.
     func run() async {
         await withDiscardingTaskGroup { group in
-            // A member does it after its first complete sync.
+            // A member rebuilds after its first complete sync.
             if active == nil { group.addTask { await self.rebuildWhereDue() } }
             for await active in starts {
                 group.addTask { await self.operate(active) }
@@ -80,7 +77,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Resumes the stored membership, before the meters are taken up, so that none is used without its lease.
+    /// Resumes the stored membership. Call it before meters are used: each needs its lease.
     func restore() async throws(GatewayError) {
         guard let membership = try dependencies.file.read() else { return }
         do throws(SyncFailure) {
@@ -90,13 +87,13 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Gives every lease back and ends the sync session, within seconds. The membership is kept.
+    /// Gives every lease back and ends the sync session, within seconds. The membership stays.
     func shutdown() async {
         startSink.finish()
         await endActive()
     }
 
-    /// This program serves a cloud, which a host without a cloud joins, and one that belongs to it follows.
+    /// Joins the cloud that this program serves, or follows it to its new URL.
     func serves(_ cloud: EmbeddedCloud, port: Int, logger: Logger) async {
         serving = cloud.joinLine(port: port)
         unserved = nil
@@ -112,10 +109,8 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// This program is to serve a cloud and cannot yet.
     func servesNothing(_ failure: ListenFailure) { unserved = failure }
 
-    /// The same cloud under another address.
     private func move(_ membership: CloudMembership, to url: String) async {
         var moved = membership
         moved.urls = [url]
@@ -228,7 +223,6 @@ actor CloudMember: CloudJoining {
 
     func logLink() -> (any LogLink)? { active?.client }
 
-    /// What this host tells others of its meters' logs.
     private var zoneLog: ZoneLog {
         ZoneLog(
             keeper: dependencies.log, directory: dependencies.directory, settings: dependencies.settings,
@@ -238,7 +232,7 @@ actor CloudMember: CloudJoining {
 
     // MARK: One membership
 
-    /// On the disk before it is used, so that a crash does not lose the token that the cloud has just issued.
+    /// Stores a membership before its use, so that a crash cannot lose the token that the cloud has just issued.
     private func keep(
         _ membership: CloudMembership, after earlier: CloudMembership? = nil
     ) throws(SyncFailure) {
@@ -301,7 +295,7 @@ actor CloudMember: CloudJoining {
     }
 
     private func operate(_ active: Active) async {
-        // Before the engine runs, so that the first events are not missed.
+        // Subscribe before the engine runs, so that no event is missed.
         let words = active.engine.events.subscribe(buffer: 1024)
         let results = active.engine.results.subscribe()
         let grants = active.keeper.grants.subscribe(buffer: 1)
@@ -326,13 +320,13 @@ actor CloudMember: CloudJoining {
                 for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
-                // Leases are requested every few seconds, while the session might wait for minutes.
+                // The lease keeper asks every few seconds, while the session might wait for minutes.
                 for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {
                 for await result in results where result.value.end == .complete { await self.fetchedAll() }
             }
-            // Ends after the keeper (`endActive`). Tasks that only listen end with it.
+            // Ends after the keeper (`endActive`), and with it the tasks that only listen.
             await active.engine.run()
             group.cancelAll()
         }
@@ -347,7 +341,7 @@ actor CloudMember: CloudJoining {
         await active.keeper.policyIs(policy)
     }
 
-    /// The next run may take over this one's leases.
+    /// Stores this run's session, so that the next run may take over its leases.
     private func keepSession() async {
         do throws(StoreError) {
             try await dependencies.store.keepLeaseSession(dependencies.identity.session)
@@ -357,7 +351,6 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// The tokens that this host knew before it was restarted.
     private func tokens(in zone: String) async -> [MeterID: FencingToken] {
         do throws(StoreError) {
             return try await dependencies.store.leaseTokens(in: zone)
@@ -383,7 +376,7 @@ actor CloudMember: CloudJoining {
         await rebuildWhereDue()
     }
 
-    /// Records of an older form are folded once everything has been read (Docs/SettingsAndRebuild.md#rebuild).
+    /// Folds records of an older form once all are read (Docs/SettingsAndRebuild.md#rebuild).
     private func rebuildWhereDue() async {
         do throws(GatewayError) {
             guard try await !dependencies.rebuild.status().isComplete else { return }
@@ -393,7 +386,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// The sessions release their links first: a lease is given back when its meter is no longer used.
+    /// Ends the membership. Sessions release their links first: a lease is given back when its meter is idle.
     private func endActive() async {
         guard let ended = active else { return }
         active = nil
@@ -408,7 +401,6 @@ actor CloudMember: CloudJoining {
 }
 
 extension MeterStore {
-    /// The name that a host reports for itself.
     fileprivate func hostName(of host: HostID) async -> String? {
         let record = try? await record(RecordKey(type: .host, name: host.description))
         guard case .string(let name) = record?.properties["name"]?.value else { return nil }
@@ -417,7 +409,6 @@ extension MeterStore {
 }
 
 extension GatewayError {
-    /// The cloud's words, and what to do about them.
     fileprivate init(_ failure: SyncFailure, joining urls: [String]) {
         let next =
             switch failure.kind {

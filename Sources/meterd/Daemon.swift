@@ -15,7 +15,6 @@ struct Daemon {
     let configuration: Configuration
     let isDemo: Bool
     let logger: Logger
-    /// The service manager to report to, if any.
     let manager: ServiceManager?
 
     func run() async throws {
@@ -31,7 +30,7 @@ struct Daemon {
         let hosts = try await makeHosts(loop: loop)
         let cloud = configuration.cloud.serves || isDemo ? try await makeCloud() : nil
         for (index, host) in hosts.enumerated() {
-            // Only the first of the demo's hosts connects; the other one sees who has the meters.
+            // Only the first of the demo's hosts connects; the other one shows who has the meters.
             try await host.restore(declared: demo?.declared ?? [], wanted: index == 0)
         }
         try await run(hosts, cloud, on: loop)
@@ -41,7 +40,7 @@ struct Daemon {
         logger.notice("meterd stopped")
     }
 
-    /// Services stop from the last to the first: the hosts, then the cloud to which they give their leases back.
+    /// Runs all services. They stop from the last to the first: hosts give their leases back before the cloud ends.
     private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?, on loop: IOLoop) async throws {
         let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -65,7 +64,7 @@ struct Daemon {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // The last one stops first: it reports that meterd is ending before anything else happens.
+        // The last one stops first, so it reports the end of meterd before anything else happens.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
@@ -73,8 +72,7 @@ struct Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Reports on what must stay alive: the loop with its timers, every session on it, the directories, and the cloud's
-    /// store.
+    /// Makes the health report: the loop with its timers, every session, the directories and the cloud's store.
     private func makeReport(
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
@@ -87,7 +85,6 @@ struct Daemon {
             sleep: { try await ContinuousClock().sleep(for: $0) }, logger: logger)
     }
 
-    /// One line for people.
     static func summary(of meters: [MeterStatus]) -> String {
         let withData = meters.count { $0.hasData }
         let wanted = meters.count { $0.wanted }
@@ -133,8 +130,8 @@ struct Daemon {
     }
 }
 
-/// Lets this program's hosts join the cloud that it serves, once that can be reached, and tells them while it cannot. A service of its own, because the
-/// server accepts nobody before it has told everybody that it runs.
+/// Makes this program's hosts join the cloud that it serves, and reports failures to them. The server admits
+/// connections only after it has reported every start, so this needs its own service.
 private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
     let events: AsyncStream<EmbeddedCloud.Event>

@@ -5,10 +5,10 @@ import MeterCodec
 import MeterSimulator
 import SimulatedPort
 
-/// Four simulated meters, each behind a pseudo-terminal of its own, which `--demo` shows to somebody without a meter.
+/// Four simulated meters behind pseudo-terminals, for `--demo`.
 ///
-/// The daemon reaches them like any serial meter, except that their ports are declared for it. A second host in the
-/// same program and the same cloud serves to see who has a meter, and to take it over.
+/// The daemon reaches them through declared serial ports. A second host in the same cloud shows who has a meter, and
+/// can take it over.
 struct Demo: Sendable {
     private let ports: [SimulatedPort]
     let declared: [DeclaredPort]
@@ -16,7 +16,6 @@ struct Demo: Sendable {
     static let firstHostName = "demo-bench"
     static let secondHostName = "demo-attic"
 
-    /// The second host, with its own store and socket beside those of the first.
     static func secondHost(beside first: Configuration) -> Configuration {
         var second = first
         second.hostName = secondHostName
@@ -30,7 +29,6 @@ struct Demo: Sendable {
         return second
     }
 
-    /// Starts the meters on a loop of their own.
     static func start(on loop: IOLoop) async throws -> Demo {
         var ports: [SimulatedPort] = []
         var declared: [DeclaredPort] = []

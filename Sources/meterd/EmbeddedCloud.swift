@@ -11,8 +11,7 @@ import Logging
 import ServerKit
 import ServiceLifecycle
 
-/// The cloud served by this meterd itself (`[cloud] serve = true`, and the demo): as `metercloud serve`, in a subfolder
-/// of the state directory.
+/// Cloud served by this meterd (`[cloud] serve = true`, and the demo), in a subfolder of the state directory.
 struct EmbeddedCloud {
     private let settings: Configuration.Cloud
     private let connections: ConnectionBounds
@@ -20,9 +19,9 @@ struct EmbeddedCloud {
     private let cloud: HostedCloud
     private let certificate: ServerCertificate
 
-    /// Opens the store, and creates folder, certificate, zone and the first token if they are missing.
+    /// Opens the store, and creates folder, certificate, zone and first token if they are missing.
     ///
-    /// - Parameter connections: limits on their number at a time.
+    /// - Parameter connections: limits on simultaneous connections.
     init(
         path: String, settings: Configuration.Cloud, connections: ConnectionBounds,
         backups: BackupSettings = BackupSettings(), logger: Logger
@@ -39,11 +38,9 @@ struct EmbeddedCloud {
         certificate = try cloud.folder.certificate(names: names, at: cloud.clock.wallNow())
     }
 
-    /// What becomes of the serving.
     enum Event {
-        /// Hosts can connect to this port.
         case running(port: Int)
-        /// Nobody can, and it is tried again.
+        /// Nobody can connect; the server retries.
         case unserved(ListenFailure)
     }
 
@@ -68,10 +65,10 @@ struct EmbeddedCloud {
 
     func close() { cloud.close() }
 
-    /// Returns once the store has done something.
+    /// Returns once the store has done some work (`HostedCloud.turn`).
     func turn() async { await cloud.turn() }
 
-    /// The request by which this very host joins. Nil if somebody removed the token's file.
+    /// Returns the request by which this host joins its own cloud; nil if the token's file is gone.
     func joinRequest(port: Int) -> CloudJoinRequest? {
         // Without the file, a person decides who joins, including this host.
         guard let text = try? String(contentsOfFile: cloud.folder.enrolmentTokenPath, encoding: .utf8) else {
@@ -81,16 +78,14 @@ struct EmbeddedCloud {
         return CloudJoinRequest(urls: [ownURL(port: port)], token: token, pin: certificate.pin.description)
     }
 
-    /// Where this very host reaches it.
     private func ownURL(port: Int) -> String {
         let host = IPAddress.isAny(settings.listen.host) ? "127.0.0.1" : settings.listen.host
         return "https://\(IPAddress.authority(host, port))"
     }
 
-    /// Where a member that knows it at none of its addresses of today has to look for it: after another `listen`, or a
-    /// port that is another one at each start.
+    /// Returns the new URL for a member whose stored URLs no longer lead here, after another `listen` or a random port.
     ///
-    /// - Returns: nil for a member of another cloud, which has another key, and for one that needs nothing.
+    /// - Returns: nil for a member of another cloud, which has another key, and if a stored URL still works.
     func newURL(for membership: CloudMembership, port: Int) -> String? {
         guard membership.pin == certificate.pin, !membership.urls.contains(where: { leadsHere($0, port) }) else {
             return nil
@@ -109,13 +104,12 @@ struct EmbeddedCloud {
         return address == IPAddress.bytes(of: settings.listen.host)
     }
 
-    /// What the network is told of it.
     func offers(port: Int) -> [OfferedService] {
         if IPAddress.isLoopback(settings.listen.host) { return [] }
         return [AnnouncedCloud.offer(port: port, pin: certificate.pin, version: VersionBody.current.version)]
     }
 
-    /// The command line that joins another host, for people to copy.
+    /// Returns the command line that joins another host, for people to copy.
     func joinLine(port: Int) -> String {
         let host = IPAddress.isAny(settings.listen.host) ? HostName.system : settings.listen.host
         let url = "https://\(IPAddress.authority(host, port))"

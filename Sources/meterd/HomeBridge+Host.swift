@@ -7,7 +7,7 @@ import Logging
 import MeterCodec
 
 extension HomeBridge {
-    /// The bridge of one host, as configured, if it uses a broker.
+    /// Makes the host's bridge; nil if no broker is configured.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory,
         alerts: AlertService, marks: MarkService, loop: IOLoop,
@@ -53,7 +53,7 @@ extension BridgedMeter {
         countedSince = snapshot.countedSince
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
         switch snapshot.lease?.state {
-        // While the lease is being requested, another host may have it.
+        // While this host requests the lease, another host may have it.
         case .elsewhere, .waiting, .expired, .requesting: isElsewhere = true
         case .held, .jeopardy, .lost, .unleased, .some(.none), nil: break
         }
@@ -96,10 +96,9 @@ extension BrokerStatus {
 }
 
 extension RequestOutcome {
-    /// How long a connect may take, in milliseconds, before the answer says that it is still being tried.
+    /// Time that a connect may take, in milliseconds, before the answer says that meterd is still trying.
     private static let connectWait: Int64 = 10_000
 
-    /// Carries out a request as `meterctl` would.
     init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory, marks: MarkService) async {
         do throws(GatewayError) {
             let reference = meter.description

@@ -16,14 +16,13 @@ import Synchronization
 import SystemBus
 import USBTransport
 
-/// One gateway host: its store, its meters, its membership of a cloud, its control socket. `meterd` runs one, the demo
-/// two.
+/// One gateway host: its store, meters, cloud membership and control socket. `meterd` runs one, the demo two.
 struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
-    /// Nil if this host writes none.
+    /// Nil if this host writes no backups.
     private let backups: BackupKeeper?
     let recordings: RecordingService
     private let loads: LoadService
@@ -38,12 +37,12 @@ struct Host {
     let member: CloudMember
     let zone: ZoneMeters
     private let offers: ProxyOffers
-    /// Nil if this host sends its readings nowhere.
+    /// Nil without a time series database.
     let influx: InfluxService?
-    /// Nil if this host uses no broker.
+    /// Nil without a broker.
     let bridge: HomeBridge?
     private let name: String
-    /// Of this run, for other hosts.
+    /// This run's identity for other hosts.
     private let identity: LeaseKeeper.Identity
     private let loop: IOLoop
     private let logger: Logger
@@ -160,7 +159,6 @@ struct Host {
             settings.proxies, loop: loop, makeRNG: { SystemRandomNumberGenerator() }, logger: logger)
     }
 
-    /// An opener for every kind of link that this host can make.
     private static func openers(
         on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?, _ boards: [NodeMeterSettings]
     ) -> ChannelOpeners {
@@ -179,7 +177,6 @@ struct Host {
         return ChannelOpeners(openers, loop: loop)
     }
 
-    /// The identity of this run for other hosts.
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
         var rng = SystemRandomNumberGenerator()
         let session = SessionID(using: &rng)
@@ -200,11 +197,11 @@ struct Host {
         }
     }
 
-    /// Restores what was known, and takes up the declared ports.
+    /// Restores the stored state and adds the declared ports.
     ///
     /// - Parameter declared: ports to watch besides the configuration's.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
-        // Before any meter is taken up: a member of a cloud must not use one without asking.
+        // Before any meter is used: a member of a cloud must first request the lease.
         try await member.restore()
         try await recordings.restore()
         try await counts.restore(former: try await store.formerIDs())
@@ -218,11 +215,11 @@ struct Host {
         try await settings.publish(hostName: name)
     }
 
-    /// The services, in the order in which they start. They stop in reverse: the meters are left and their streams end,
-    /// their leases are given back, then the server closes, then the last readings are written.
+    /// Returns the services in the order of their start. They stop in reverse: meters and their streams, leases, the
+    /// server, the last readings.
     ///
-    /// The web page stops before the meters are left, because its streams would continue, and so does the broker's
-    /// bridge, which would report one meter after the other as gone.
+    /// The web page stops before the meters, because its streams would continue. So does the broker's bridge, which
+    /// would report each meter as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, changes: settings.changes, loop: loop)
         let routes = MeterRoutes(
@@ -233,7 +230,7 @@ struct Host {
         let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
-            // An unreadable store is reported elsewhere on the page.
+            // Another part of the page reports an unreadable store.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })
         let all = GatewayRoutes(
@@ -298,7 +295,7 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            // A page that is open gets later readings by itself, and so never has to wait.
+            // An open page gets later readings from its stream, so this never waits.
             meters: { [zone] in await zone.status(within: .zero) },
             taken: { [zone] in await zone.takeStatus(ofAll: $0) },
             host: { [directory, storeWatch, member, settings, alerts] in
@@ -328,7 +325,7 @@ struct Host {
 }
 
 extension MeterStore: BackedUpStore {
-    /// With the host's id: several hosts may share a folder.
+    /// The host's id is in the name, because several hosts may share a folder.
     var backupKind: BackupName.Kind {
         BackupName.Kind(prefix: "meterd-\(identity.host.description.prefix(8))", suffix: "sqlite")
     }
@@ -348,7 +345,7 @@ extension Host {
         } catch {
             throw ConfigurationError("\(error)", next: "backup.directory in meterd.toml takes another folder")
         }
-        // The system's socket is protected by its own mode and group, which only helps if its folder can be entered.
+        // Mode and group protect the system's socket, so its folder must be open to everybody.
         let socketFolder = configuration.socketPath.parentFolder
         try make(socketFolder, mode: geteuid() == 0 ? 0o755 : 0o700)
         if geteuid() != 0, !Folder.isOurs(socketFolder) {
@@ -383,7 +380,7 @@ extension Host {
     }
 }
 
-/// Runs something until shutdown, then lets it write what it still has.
+/// Runs something until shutdown, then lets it write its remaining data.
 private struct FinishingService: Service {
     let body: @Sendable () async -> Void
     let finish: @Sendable () -> Void
@@ -414,20 +411,20 @@ private struct MemberService: Service {
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await member.run() }
-            // If cancelled without a graceful shutdown, it ends all the same.
+            // Cancellation without a graceful shutdown throws here and still ends the membership.
             try? await gracefulShutdown()
             await member.shutdown()
         }
     }
 }
 
-/// Whether everything that the cloud knew has been read since the start.
+/// Whether this host has read all of the cloud's records since the start.
 final class FetchedOnce: Sendable {
     private let state: Mutex<Bool>
 
     init() { state = Mutex(true) }
 
-    /// Also true for a host on its own: nobody else knows anything.
+    /// Also true for a host without a cloud.
     var isTrue: Bool { state.withLock { $0 } }
 
     func becomes(_ value: Bool) { state.withLock { $0 = value } }

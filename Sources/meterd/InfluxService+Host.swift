@@ -7,7 +7,7 @@ import MeterStore
 import Notifications
 
 extension InfluxService {
-    /// The service of one host, as configured, if it sends its readings anywhere.
+    /// Makes the host's service; nil if no database is configured.
     static func make(
         _ configuration: Configuration.Influx, folder: String, hostName: String, store: MeterStore,
         recorder: SampleRecorder, directory: MeterDirectory, loop: IOLoop, logger: Logger
@@ -28,10 +28,10 @@ extension InfluxService {
     }
 }
 
-/// Up to when readings were sent, in a file beside the store.
+/// Journal of the readings sent so far, in a file beside the store.
 struct InfluxJournal: SendJournal {
     let path: String
-    /// Where they are sent. What was sent elsewhere is not known here.
+    /// Destination. Progress for another destination does not count.
     let target: String
 
     private struct Content: Codable {

@@ -5,11 +5,10 @@ import GatewayAPI
 import MeterStore
 
 extension Machine {
-    /// The machine that this program runs on.
+    /// Digest of the id of this machine.
     ///
-    /// The id itself never leaves the machine: /etc/machine-id is confidential (machine-id(5)), so a digest for this
-    /// program alone stands for it. A board's serial number is preferred, because a copied SD card contains the same
-    /// /etc/machine-id.
+    /// The id itself never leaves the machine: /etc/machine-id is confidential (machine-id(5)). A board's serial number
+    /// is preferred, because a copied SD card contains the same /etc/machine-id.
     static var present: Machine {
         let paths = ["/sys/firmware/devicetree/base/serial-number", "/etc/machine-id", "/var/lib/dbus/machine-id"]
         let id = paths.lazy.compactMap { text(at: $0) }.first ?? ""
@@ -19,7 +18,6 @@ extension Machine {
 
     /// Nil if the file is missing or empty.
     private static func text(at path: String) -> String? {
-        // Not every machine has all of them.
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         let trimmed = text.filter { !$0.isWhitespace && $0 != "\0" }
         return trimmed.isEmpty ? nil : trimmed

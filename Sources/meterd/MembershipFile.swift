@@ -4,9 +4,9 @@ import Domain
 import Gateway
 import GatewayAPI
 
-/// The cloud that this host belongs to, in a separate file that only its owner may read, because it holds the token.
+/// Cloud membership of this host, with its token, in a file that only its owner may read.
 ///
-/// Not in the store: a damaged store is set aside and refilled from the cloud, which needs the membership.
+/// Not in the store: meterd refills a damaged store from the cloud, and needs the membership for that.
 struct MembershipFile: Sendable {
     let path: String
 
@@ -44,19 +44,18 @@ struct MembershipFile: Sendable {
         try file.read(next: "restore it, or remove it and join again: meterctl cloud join") { $0.membership }
     }
 
-    /// On the disk when this returns, completely or not at all.
+    /// Writes atomically and durably.
     func write(_ membership: CloudMembership) throws(GatewayError) {
         try file.write(
             Content(membership), problem: "the membership cannot be written to \(path)", next: "join again")
     }
 
-    /// Memberships that ended, the latest first: their tokens show a cloud that the host comes back. Empty if the file
-    /// cannot be read; the cloud's administrator can help then.
+    /// Ended memberships, the latest first. Their tokens show a cloud that the host comes back. Empty if the file is
+    /// unreadable; the cloud's administrator can help then.
     var left: [CloudMembership] {
         (try? leftFile.read(next: "remove it") { $0.compactMap(\.membership) }) ?? []
     }
 
-    /// Keeps the token of a membership that ends.
     func addLeft(_ membership: CloudMembership) throws(GatewayError) {
         let others = left.filter {
             $0.zone != membership.zone || !$0.isOfCloud(at: membership.urls, pin: membership.pin)

@@ -9,7 +9,7 @@ import MeterStore
 import ProgramKit
 import USBTransport
 
-/// The program meterd, for the executables that are it.
+/// Entry point of meterd for the executables.
 package enum MeterdProgram {
     package static func main() async { await Meterd.main() }
 }
@@ -73,7 +73,7 @@ struct Meterd: AsyncParsableCommand {
         if isDemo {
             if stateDirectory == nil { configuration.stateDirectory = try Self.temporaryDirectory() }
             configuration.hostName = configuration.hostName ?? Demo.firstHostName
-            // The demo needs no radio, and somebody who tries it out has not agreed to the use of theirs.
+            // The demo needs no radio, and its user has not agreed to the use of one.
             configuration.bluetooth.isUsed = false
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
@@ -100,7 +100,7 @@ struct Meterd: AsyncParsableCommand {
             let path = config ?? "/etc/meterd/meterd.toml"
             if config != nil || access(path, F_OK) == 0 {
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                    // errno says better than the thrown error why it cannot be read.
+                    // errno explains the failure better than the thrown error.
                     throw ConfigurationError(
                         "\(path) cannot be read: \(String(cString: strerror(errno)))",
                         next: "check the path and its mode")
@@ -130,7 +130,7 @@ struct Meterd: AsyncParsableCommand {
         }
     }
 
-    /// Whether no real meter can be here. What a radio hears takes a while, so one that may be used counts.
+    /// Whether no real meter can be here. A radio that may be used counts as a meter, because listening takes a while.
     private static func isAlone(_ configuration: Configuration) -> Bool {
         configuration.ports.isEmpty && PortScanner(host: "").scan(declared: []).isEmpty
             && !(configuration.bluetooth.isUsed && RadioAccess.present == .usable)

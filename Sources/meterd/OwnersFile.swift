@@ -8,12 +8,12 @@ import LinuxIO
 /// A file that only its owner may read, with one value in human-readable JSON.
 struct OwnersFile<Content: Codable>: Sendable {
     let path: String
-    /// What it tells: "how the web page is opened".
+    /// Content in words, for messages: "how the web page is opened".
     let subject: String
 
     /// - Parameters:
-    ///   - next: what to do if the file exists but cannot be read.
-    ///   - value: what the content means; nil if it is not what was written.
+    ///   - next: advice if the file exists but cannot be read.
+    ///   - value: converts the content; nil if it is invalid.
     /// - Returns: nil if there is no file.
     func read<Value>(next: String, _ value: (Content) -> Value?) throws(GatewayError) -> Value? {
         guard access(path, F_OK) == 0 else { return nil }
@@ -28,11 +28,11 @@ struct OwnersFile<Content: Codable>: Sendable {
         }
     }
 
-    /// On the disk when this returns, completely or not at all.
+    /// Writes atomically and durably.
     ///
     /// - Parameters:
-    ///   - problem: what to say if it fails, before the reason.
-    ///   - next: what to do then, once there is room and the folder's mode is right.
+    ///   - problem: error message, before the reason.
+    ///   - next: advice once there is room and the folder's mode is right.
     func write(_ content: Content, problem: String, next: String) throws(GatewayError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -45,9 +45,9 @@ struct OwnersFile<Content: Codable>: Sendable {
         }
     }
 
-    /// Harmless if there is none.
+    /// Harmless if there is no file.
     ///
-    /// - Parameter consequence: what happens after a restart if the file stays.
+    /// - Parameter consequence: effect after a restart if the file stays.
     func remove(consequence: String) throws(GatewayError) {
         guard unlink(path) != 0, errno != ENOENT else { return }
         throw GatewayError(
@@ -56,7 +56,7 @@ struct OwnersFile<Content: Codable>: Sendable {
     }
 }
 
-/// A file error in words; nil for other errors.
+/// Returns a file error in words; nil for other errors.
 private func fileText(_ error: any Error) -> String? {
     switch error {
     case let error as Errno: error.words

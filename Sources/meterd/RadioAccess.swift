@@ -1,14 +1,14 @@
 import Glibc
 import LinuxIO
 
-/// Whether this machine has a Bluetooth adapter that this program may use, looked at before anything is started.
+/// Whether this machine has a Bluetooth adapter that this program may use. Checked before anything starts.
 enum RadioAccess: Hashable {
     case none
-    /// There is one, and this program lacks the right to it.
+    /// The adapter exists, but this program lacks the right to it.
     case forbidden
     case usable
 
-    /// CAP_NET_ADMIN, which the kernel asks for where an adapter is managed (linux/capability.h; Docs/RadiosAndPlugs.md).
+    /// CAP_NET_ADMIN, which managing an adapter requires (linux/capability.h; Docs/RadiosAndPlugs.md).
     private static let netAdmin: UInt64 = 1 << 12
 
     static var present: Self {
@@ -18,7 +18,7 @@ enum RadioAccess: Hashable {
     }
 
     /// - Parameters:
-    ///   - adapters: the names in /sys/class/bluetooth, which has links too: `hci0:256`.
+    ///   - adapters: names in /sys/class/bluetooth, which has links too: `hci0:256`.
     ///   - status: /proc/self/status, whose line `CapEff` has the effective capabilities in hex (proc_pid_status(5)).
     static func look(adapters: [String], status: String) -> Self {
         guard adapters.contains(where: { $0.hasPrefix("hci") && !$0.contains(":") }) else { return .none }

@@ -6,7 +6,7 @@ import MeterStore
 import ServerKit
 import Synchronization
 
-/// Notices if the store's file is removed while this program uses it, and reports that once.
+/// Reports once if somebody removes the store's file while this program uses it.
 final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder
@@ -25,7 +25,6 @@ final class StoreWatch: Sendable {
         self.logger = logger
     }
 
-    /// The store's status for people and metrics.
     func status() -> StoreStatus {
         var status = recorder.status(path: store.path)
         if let trouble = look() { status.error = trouble }
@@ -33,7 +32,7 @@ final class StoreWatch: Sendable {
         return status
     }
 
-    /// - Returns: what is wrong with the file's place, if anything.
+    /// - Returns: the problem with the file's place, if any.
     @discardableResult
     func look() -> String? {
         let trouble = store.trouble

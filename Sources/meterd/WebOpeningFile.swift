@@ -3,7 +3,7 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 
-/// Stores how the page is open to the network, in a separate file that only its owner may read.
+/// Stores the network access of the page in a file that only its owner may read.
 struct WebOpeningFile: WebOpeningRepository {
     let path: String
 
@@ -30,7 +30,7 @@ struct WebOpeningFile: WebOpeningRepository {
         }
     }
 
-    /// On the disk when this returns, completely or not at all.
+    /// Writes atomically and durably.
     func write(_ opening: WebOpening) throws(GatewayError) {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),

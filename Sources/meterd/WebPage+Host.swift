@@ -10,7 +10,6 @@ import ServiceLifecycle
 import SystemBus
 
 extension WebPage.Dependencies {
-    /// The page of one host, as configured.
     init(_ configuration: Configuration, hostName: String, logger: Logger) {
         let own = [HostName.system, "\(HostName.system).local", hostName]
         self.init(
@@ -21,7 +20,7 @@ extension WebPage.Dependencies {
                 peer: { socket(of: $0) },
                 mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) }),
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeRNG: { SystemRandomNumberGenerator() },
-            // If cancelled, it ends at once, as a pause should.
+            // If cancelled, the pause ends at once.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
         proxies = configuration.web.proxies
         ingress = configuration.web.ingress.map {
@@ -59,14 +58,13 @@ extension CertificateTerms {
 }
 
 extension Configuration {
-    /// - Returns: nil if the network is to be told nothing.
     func announcer(of program: String, on loop: IOLoop, _ logger: Logger) -> (any Announcer)? {
         guard discovery.announces else { return nil }
         return AvahiAnnouncer(loop: loop, name: "\(program) on \(HostName.system)") { $0.log(to: logger) }
     }
 }
 
-/// The socket at the other end of a loopback connection.
+/// Returns the socket at the other end of a loopback connection.
 private func socket(of connection: WebConnection) -> WebPeer? {
     guard let client = IPAddress.plainBytes(of: connection.client),
         let server = IPAddress.plainBytes(of: connection.server),
@@ -77,15 +75,14 @@ private func socket(of connection: WebConnection) -> WebPeer? {
     return WebPeer(user: socket.user, socket: socket.inode)
 }
 
-/// Whether a user might use the control socket as well: root, the user that runs this program, and members of its
-/// group.
+/// Whether a user may also use the control socket: root, this program's user, and members of its group.
 private func isOfSocketsGroup(_ user: UInt32, _ socketPath: String) -> Bool {
     if user == 0 || user == geteuid() { return true }
     guard let group = UserGroups.group(ofFile: socketPath) else { return false }
     return UserGroups.isMember(user, of: group)
 }
 
-/// Sends changes to the open pages, and serves the page, until shutdown, which cuts its connections.
+/// Serves the page and its live changes until shutdown, which cuts the connections.
 struct LiveService: Service {
     let live: LiveFeed
     /// Nil if this host serves no page.

@@ -32,16 +32,15 @@ struct Configuration: Hashable, Sendable {
     var mqtt = MQTT()
     var influx = Influx()
     var backup = BackupSettings()
-    /// In the order of their names.
+    /// Sorted by name.
     var notify: [NotificationTarget] = []
-    /// With the meters that a person described.
+    /// Includes the meters that a person described.
     var catalogue = MeterCatalogue.standard
     var ports: [Port] = []
-    /// How boards with ESPHome are reached; their meters are among the ports.
+    /// ESPHome boards. Their meters are among the ports.
     var boards: [NodeMeterSettings] = []
 
-    /// How this host shares meters with others. Which cloud it belongs to is not configured here: `meterctl cloud
-    /// join`.
+    /// Sharing of meters with other hosts. `meterctl cloud join` chooses the cloud.
     struct Cloud: Hashable, Sendable {
         var serves = false
         var listen = Listen(host: "0.0.0.0", port: 8643)
@@ -58,45 +57,42 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// What other hosts of the zone see and may do of this host's meters.
+    /// Access of other hosts in the zone to this host's meters.
     struct Relay: Hashable, Sendable {
         var shares = true
         var takesCommands = true
     }
 
-    /// How this host uses its radios.
     struct Bluetooth: Hashable, Sendable {
         var isUsed = true
         /// Empty for all adapters.
         var adapters: [MACAddress] = []
         var linksMax = 5
-        /// Where to leave requests for root's helper. Nil if no service manager runs this program. Not a key of the
-        /// file.
+        /// Folder of requests to root's helper; nil without a service manager. Not a key of the file.
         var requestFolder: String?
         var search = SearchMode.gentle
         var proxies: [NodeSettings] = []
     }
 
-    /// What this host asks the network about others, and tells it of itself.
     struct Discovery: Hashable, Sendable {
         var browses = true
         var announces = true
     }
 
-    /// The web page. Whether the network can reach it is not configured here: `meterctl web enable`.
+    /// The web page. `meterctl web enable` opens it to the network.
     struct Web: Hashable, Sendable {
         var serves = true
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
         var names: [String] = []
         var proxies: [IPNetwork] = []
-        /// Where Home Assistant's Supervisor reaches the page. Nil for nowhere.
+        /// Address for Home Assistant's Supervisor; nil for none.
         var ingress: Cloud.Listen?
         /// Whether people may make changes there.
         var ingressChanges = false
-        /// Whether people may make addresses for the Firefox Profiler.
+        /// Whether people may create addresses for the Firefox Profiler.
         var profiler = false
         var tls = TLS.off
-        /// Both or none, and none if meterd makes a certificate for itself.
+        /// Both or none; none if meterd makes its own certificate.
         var certificatePath: String?
         var keyPath: String?
 
@@ -106,12 +102,11 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// The broker to which meters are published, for Home Assistant and others.
     struct MQTT: Hashable, Sendable {
         /// Nil for no broker.
         var address: BrokerAddress?
         var credentialsPath: String?
-        /// Whether the password may go to a broker elsewhere that has no TLS.
+        /// Whether the password may go without TLS to a broker on another machine.
         var sendsPlainText = false
         /// Nil for the authorities that the system trusts.
         var certificatePath: String?
@@ -120,11 +115,10 @@ struct Configuration: Hashable, Sendable {
         var interval = Duration.seconds(5)
     }
 
-    /// The time series database that readings are sent to.
+    /// Time series database that receives readings.
     struct Influx: Hashable, Sendable {
-        /// Nil for no database.
         var address: NotificationAddress?
-        /// Either this or `database`, where there is an address.
+        /// With an address, either `bucket` or `database` is set.
         var bucket: String?
         var org: String?
         var database: String?
@@ -135,7 +129,6 @@ struct Configuration: Hashable, Sendable {
         var interval = SendMachine.Settings().interval
         var backFill = SendMachine.Settings().backFill
 
-        /// Nil for no database.
         var target: InfluxTarget? {
             guard let address,
                 let place = bucket.map({ .bucket($0, org: org) }) ?? database.map(InfluxTarget.Place.database)
@@ -148,14 +141,14 @@ struct Configuration: Hashable, Sendable {
 
     struct Port: Hashable, Sendable {
         var declared: DeclaredPort
-        /// Whether to connect at the start; a later `disconnect` or `connect` is remembered and takes precedence.
+        /// Whether to connect at the start. A stored `disconnect` or `connect` takes precedence.
         var connects: Bool
     }
 
-    /// The defaults for the user that runs this: the system's folders for root, the person's own for anybody else.
+    /// Creates the defaults: the system's folders for root, the person's own for other users.
     ///
-    /// - Parameter environment: an empty variable counts as not set, here and in `apply`. Folders that a service
-    ///   manager made for this program take precedence.
+    /// - Parameter environment: empty variables count as not set, here and in `apply`. A service manager's folders take
+    ///   precedence.
     init(environment: [String: String], userID: UInt32) {
         let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
@@ -179,7 +172,6 @@ struct Configuration: Hashable, Sendable {
         try apply(overrides: environment.filter { !$0.value.isEmpty })
     }
 
-    /// Overrides values by those of variables or flags.
     mutating func apply(overrides: [String: String]) throws(ConfigurationError) {
         try ConfigurationKeys.general.read(overrides: overrides, into: &self)
         try ConfigurationKeys.web.read(overrides: overrides, into: &web)
@@ -187,7 +179,6 @@ struct Configuration: Hashable, Sendable {
 
     var storePath: String { "\(stateDirectory)/meterd.sqlite" }
 
-    /// The limits for the recorder.
     var recorderLimits: SampleRecorder.Limits {
         var limits = SampleRecorder.Limits()
         limits.flushInterval = flushInterval
@@ -199,7 +190,6 @@ struct Configuration: Hashable, Sendable {
     }
 }
 
-/// An error in the configuration, and what to do.
 struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     var message: String
     var next: String

@@ -8,13 +8,12 @@ import TOMLKit
 struct ConfigurationFile {
     private let path: String
     private let values: [String: DescriptionValue]
-    /// Names of the tables in a file.
     private static let tables = [
         "cloud", "relay", "sync", "bluetooth", "discovery", "web", "mqtt", "influx", "notify", "store", "backup",
         "model", "port", "esphome",
     ]
 
-    /// - Parameter path: only for the messages.
+    /// - Parameter path: only for messages.
     init(text: String, path: String) throws(ConfigurationError) {
         self.path = path
         do {
@@ -97,7 +96,7 @@ struct ConfigurationFile {
         return true
     }
 
-    /// Returns the tables `[key.NAME]`, in the order of their names.
+    /// Returns the tables `[key.NAME]`, sorted by name.
     private func named(
         _ key: String, max: Int
     ) throws(ConfigurationError) -> [(name: String, table: [String: DescriptionValue])] {
@@ -117,9 +116,9 @@ struct ConfigurationFile {
         try entry("port").map { entry throws(ConfigurationError) in try entry.tables("[[port]]") } ?? []
     }
 
-    /// The tables of an array within a table.
+    /// Returns the tables of an array within a table.
     ///
-    /// - Parameter key: both names, as "bluetooth.proxy".
+    /// - Parameter key: both names, such as "bluetooth.proxy".
     private func tables(of key: String, max: Int) throws(ConfigurationError) -> [[String: DescriptionValue]] {
         let names = key.split(separator: ".").map(String.init)
         guard case .table(let members) = values[names[0]], let value = members[names[1]] else { return [] }

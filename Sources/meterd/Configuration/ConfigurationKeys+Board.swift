@@ -3,10 +3,10 @@ import ESPHomeCore
 import MeterCodec
 import ProxyTransport
 
-/// The keys of an `[[esphome.meter]]`, before they are checked against each other.
+/// Keys of an `[[esphome.meter]]`, before they are checked against each other.
 struct BoardKeys: Sendable {
     var node = NodeKeys(in: "[[esphome.meter]]")
-    /// The meter's, for people.
+    /// The meter's name for people.
     var name: String?
     var connects = true
     var maxAge = NodeMeterSettings.maxAgeDefault
@@ -48,7 +48,7 @@ extension ConfigurationKeys {
 }
 
 extension Configuration {
-    /// Takes up a board: how it is reached, and that its meter is declared.
+    /// Adds a board and declares its meter.
     mutating func add(board table: [String: DescriptionValue]) throws(ConfigurationError) {
         var keys = BoardKeys()
         try ConfigurationKeys.board.read(table, prefix: "esphome.meter.", into: &keys)

@@ -2,7 +2,7 @@ import Domain
 import MeterCodec
 import Notifications
 
-/// The keys of a `[notify.NAME]`, before they are checked against each other.
+/// Keys of a `[notify.NAME]`, before they are checked against each other.
 struct NotifyKeys: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case webhook, ntfy, gotify, exec
@@ -32,7 +32,7 @@ extension ConfigurationKeys {
             .init("timeout", \.limit, .time(attempt), "Timeout of an attempt. {range}."),
         ])
 
-    /// The same table again, as an example of its other kind.
+    /// Example of the table's other kind.
     static let notifyProgram = ConfigurationReference.Block(
         heading: "[notify.lamp]",
         explanation: "A program has command in place of url. It runs as meterd's user, never as root.",
@@ -98,7 +98,6 @@ extension ConfigurationType<NotificationAddress> {
 }
 
 extension ConfigurationType<[String]> {
-    /// The path of a program and its arguments.
     fileprivate static var command: Self {
         Self(read: { entry throws(ConfigurationError) in
             let words = try Self.list(of: "texts: a program's path and its arguments", each: "a text", next: "quote it")

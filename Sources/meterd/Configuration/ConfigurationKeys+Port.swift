@@ -1,7 +1,7 @@
 import Domain
 import MeterCodec
 
-/// The keys of a `[[port]]`, before they are checked against each other.
+/// Keys of a `[[port]]`, before they are checked against each other.
 struct PortKeys: Sendable {
     var path: String?
     var hidraw: String?
@@ -27,13 +27,13 @@ extension ConfigurationKeys {
                 "connect", \.connects, .flag, "From the first start; settings made with meterctl take precedence."),
         ])
 
-    /// The same table again, as an example of its other kind.
+    /// Example of the table's other kind.
     static let rawPort = ConfigurationReference.Block(
         heading: "[[port]]",
         explanation: "A raw HID device has hidraw in place of path.",
         lines: [.init(key: "hidraw", value: #""/dev/hidraw3""#), .init(key: "model", value: #""fnb48""#)])
 
-    /// A described meter. Its family reads the keys.
+    /// Described meter. Its family reads the keys.
     static let model = ConfigurationReference.Block(
         heading: "[model.ina226]",
         explanation:

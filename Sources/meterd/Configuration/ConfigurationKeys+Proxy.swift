@@ -3,9 +3,9 @@ import ESPHomeCore
 import GatewayServer
 import ServerKit
 
-/// The keys of a node, before they are checked against each other.
+/// Keys of a node, before they are checked against each other.
 struct NodeKeys: Sendable {
-    /// Without a host until it is read.
+    /// The host is empty until its key is read.
     var node: NodeSettings
     var isPlaintext = false
 
@@ -86,7 +86,7 @@ extension ConfigurationType<MACAddress> {
 }
 
 extension ConfigurationType<String> {
-    /// As ESPHome has it: small letters, digits and dashes (esphome `config_validation.py`, `hostname`).
+    /// ESPHome's rule: small letters, digits and dashes (esphome `config_validation.py`, `hostname`).
     fileprivate static var nodeName: Self {
         .text("a node's name: up to 31 letters, digits, \"-\" and \"_\"") { $0.isPlainName(max: 31) }
     }

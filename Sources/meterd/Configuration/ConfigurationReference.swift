@@ -1,12 +1,12 @@
 /// meterd.toml with every key, its purpose, and its default or an example.
 ///
-/// `meterd --print-configuration` prints it. The package installs it, and Docs/Configuration.md shows it.
+/// `meterd --print-configuration` prints it, the package installs it, and Docs/Configuration.md shows it.
 enum ConfigurationReference {
     struct Line: Sendable {
         var key: String
         /// In TOML.
         var value: String
-        /// The environment variable and the flag, if any.
+        /// Environment variable and flag, if any.
         var otherWays: [String] = []
         var explanation = ""
     }
@@ -28,13 +28,13 @@ enum ConfigurationReference {
         ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
     ]
 
-    /// - Parameter isSwitchedOff: whether each key and table is commented out, so that the file changes nothing.
+    /// - Parameter isSwitchedOff: whether to comment out each key and table, so that the file changes nothing.
     static func text(isSwitchedOff: Bool) -> String {
         let mark = isSwitchedOff ? "#" : ""
         var parts: [String] = isSwitchedOff ? [comment(introduction)] : []
         for block in blocks {
             let lines = block.lines.map { text(of: $0, mark: mark) }
-            // Keys before all tables are separated by blank lines; those in a table are not.
+            // Blank lines separate the keys before all tables only.
             parts +=
                 block.heading.isEmpty
                 ? lines : [comment(block.explanation) + "\(mark)\(block.heading)\n" + lines.joined()]
@@ -58,7 +58,7 @@ enum ConfigurationReference {
     private static let otherWaysColumn = 44
     private static let lineLength = 120
 
-    /// Lines that begin with "# "; none for an empty text.
+    /// Returns lines that begin with "# "; none for an empty text.
     private static func comment(_ text: String) -> String {
         var lines: [String] = []
         for word in text.split(separator: " ") {

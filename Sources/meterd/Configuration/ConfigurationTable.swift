@@ -1,21 +1,21 @@
 import Domain
 import MeterCodec
 
-/// A key of meterd.toml. The reader and the reference are made of it.
+/// A key of meterd.toml, for the reader and the reference.
 struct ConfigurationKey<Target>: Sendable {
     let name: String
     /// Variable and flag that override the file.
     let overrides: [String]
-    /// Its purpose, in which `{range}` stands for the legal values.
+    /// Purpose of the key; `{range}` stands for the legal values.
     private let purpose: String
     private let range: String
     let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
-    /// Returns the example or else the default, in TOML; nil for a key without a line of its own in the reference.
+    /// Returns the example or else the default, in TOML; nil for a key without its own line in the reference.
     let shown: @Sendable (_ defaults: Target) -> String?
 
     var explanation: String { purpose.replacing("{range}", with: range) }
 
-    /// A key with a default.
+    /// Creates a key with a default.
     ///
     /// - Parameters:
     ///   - example: TOML shown instead of the default.
@@ -31,7 +31,6 @@ struct ConfigurationKey<Target>: Sendable {
         shown = { example ?? type.write($0[keyPath: field]) }
     }
 
-    /// A key without a default.
     init<Value>(
         _ name: String, optional field: any WritableKeyPath<Target, Value?> & Sendable,
         _ type: ConfigurationType<Value>, example: String? = nil, overrides: [String] = [], _ explanation: String = ""
@@ -44,7 +43,6 @@ struct ConfigurationKey<Target>: Sendable {
     }
 }
 
-/// A table of meterd.toml and its keys.
 struct ConfigurationTable<Target: Sendable>: Sendable {
     /// Empty for the keys before all tables.
     let name: String
@@ -65,7 +63,7 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
         self.defaults = defaults
     }
 
-    /// The table in the reference, which no start of meterd needs.
+    /// The table's block in the reference. Computed on demand, because meterd does not need it to start.
     var block: ConfigurationReference.Block {
         ConfigurationReference.Block(
             heading: heading, explanation: explanation,
@@ -97,7 +95,6 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
         }
     }
 
-    /// Reads the values of variables or flags.
     func read(overrides: [String: String], into target: inout Target) throws(ConfigurationError) {
         for key in keys {
             for name in key.overrides {

@@ -17,9 +17,9 @@ struct ConfigurationEntry {
         return members
     }
 
-    /// The tables of an array.
+    /// Returns the tables of an array.
     ///
-    /// - Parameter heading: how each begins.
+    /// - Parameter heading: line that begins each table.
     func tables(_ heading: String) throws(ConfigurationError) -> [[String: DescriptionValue]] {
         let takes = "an array of tables, \(heading)"
         guard case .list(let values) = value else { throw wrongType(takes) }
@@ -37,7 +37,7 @@ struct ConfigurationEntry {
     }
 }
 
-/// Type of a key: how its value is read, how it is written, and its legal range.
+/// Type of a key: its parser, its TOML form and its legal range.
 struct ConfigurationType<Value>: Sendable {
     /// Legal values as the reference lists them, for example "1s to 1h".
     var range = ""
@@ -47,9 +47,9 @@ struct ConfigurationType<Value>: Sendable {
 }
 
 extension ConfigurationType {
-    /// A text with a meaning.
+    /// A text that must parse.
     ///
-    /// - Parameter takes: legal texts, as the message about an illegal one describes them.
+    /// - Parameter takes: legal texts, for the error message.
     static func parsed(
         _ takes: String, range: String = "", write: @escaping @Sendable (Value) -> String = { "\($0)" },
         _ parse: @escaping @Sendable (String) -> Value?
@@ -74,7 +74,6 @@ extension ConfigurationType {
         })
     }
 
-    /// A list of texts.
     static func list<Item>(
         of items: String, each item: String, next: String, _ parse: @escaping @Sendable (String) -> Item?
     ) -> Self where Value == [Item] {
@@ -135,7 +134,7 @@ extension ConfigurationType<String> {
 
     static var text: Self { .text("a text") { _ in true } }
 
-    /// The path of a file. A relative one would depend on where meterd was started.
+    /// Absolute path of a file. A relative one would depend on meterd's working directory.
     static var file: Self { .text("a path that begins with /") { $0.hasPrefix("/") } }
 }
 
@@ -147,7 +146,6 @@ extension ConfigurationType where Value: CaseIterable & RawRepresentable<String>
         }
     }
 
-    /// The words in quotes.
     static var quoted: String { either(Value.allCases.map { "\"\($0.rawValue)\"" }) }
 
     private static func either(_ words: [String]) -> String {

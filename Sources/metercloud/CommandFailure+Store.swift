@@ -2,7 +2,7 @@ import CloudStore
 import ProgramKit
 
 extension CommandFailure {
-    /// The store's error: what failed and, after a full stop, what to do, if there is anything.
+    /// Splits the store's message: the failure, and after a full stop the advice, if any.
     init(_ error: CloudStoreError) {
         let parts = error.message.split(separator: ". ", maxSplits: 1).map { String($0) }
         self.init(

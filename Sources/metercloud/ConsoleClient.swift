@@ -78,7 +78,7 @@ struct ConsoleClient {
 }
 
 extension CommandFailure {
-    /// The cloud's error. Its messages end with what to do, addressed to a host if they are about a zone or a token.
+    /// Converts the cloud's error. Its advice addresses a host if it concerns a zone or a token.
     init(_ content: CloudErrorBody.Content) {
         let parts = content.message.split(separator: "; ", maxSplits: 1).map { String($0) }
         let advice = parts.count == 2 ? parts[1] : nil

@@ -4,7 +4,6 @@ import FoundationEssentials
 import Glibc
 import LinuxIO
 
-/// Which cloud's folder to use.
 struct DataOptions: ParsableArguments {
     @Option(
         help: """
@@ -13,7 +12,7 @@ struct DataOptions: ParsableArguments {
             """)
     var data: String?
 
-    /// With an absolute path, whatever was given.
+    /// Folder with an absolute path.
     var folder: CloudFolder {
         let path = data ?? Self.standardPath(environment: ProcessInfo.processInfo.environment, userID: geteuid())
         return CloudFolder(path: path.absolutePath)
@@ -39,7 +38,7 @@ extension String {
     var absolutePath: String {
         guard !hasPrefix("/") else { return self }
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        // If the working directory is gone, the unchanged path will fail with its own error.
+        // Without a working directory, the unchanged path fails with its own error.
         guard getcwd(&buffer, buffer.count) != nil else { return self }
         let current = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return current == "/" ? "/\(self)" : "\(current)/\(self)"
@@ -61,7 +60,7 @@ extension String {
 }
 
 extension CompletionKind {
-    /// The zones of the cloud in the usual folder. Where that cannot be asked, or not at once, nothing is offered.
+    /// Zones of the cloud in the usual folder; none unless it answers within a second.
     static var zones: CompletionKind {
         .shellCommand("timeout 1 metercloud zone list 2>/dev/null | sed 1d | cut -d' ' -f1")
     }

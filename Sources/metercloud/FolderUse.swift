@@ -3,17 +3,17 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// Which store a cloud's folder belongs to. The folder of a copy over etcd contains no store, and is marked as such, so
-/// that no command begins an empty one there.
+/// Kind of store that a cloud's folder belongs to. A mark in the folder of a copy over etcd keeps commands from
+/// creating an empty store there.
 extension CloudFolder {
     private var etcdMark: String { "\(path)/etcd" }
     private var file: String { "\(path)/cloud.db" }
 
     var isOverEtcd: Bool { access(etcdMark, F_OK) == 0 }
-    /// Whether it contains a store of its own.
+    /// Whether the folder contains a store of its own.
     var hasFile: Bool { access(file, F_OK) == 0 }
 
-    /// - Throws: if it belongs to a store of the other kind.
+    /// - Throws: if the folder belongs to a store of the other kind.
     func check(forEtcd: Bool) throws(CommandFailure) {
         if !forEtcd, isOverEtcd {
             throw CommandFailure(
@@ -26,7 +26,7 @@ extension CloudFolder {
         }
     }
 
-    /// To be called once etcd has been reached.
+    /// Marks the folder. Call it once etcd is reached.
     func markAsOverEtcd() throws(CommandFailure) {
         let words = "This copy's cloud is in etcd: metercloud serve --engine etcd\n"
         do throws(Errno) {

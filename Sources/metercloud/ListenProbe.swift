@@ -4,7 +4,7 @@ import LinuxIO
 /// Tries an address before anything is started on it, so that a port in use is reported in one line.
 enum ListenProbe {
     enum Obstacle: Hashable {
-        /// There is no machine with this name.
+        /// No machine has this name.
         case unknownHost(String)
         case refused(Errno)
     }

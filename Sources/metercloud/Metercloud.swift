@@ -3,7 +3,7 @@ import GatewayAPI
 import Glibc
 import ProgramKit
 
-/// The program metercloud, for the executables that are it.
+/// Entry point of metercloud for the executables.
 package enum MetercloudProgram {
     package static func main() async { await Metercloud.main() }
 }
@@ -28,7 +28,7 @@ struct Metercloud: AsyncParsableCommand {
     )
 
     static func main() async {
-        // The store, its backups and the tokens are for this user alone, whatever creates the files.
+        // Only this user may read the store, its backups and the tokens.
         _ = umask(0o077)
         await runProgram(next: "see the log of metercloud serve")
     }

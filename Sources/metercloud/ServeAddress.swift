@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudServer
 import ServerKit
 
-/// Where to listen: `ADDRESS:PORT`, `[IPV6]:PORT`, `:PORT` or `PORT`.
+/// `ADDRESS:PORT`, `[IPV6]:PORT`, `:PORT` or `PORT`.
 struct ServeAddress: ExpressibleByArgument, Hashable {
     var host: String
     var port: Int

@@ -27,13 +27,12 @@ struct Server {
     let rate: Int
     let connectionsPerAddress: Int
     let proxies: [String]
-    /// Where other copies of this cloud reach this one; nil for its name and port.
+    /// URL of this copy for other copies of the cloud; nil for its name and port.
     let advertise: String?
-    /// Whether to tell the network of it.
+    /// Whether to announce the cloud in the network.
     let announces: Bool
     var backups = BackupSettings()
     let logger: Logger
-    /// The service manager to report to, if any.
     let manager: ServiceManager?
 
     func run() async throws {
@@ -107,7 +106,7 @@ struct Server {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // The last one stops first: it reports that metercloud is ending before anything else happens.
+        // The last one stops first, so it reports the end of metercloud before anything else happens.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services,
@@ -138,7 +137,7 @@ struct Server {
         for line in joinLines(port: port, pin: pin, hasToken: hasToken) { Terminal.line(line) }
     }
 
-    /// Command lines that join a host, for people to copy.
+    /// Returns command lines that join a host, for people to copy.
     func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
         let join = "meterctl cloud join \(url(port: port)) --token-file "
         let pinned = pin.map { " --pin \($0)" } ?? ""

@@ -4,7 +4,6 @@ import FoundationEssentials
 import LinuxIO
 import ProgramKit
 
-/// Which etcd to use.
 struct EtcdOptions: ParsableArguments {
     @Option(
         name: .customLong("etcd"),
@@ -73,7 +72,6 @@ struct EtcdOptions: ParsableArguments {
     }
 }
 
-/// Where the cloud keeps its data.
 struct StoreOptions: ParsableArguments {
     enum Engine: String, ExpressibleByArgument, CaseIterable {
         case sqlite, etcd
@@ -104,7 +102,6 @@ struct StoreOptions: ParsableArguments {
 }
 
 extension CommandFailure {
-    /// An error from etcd.
     init(_ error: EtcdError) {
         let (what, remedy) = error.parts
         self.init(error.code == .badSetting ? .usage : .error, what, next: remedy ?? "see Docs/Scale.md")

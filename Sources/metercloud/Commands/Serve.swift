@@ -105,7 +105,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Whether it is a URL of this server's kind, with nothing after the port. Without TLS it stays on this machine.
+    /// Whether the text is a URL of this server's kind, with nothing after the port. Plain HTTP stays on this machine.
     private func isReachable(_ url: String) -> Bool {
         let scheme = noTls ? "http://" : "https://"
         guard url.hasPrefix(scheme), url.utf8.count <= 300, !url.contains(where: { "?#@ ".contains($0) }),
@@ -114,7 +114,7 @@ struct Serve: AsyncParsableCommand {
         return !noTls || authority.isLoopback
     }
 
-    /// Whether it is an address, or consists of letters, digits, dots and dashes.
+    /// Whether the text is an address, or consists of letters, digits, dots and dashes.
     private static func isName(_ text: String) -> Bool {
         if IPAddress.bytes(of: text) != nil { return true }
         return !text.isEmpty && text.utf8.count <= 253
@@ -129,7 +129,6 @@ struct Serve: AsyncParsableCommand {
     }
 }
 
-/// Where backups are written while the cloud is served.
 struct BackupOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -9,7 +9,6 @@ struct ZoneCommand: AsyncParsableCommand {
         commandName: "zone", abstract: "Zones: all hosts of one account, and the terms of their leases.",
         subcommands: [Create.self, Show.self, List.self, Change.self])
 
-    /// Lease terms, as people type them.
     struct TermOptions: ParsableArguments {
         @Option(help: "Lease policy, keep or strict. Under strict, two hosts never both talk to one meter.")
         var policy: String?
@@ -42,7 +41,7 @@ struct ZoneCommand: AsyncParsableCommand {
         }
     }
 
-    /// Limits, as people type them. A megabyte is 1,048,576 bytes, as in meterd.toml.
+    /// A megabyte is 1,048,576 bytes, as in meterd.toml.
     struct QuotaOptions: ParsableArguments {
         @Option(help: "Maximum megabytes of records in the zone. Default: 100.")
         var maxMegabytes: Int?
@@ -173,7 +172,7 @@ struct ZoneCommand: AsyncParsableCommand {
     }
 }
 
-/// A list for people or for programs.
+/// Prints a list for people or for programs.
 ///
 /// - Parameter one: the JSON is this one object rather than a list.
 func print<Line: Encodable & SendableMetatype>(

@@ -1,7 +1,7 @@
 import CloudAPI
 import Domain
 
-/// How values are shown to people.
+/// Values in words for people.
 enum Formatting {
     /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
@@ -33,7 +33,7 @@ enum Formatting {
         return tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
     }
 
-    /// `all` or `look`, of a host or a token; a dash if an older server does not report it, or for a host without a token.
+    /// `all` or `look`; a dash if an older server does not report the role, or for a host without a token.
     static func role(_ role: String?) -> String {
         switch role {
         case HostRole.full.rawValue: "all"
@@ -42,7 +42,6 @@ enum Formatting {
         }
     }
 
-    /// When a stamp was written, by the writer's calendar.
     static func time(of stamp: Stamp) -> String {
         WallTime(millisecondsSince1970: Int64(clamping: stamp.milliseconds)).description
     }

@@ -3,7 +3,7 @@ import CloudServer
 import Domain
 import GatewayAPI
 
-// What lists print with --json: keys include their unit, unknown is null (Docs/CommandLine.md#output).
+// Lines of lists with --json: keys include their unit, unknown is null (Docs/CommandLine.md#output).
 
 struct ZoneLine: Encodable {
     var name: String
@@ -11,14 +11,14 @@ struct ZoneLine: Encodable {
     var policy: String
     var ttl_ms: Int64
     var lock_delay_ms: Int64
-    /// Shorter where the time to live needs more.
+    /// Less than `lock_delay_ms` where the time to live needs more.
     var asked_lock_delay_ms: Int64?
     var changes: UInt64
     var used_bytes: Int?
     var max_bytes: Int?
     var used_records: Int?
     var max_records: Int?
-    /// The limit for one host.
+    /// Limit for one host.
     var host_max_bytes: Int?
     var host_max_records: Int?
     var used_leases: Int?
@@ -53,7 +53,7 @@ struct ZoneLine: Encodable {
     }
 }
 
-/// One host's part of a zone's records.
+/// One host's share of a zone's records.
 struct ShareLine: Encodable {
     var host_id: String?
     var used_bytes: Int
@@ -143,7 +143,7 @@ struct TokenLine: Encodable {
     }
 }
 
-/// A record in a list; `record show` prints all of it.
+/// A record in a list. `record show` prints all of it.
 struct RecordLine: Encodable {
     var type: String
     var name: String

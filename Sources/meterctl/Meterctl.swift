@@ -2,7 +2,7 @@ import ArgumentParser
 import GatewayAPI
 import ProgramKit
 
-/// The program meterctl, for the executables that are it.
+/// Entry point of meterctl for the executables.
 package enum MeterctlProgram {
     package static func main() async { await Meterctl.main() }
 }
@@ -37,7 +37,7 @@ struct Meterctl: AsyncParsableCommand {
         ]
     )
 
-    /// Without a command: says what to type first, or next.
+    /// Without a command: suggests what to type first, or next.
     func run() async throws {
         let daemon = FirstSteps.Daemon.onThisMachine
         do {
@@ -49,7 +49,7 @@ struct Meterctl: AsyncParsableCommand {
         }
     }
 
-    /// - Throws: what the library says of wrong usage, or a `CommandFailure`.
+    /// - Throws: the library's error for wrong usage, or a `CommandFailure`.
     static func command(for arguments: [String]) async throws -> any ParsableCommand {
         try CommandNames.check(arguments, in: self)
         return try await asyncParseAsRoot(ProgramOption.spelledOut(Connect.spelledOut(arguments)))

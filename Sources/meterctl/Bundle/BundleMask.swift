@@ -3,16 +3,13 @@ import Domain
 import GatewayAPI
 import USBTransport
 
-/// Removes from a text what a maintainer does not need: names of hosts, zones and people, addresses of strangers, and
-/// anything that looks like a password or a token.
+/// Masks private text: names of hosts, zones and people, strangers' addresses, and possible passwords or tokens.
 struct BundleMask {
-    /// Known names and their replacements, longest first.
     private let words: [(text: String, instead: String)]
     /// Radio addresses that may stay: those of meters and of this host's adapters.
     private let addresses: Swift.Set<String>
 
-    /// - Parameter words: those shorter than three characters do not count as names, because they would break up every
-    ///   text.
+    /// - Parameter words: words shorter than three characters are ignored, because they would break up every text.
     init(words: [String: String], addresses: Swift.Set<String>) {
         self.words = words.filter { $0.key.count >= 3 && !Self.common.contains($0.key.lowercased()) }
             .map { (text: $0.key, instead: $0.value) }
@@ -20,7 +17,6 @@ struct BundleMask {
         self.addresses = addresses
     }
 
-    /// Names found on every machine, which reveal nothing.
     private static let common: Swift.Set<String> = ["root", "meterd", "localhost", "nobody"]
 
     func masked(_ text: String) -> String {
@@ -65,7 +61,7 @@ struct BundleMask {
 }
 
 extension BundleMask {
-    /// Masks what is known about this host and its zone.
+    /// Masks the known facts about this host and its zone.
     ///
     /// - Parameter hostName: the system's.
     init(machine: MachineFacts, daemon: Checkup.DaemonFacts, support: SupportBody?, hostName: String) {
@@ -99,7 +95,7 @@ extension BundleMask {
         self.init(words: words, addresses: addresses)
     }
 
-    /// A device's own name tells a maintainer what it is; a name given by a person tells about the person.
+    /// Whether the device itself has this name. A name given by a person is private.
     private static func isDevicesOwn(_ name: String, _ model: String?) -> Bool {
         [RadioAddress.Kind.classic, .lePublic].contains { kind in
             RadioIdentification(name: name, services: [], kind: kind) != .none
@@ -108,7 +104,7 @@ extension BundleMask {
 }
 
 extension MeterID {
-    /// A serial number is private, and a port's id contains the host's name.
+    /// Private parts of an id. A port's id contains the host's name.
     fileprivate var privateText: [String: String] {
         switch self {
         case .mac: [:]

@@ -4,8 +4,8 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// What a maintainer needs to know about one host, in one file: `meterctl doctor --bundle FILE`. One JSON object,
-/// because a script turns it into fixtures (Scripts/bundle-to-fixtures).
+/// One host's facts for a maintainer: `meterctl doctor --bundle FILE`. One JSON object, because a script turns it into
+/// fixtures (Scripts/bundle-to-fixtures).
 struct SupportBundle: Encodable {
     let format = "meter-gateway-bundle"
     let version = 1
@@ -23,7 +23,7 @@ struct SupportBundle: Encodable {
     var adapter_details: [SupportRadios.Adapter]
     var management: [SupportRadios.Trace]
     var meters: [SupportMeter]
-    /// According to the kernel's log of this boot; null if that may not be read.
+    /// From the kernel's log of this boot; null if it may not be read.
     @NullCodable var command_timeouts: [Timeouts]? = nil
 
     struct Programs: Encodable {
@@ -50,7 +50,7 @@ struct SupportBundle: Encodable {
 }
 
 extension SupportBundle {
-    /// Assembles the bundle, leaving out everything private.
+    /// Assembles the bundle without private facts.
     ///
     /// - Parameters:
     ///   - usb: devices that are plugged in and may be meters.
@@ -94,7 +94,7 @@ extension SupportBundle {
         }
     }
 
-    /// Adds to each row what `meterctl identify` says about it.
+    /// Adds the verdict of `meterctl identify` to each row.
     private static func judged<Row: Encodable>(
         _ rows: [Row], _ takenFor: WritableKeyPath<Row, TakenFor?>
     ) throws -> [Row] {
@@ -106,7 +106,7 @@ extension SupportBundle {
         }
     }
 
-    /// For the person who made it.
+    /// Returns a summary for the person who made the bundle.
     func words(path: String) -> [String] {
         let known = meters.count { $0.model != nil }
         var lines = [

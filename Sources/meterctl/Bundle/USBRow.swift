@@ -9,12 +9,11 @@ struct USBRow: Codable, Hashable {
     var bus = "usb"
     var vid: String
     var pid: String
-    /// The device's release in the form of a version: `0200` is 2.00.
+    /// Device release in BCD: `0200` is 2.00.
     var bcd_device: String?
     var manufacturer: String?
     var product: String?
-    /// Configuration with all interfaces and endpoints, as the device sent it. It contains neither text nor serial
-    /// number.
+    /// Configuration with all interfaces and endpoints. It contains neither text nor serial number.
     var config_descriptor_hex: String?
     var interfaces: [Interface]
     var taken_for: TakenFor?
@@ -24,22 +23,22 @@ struct USBRow: Codable, Hashable {
         var `class`: String
         var subclass: String?
         var `protocol`: String?
-        /// The kernel driver's name; null if there is none.
+        /// Kernel driver; null if there is none.
         var driver: String?
     }
 }
 
 extension USBRow {
-    /// Devices that are plugged in and are, or may be, meters; the rest is private.
+    /// Returns the plugged-in devices that are, or may be, meters. The rest is private.
     ///
-    /// - Parameter root: a prefix of every path; not empty only in tests.
+    /// - Parameter root: prefix of every path; not empty only in tests.
     static func meters(root: String) -> [USBRow] {
         let folder = "\(root)/sys/bus/usb/devices"
         return FileTree.names(in: folder).compactMap { USBRow(folder: "\(folder)/\($0)", port: $0) }
             .filter { $0.isOfInterest }
     }
 
-    /// Nil if the folder is not a device's, such as an interface's.
+    /// Nil unless the folder is a device's. Interfaces have folders too.
     private init?(folder: String, port: String) {
         guard let vendor = FileTree.text(at: "\(folder)/idVendor"),
             let product = FileTree.text(at: "\(folder)/idProduct")
@@ -82,7 +81,7 @@ extension USBRow {
     }
 }
 
-/// A radio's description of itself, in the same form.
+/// A radio device's description of itself, in the same form.
 struct RadioRow: Codable, Hashable {
     /// `ble` or `classic`.
     var bus: String
@@ -91,12 +90,12 @@ struct RadioRow: Codable, Hashable {
     var address_type: String?
     var rssi: Int?
     var adv_hex: String?
-    /// Other data that it broadcasts, such as a scan response.
+    /// Other broadcast data, such as a scan response.
     var scan_response_hex: String?
     var gatt: [Service]?
     var taken_for: TakenFor?
 
-    /// As in a row, with what is known about the service.
+    /// A service and its known characteristics.
     struct Service: Codable, Hashable {
         var service: String
         var handle: Int

@@ -25,13 +25,12 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// How long a daemon that ended a stream may take to end altogether. A stopping one first leaves its meters, which
-    /// ends its streams.
+    /// Time that a daemon may take to exit after it ended a stream. It first disconnects its meters, which ends the
+    /// streams.
     var endPatience = Duration.seconds(2)
 
     init(socketPath: String) { self.socketPath = socketPath }
 
-    /// One request, one response.
     func call<Answer: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: Duration = .seconds(30)
@@ -43,7 +42,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// What meters are called, by their ids, beside what was asked for: where it cannot be had, ids have to do.
+    /// Returns names by meter id; empty if meterd does not answer, so callers show ids.
     func meterNames() async -> [String: String] {
         let status: GatewayStatus? = try? await call(.get, "/v1/status")
         return [String: String](
@@ -51,7 +50,7 @@ struct ControlClient: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// A stream of lines. It ends only with an error: one thrown by `body`, or that the daemon is gone.
+    /// Reads a stream of lines. Ends only with an error: from `body`, or because the daemon is gone.
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
     ) async throws -> Never {
@@ -62,8 +61,7 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// A stream of lines that tells when it is over: `take` returns the result for the last line, and nil as long as
-    /// more follow.
+    /// Reads a stream of lines until `take` returns a result.
     func lines<Line: Decodable, Result>(
         _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none, as type: Line.Type,
         _ take: (Line) throws -> Result?
@@ -77,14 +75,14 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// All lines of a response that ends by itself.
+    /// Returns all lines of a response that ends by itself.
     func allLines<Line: Decodable>(_ path: String) async throws -> [Line] {
         var lines: [Line] = []
         try await eachLine(path, as: Line.self) { lines.append($0) }
         return lines
     }
 
-    /// The same, one by one.
+    /// Calls `body` for each line of a response that ends by itself.
     func eachLine<Line: Decodable>(_ path: String, as type: Line.Type, _ body: (Line) throws -> Void) async throws {
         try await read(.get, path, body: Optional<String>.none) { (line: Line) in
             try body(line)
@@ -92,7 +90,6 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// What comes of an answer, piece by piece.
     struct Chunks {
         fileprivate let client: ControlClient
         fileprivate let body: HTTPClientResponse.Body
@@ -103,7 +100,6 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// The bytes of an answer, however many.
     func bytes<Result>(_ path: String, _ read: (Chunks) async throws -> Result) async throws -> Result {
         try await withClient { http in
             let response = try await send(
@@ -114,20 +110,20 @@ struct ControlClient: Sendable {
 
     /// Sends a file as the body of a request.
     ///
-    /// - Parameter onProgress: how much of it was sent, 0 to 1.
+    /// - Parameter onProgress: called with the sent share, 0 to 1.
     func upload<Answer: Decodable>(
         _ path: String, _ file: UploadFile, onProgress: @escaping @Sendable (Double) -> Void
     ) async throws -> Answer {
         try await withClient { http in
             let body = HTTPClientRequest.Body.stream(file.pieces(onProgress), length: .known(file.length))
-            // The longest file takes minutes; meterd ends what no longer moves.
+            // The longest file takes minutes; meterd ends a stalled upload.
             let response = try await send(.post, path, body, patience: .seconds(86_400), over: http)
             let buffer = try await response.body.collect(upTo: 16 << 20)
             return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
         }
     }
 
-    /// Reads lines until `take` returns a result, or the stream ends.
+    /// Reads lines until `take` returns true, or the stream ends.
     private func read<Line: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool
     ) async throws {
@@ -151,7 +147,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Why a connection ended: because the daemon did or, if that is still alive, for `message`.
+    /// Returns the reason why a connection ended: the daemon is gone or, if it still runs, `message`.
     private func loss(_ message: String) async throws -> CommandFailure {
         let end = ContinuousClock.now + endPatience
         repeat {
@@ -161,8 +157,8 @@ struct ControlClient: Sendable {
         return CommandFailure(.error, message, next: "meterctl status shows whether meterd still runs; see its log")
     }
 
-    /// A client of our own: the shared one gives up a connection after 90 s without a byte, and a meter may well be
-    /// silent for longer. Each request sets its own limit for the response.
+    /// The shared client closes a connection after 90 s without a byte, and a meter may be silent for longer. Each
+    /// request sets its own timeout.
     private func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
         try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration(), body)
     }
@@ -205,7 +201,7 @@ struct ControlClient: Sendable {
     }
 
     private func failure(of response: HTTPClientResponse) async -> CommandFailure {
-        // A response that is not an ErrorBody still has a status, which is then reported.
+        // A response that is not an ErrorBody still has a status to report.
         guard let buffer = try? await response.body.collect(upTo: 1 << 20),
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(buffer.readableBytesView))
         else {
@@ -215,7 +211,7 @@ struct ControlClient: Sendable {
         return CommandFailure(Self.status(for: body.code), body.message, next: body.next)
     }
 
-    /// Finds out why the socket cannot be used, before the connection hides it.
+    /// Finds out why the socket is unusable, before the HTTP client hides the reason.
     private func checkSocket() throws {
         guard access(socketPath, F_OK) == 0 else {
             if errno == EACCES { throw noPermission }

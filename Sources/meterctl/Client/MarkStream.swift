@@ -4,7 +4,6 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// Sets marks from the lines of another program, until its output ends.
 struct MarkStream {
     private let client: ControlClient
     private let path: String
@@ -29,9 +28,9 @@ struct MarkStream {
     }
 
     func run() async throws {
-        // A wrong meter, or a meterd that does not run, is known before the other program does its work.
+        // Fails early for a wrong meter or a stopped meterd, before the other program does its work.
         let _: MarksBody = try await client.call(.get, path)
-        // What is typed to interrupt ends the other program, and with it the input.
+        // Ctrl-C ends the other program, and with it the input.
         if isatty(0) == 0 { signal(SIGINT, SIG_IGN) }
         var lines = MarkLines()
         var refused = 0
@@ -43,7 +42,7 @@ struct MarkStream {
                     .post, path, body: MarkRequest(name: name, local: place.local))
                 if try !json.print(mark) { Terminal.line("\(mark.id) \(mark.name)") }
             } catch let error as CommandFailure {
-                // Ending would end the other program, whose output nobody would read.
+                // Go on: the other program needs a reader for its output.
                 refused += 1
                 failure = failure ?? error
             }

@@ -5,7 +5,6 @@ import GatewayAPI
 import Glibc
 import ProgramKit
 
-/// Which daemon to talk to.
 struct DaemonOptions: ParsableArguments {
     @Option(
         help: "Socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.",
@@ -25,7 +24,7 @@ struct DaemonOptions: ParsableArguments {
     }
 }
 
-/// A length of time as people type it: `500ms`, `10s`, `1m`, `1h`.
+/// A duration: `500ms`, `10s`, `1m`, `1h`.
 struct TimeArgument: ExpressibleByArgument {
     var duration: Duration
 
@@ -39,7 +38,6 @@ struct TimeArgument: ExpressibleByArgument {
     var defaultValueDescription: String { duration.shortText }
 }
 
-/// A moment as people type it: so long ago, or a time in their own zone.
 struct MomentArgument: ExpressibleByArgument, Hashable {
     private let text: String
 
@@ -53,14 +51,13 @@ struct MomentArgument: ExpressibleByArgument, Hashable {
         times.moment(text) ?? now + (.zero - (Duration(shortText: text) ?? .zero))
     }
 
-    /// Its part of a query, after which nothing older is answered.
+    /// Query item that limits the answer to later entries.
     func query(_ times: TimeText) -> String {
         if let moment = times.moment(text) { return "since=\(moment.description.percentEncoded)" }
         return "within_ms=\(Duration(shortText: text)?.milliseconds ?? 0)"
     }
 }
 
-/// How people are shown times.
 struct TimeOptions: ParsableArguments {
     @Flag(help: "Print times in UTC, not in this machine's time zone. JSON and CSV always are in UTC.")
     var utc = false
@@ -68,7 +65,6 @@ struct TimeOptions: ParsableArguments {
     var text: TimeText { utc ? .utc : .local }
 }
 
-/// The path of a meter's routes.
 func meterPath(_ meter: String, _ rest: String = "") throws -> String {
     guard !meter.isEmpty else {
         throw CommandFailure(.usage, "\"\" names no meter", next: "meterctl status lists the meters")

@@ -3,13 +3,12 @@ import NIOCore
 import ProgramKit
 import Synchronization
 
-/// A file that is sent piece by piece, so that memory does not grow with it. Standard input is written to a nameless file
-/// first: whoever receives it has to know its length, or could not tell a part from the whole.
+/// A file sent piece by piece, so that memory does not grow with it. Standard input goes to a nameless file first,
+/// because the receiver needs the length to notice a cut.
 final class UploadFile: Sendable {
-    /// What people are told that it is.
     let label: String
     let length: Int64
-    /// Up to 64 kB of it, in whole lines where it is longer.
+    /// First 64 kB at most; ends with a whole line if the file is longer.
     let beginning: ArraySlice<UInt8>
     private let descriptor: Int32
 
@@ -68,9 +67,9 @@ final class UploadFile: Sendable {
         return copy
     }
 
-    /// The file from its beginning on.
+    /// Returns the file from its beginning.
     ///
-    /// - Parameter onProgress: how much of it was read, 0 to 1.
+    /// - Parameter onProgress: called with the share read so far, 0 to 1.
     func pieces(_ onProgress: @escaping @Sendable (Double) -> Void) -> Pieces {
         Pieces(file: self, onProgress: onProgress)
     }

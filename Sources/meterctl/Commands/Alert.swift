@@ -110,7 +110,7 @@ struct Alert: AsyncParsableCommand {
         @OptionGroup var json: JSONOption
 
         func run() async throws {
-            // As long as the slowest program may take.
+            // The time of the slowest program.
             let body: AlertTestBody = try await daemon.client.call(.post, which.path("/test"), patience: .seconds(330))
             if try !json.print(body) { AlertText.table(body).print() }
             let failed = body.results.filter { !$0.delivered }
@@ -122,7 +122,6 @@ struct Alert: AsyncParsableCommand {
     }
 }
 
-/// Which alert is meant.
 struct AlertArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("An alert's id in the list, or its name.", valueName: "id"))
     var alert: String

@@ -61,7 +61,7 @@ struct Assert: AsyncParsableCommand {
 
     func run() async throws {
         let limits = try self.limits()
-        // A path that cannot be written is known before anything is measured.
+        // Fails for an unwritable path before the measurement starts.
         let file = try junit.map { try OutputFile(path: $0) }
         do {
             let (report, failure) = try await measure(limits)
@@ -76,13 +76,13 @@ struct Assert: AsyncParsableCommand {
             try file?.write(report.junit)
             if report.status != .ok { Terminal.exit(report.status) }
         } catch let failure as CommandFailure {
-            // A server that reads the file of an earlier run would take it for this one's.
+            // A CI server would take an earlier run's file for this one's.
             try file?.write(LimitReport.junit(failure))
             throw failure
         }
     }
 
-    /// - Returns: and why it ended before its time.
+    /// - Returns: the report, and the failure that ended the measurement early.
     private func measure(_ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
         if let recording {
             let stretch = try await stored(recording: recording, limits)
@@ -120,12 +120,12 @@ struct Assert: AsyncParsableCommand {
                 .error, "\(recording) is \(body.state)", next: "meterctl record stop \(body.meter.shellWord) ends it")
         }
         let (from, to) = (start.millisecondsSince1970, end.millisecondsSince1970)
-        // What was imported belongs to its recording alone, and is never summed up.
+        // Imported readings belong to their recording alone; the meter's summaries exclude them.
         let isMeasured = body.imported == nil
         let summaries = isMeasured ? try await summaries(of: body.meter, from, to.addingClamped(1)) : []
         let path = "/v1/recordings/\(body.id.percentEncoded)/readings"
         var stretch = try await stretch(of: path, from, to, summaries, limits)
-        // Its host's calendar may have been set meanwhile.
+        // Somebody may have set the host's calendar meanwhile.
         stretch.duration = body.duration_ms
         return stretch
     }
@@ -137,7 +137,7 @@ struct Assert: AsyncParsableCommand {
         return try await stretch(of: path, from, to, summaries, limits)
     }
 
-    /// Whether single readings are left, and the extremes where they are not. Of more than a day at once only points are told.
+    /// Returns one summary for each day, with its resolution and extremes. A longer query would return only points.
     private func summaries(of meter: String, _ from: Int64, _ to: Int64) async throws -> [StretchBody] {
         var bodies: [StretchBody] = []
         for start in stride(from: from, to: to, by: 86_400_000) {
@@ -177,7 +177,7 @@ struct Assert: AsyncParsableCommand {
 
     // MARK: What is measured now
 
-    /// For the first reading.
+    /// Timeout of the first reading.
     private static let patience = Duration.seconds(30)
 
     private func live(_ meter: String, _ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
@@ -198,7 +198,7 @@ struct Assert: AsyncParsableCommand {
                     }
                 } catch let failure as CommandFailure where !command.isEmpty {
                     guard measured.withLock({ $0.cut(by: failure) }) else { throw failure }
-                    // The program goes on, and what it comes to counts.
+                    // The program goes on, and its result counts.
                     failure.tell()
                     try await Task.sleep(for: .seconds(365 * 86_400))
                     return nil
@@ -215,7 +215,7 @@ struct Assert: AsyncParsableCommand {
                 }
                 let end = try await Self.pass(duration, command, toErrors: toErrors)
                 measured.withLock { $0.finish(at: LinuxClock.now) }
-                // What was measured before the end may still be on its way, from another host longer.
+                // Earlier readings may still be on their way, longer from another host.
                 try await withTimeLimit(.seconds(2)) {
                     for await _ in arrivals where measured.withLock({ $0.isComplete }) { return }
                 }
@@ -230,7 +230,7 @@ struct Assert: AsyncParsableCommand {
         return (report, failure)
     }
 
-    /// Waits for so long, or until the program has ended.
+    /// Waits for the duration, or for the program's end.
     private static func pass(
         _ duration: Duration?, _ command: [String], toErrors: Bool
     ) async throws -> ForegroundProgram.End? {
@@ -242,14 +242,12 @@ struct Assert: AsyncParsableCommand {
     }
 }
 
-/// What comes from now on.
+/// Readings from now on.
 struct LiveStretch {
     private(set) var readings: MeasuredStretch
-    /// When the last reading was taken, by the clock of its host, and when it came here.
+    /// Time of the last reading, by its host's clock, and of its arrival here.
     private var last: (time: Int64, arrived: MonotonicTime)?
-    /// The begin, by both clocks.
     private var begun: (time: Int64, at: MonotonicTime)?
-    /// Why no readings come any more.
     private(set) var failure: CommandFailure?
 
     init(for limits: [Limit]) { readings = MeasuredStretch(for: limits) }
@@ -258,12 +256,10 @@ struct LiveStretch {
         guard let time = WallTime(line.time)?.millisecondsSince1970 else { return }
         last = (time, now)
         guard let begun, begun.time <= time else { return }
-        // After the end.
         guard readings.end.map({ time <= $0 }) ?? true else { return readings.lose(line.missed ?? 0) }
         readings.add(line)
     }
 
-    /// - Returns: false if no reading has come yet.
     mutating func begin(at now: MonotonicTime) -> Bool {
         guard let last else { return false }
         let start = last.time.addingClamped((now - last.arrived).milliseconds)
@@ -272,18 +268,18 @@ struct LiveStretch {
         return true
     }
 
-    /// The end, so long after the begin, whatever the calendar did meanwhile.
+    /// Sets the end by the monotonic clock, because the calendar may have changed.
     mutating func finish(at now: MonotonicTime) {
         guard let begun else { return }
         readings.end = begun.time.addingClamped((now - begun.at).milliseconds)
     }
 
-    /// Whether all that was measured before the end is here.
+    /// Whether all readings before the end have arrived.
     var isComplete: Bool { readings.end.flatMap { end in last.map { end <= $0.time } } ?? false }
 
-    /// No reading comes any more.
+    /// Ends the readings.
     ///
-    /// - Returns: false if it has not begun.
+    /// - Returns: false if the stretch has not begun.
     mutating func cut(by failure: CommandFailure) -> Bool {
         guard begun != nil else { return false }
         readings.lose(1)
@@ -293,19 +289,18 @@ struct LiveStretch {
 }
 
 extension MeasuredStretch {
-    /// A line whose time cannot be read counts as lost.
+    /// Adds a reading. A line with an unreadable time counts as lost.
     mutating func add(_ line: ReadingLine) {
         lose(line.missed ?? 0)
         guard let time = WallTime(line.time) else { return lose(1) }
-        // Folded by a host that shows less than it measures.
+        // The meter's host averages readings if it shows fewer than it measures.
         if let count = line.count, count > 1 { lose(count - 1) }
         add(line.values.reading, at: time.millisecondsSince1970)
     }
 }
 
-/// A share as people type it: `2%`, `0.5 %`.
+/// A percentage: `2%`, `0.5 %`.
 struct ShareArgument: ExpressibleByArgument {
-    /// 0 to 1.
     var share: Double
 
     init?(argument: String) {

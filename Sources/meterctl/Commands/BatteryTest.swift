@@ -78,7 +78,7 @@ struct BatteryTest: AsyncParsableCommand {
             }
         }
 
-        /// What a person is asked about; nil without a load.
+        /// Question to the person; nil without a load.
         var deed: String? {
             guard let load, let cutoff else { return nil }
             return

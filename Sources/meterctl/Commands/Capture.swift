@@ -48,7 +48,6 @@ struct Capture: AsyncParsableCommand {
     }
 }
 
-/// Counts what a capture contains while it is written.
 struct CaptureTally {
     private(set) var messages = 0
     private(set) var missed = 0
@@ -60,6 +59,6 @@ struct CaptureTally {
         Terminal.talk("\(lost) messages were missed: this output is too slow")
     }
 
-    /// `6 messages`, and how many are missing.
+    /// `6 messages`, and the number of missed ones.
     var words: String { "\(messages) messages\(missed > 0 ? " without the \(missed) that were missed" : "")" }
 }

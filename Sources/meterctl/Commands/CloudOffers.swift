@@ -5,12 +5,12 @@ import LinuxIO
 import ProgramKit
 import SystemBus
 
-/// The clouds that announce themselves in the network, for `meterctl cloud join` without an address.
+/// Clouds announced in the network, for `meterctl cloud join` without an address.
 struct CloudOffers {
     let clouds: [AnnouncedCloud]
     let isCut: Bool
 
-    /// - Parameter pin: leaves only clouds that announce it.
+    /// - Parameter pin: keeps only clouds that announce it.
     init(_ found: FoundServices, pin: CertificatePin?) {
         clouds = found.services.compactMap { AnnouncedCloud($0) }.filter { pin == nil || $0.pin == pin }
             .sorted { ($0.name, $0.url) < ($1.name, $1.url) }
@@ -29,7 +29,7 @@ struct CloudOffers {
         return table
     }
 
-    /// Has a person choose one, and compare its fingerprint unless they gave it.
+    /// Asks the person to choose a cloud, and to compare its fingerprint unless they gave a pin.
     static func choose(pin: String?) async throws -> AnnouncedCloud {
         let wanted = pin.flatMap { CertificatePin($0) }
         if let pin, wanted == nil {

@@ -31,7 +31,7 @@ struct Command: AsyncParsableCommand {
         guard command != MeterCommand.Kind.resetEnergy.rawValue else {
             return Terminal.talk("meterd's totals of \(meter) start at zero again")
         }
-        // It is sent, whatever the answer.
+        // The command is sent, whatever the answer.
         let known: CommandsBody? = try? await client.call(.get, path)
         let isConfirmed = known?.commands.first { $0.command == command }?.confirmed ?? false
         Terminal.talk(
@@ -41,7 +41,7 @@ struct Command: AsyncParsableCommand {
         if let words = Self.howToKeep(request, of: meter, known) { Terminal.talk(words) }
     }
 
-    /// What a person is asked about; nil for a command that does no harm.
+    /// Question to the person; nil for a harmless command.
     static func deed(_ command: String, on meter: String) -> String? {
         let kind = MeterCommand.Kind(rawValue: command)
         if kind == .resetEnergy {
@@ -56,7 +56,7 @@ struct Command: AsyncParsableCommand {
         }
     }
 
-    /// The setting that does the same for longer; nil where there is none.
+    /// Returns the setting with the same, lasting effect; nil if there is none.
     static func howToKeep(_ request: CommandRequest, of meter: String, _ known: CommandsBody?) -> String? {
         guard let number = request.number,
             let setting = known?.commands.first(where: { $0.command == request.command })?.setting

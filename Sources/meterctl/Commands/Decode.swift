@@ -51,7 +51,7 @@ struct Decode: ParsableCommand {
         }
     }
 
-    /// Hex if every byte may be hex, otherwise the bytes themselves.
+    /// Returns decoded hex if every byte may be hex, otherwise the bytes themselves.
     private func input() throws -> [UInt8] {
         let bytes = try InputFile.bytes(of: file)
         if let text = String(validating: bytes, as: UTF8.self), let decoded = Hex.decode(text), !decoded.isEmpty {

@@ -45,7 +45,7 @@ struct Export: AsyncParsableCommand {
         } else {
             path = "/v1/export?\(query)\(meters.map { "&meter=\($0.percentEncoded)" }.joined())"
         }
-        // A wrong meter is reported before a file is created.
+        // Reports a wrong meter before it creates a file.
         let count = try await client.bytes(path) { chunks in try await write(chunks, of: span) }
         if count == 0 { Terminal.talk("no readings of this time are stored here") }
         if output != "-" { Terminal.talk("\(count) \(every == nil ? "readings" : "lines") in \(output)") }
@@ -69,16 +69,15 @@ struct Export: AsyncParsableCommand {
     }
 }
 
-/// How far an export is, from the times at the beginnings of its lines.
+/// Progress of an export, from the times at the beginnings of its lines.
 struct ExportProgress {
     let span: Range<WallTime>
-    /// Ends of lines so far.
     private(set) var lines = 0
     private var shownAt = 0
 
     init(span: Range<WallTime>) { self.span = span }
 
-    /// - Returns: what to show, now and then.
+    /// - Returns: the progress every 10,000 lines; otherwise nil.
     mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
         for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
         guard lines - shownAt >= 10_000 else { return nil }
@@ -87,9 +86,9 @@ struct ExportProgress {
         return "\(lines) lines, \(Int(part * 100)) %"
     }
 
-    /// From 0 to 1; nil where no time is found.
+    /// Share of the span, 0 to 1; nil if the bytes have no time.
     private func part(of bytes: some BidirectionalCollection<UInt8>) -> Double? {
-        // The last line that is whole, or at least its time: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
+        // Time of the last whole line: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
         guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = bytes[bytes.index(after: end)...].drop { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard let time = WallTime(String(decoding: line.prefix(24), as: UTF8.self)) else { return nil }

@@ -38,12 +38,11 @@ struct Forget: AsyncParsableCommand {
     }
 }
 
-/// The confirmation before something is deleted for good.
 struct ConfirmationOption: ParsableArguments {
     @Flag(help: "Do not ask.")
     var yes = false
 
-    /// - Parameter deed: what is about to happen, such as "delete all readings".
+    /// - Parameter deed: action to confirm, such as "delete all readings".
     func confirm(_ deed: String) throws {
         guard !yes else { return }
         guard isatty(STDIN_FILENO) == 1 else {
@@ -54,7 +53,6 @@ struct ConfirmationOption: ParsableArguments {
         }
     }
 
-    /// Whether a person answers yes.
     static func isAgreed(_ question: String) -> Bool {
         Terminal.talk("\(question)? [y/N]")
         return ["y", "yes"].contains(readLine()?.lowercased())

@@ -33,8 +33,8 @@ struct Identify: ParsableCommand {
         table.print()
     }
 
-    /// - Parameter catalogue: the meters that are known.
-    /// - Throws: `CommandFailure` if it is not JSON, or not a list of objects.
+    /// - Parameter catalogue: the known meters.
+    /// - Throws: `CommandFailure` unless the text is a JSON list of objects.
     static func verdicts(
         on bytes: [UInt8], in file: String, by catalogue: MeterCatalogue = .standard
     ) throws -> [IdentityVerdict] {
@@ -46,7 +46,7 @@ struct Identify: ParsableCommand {
             case .list(let list): given = list
             case let one: given = [one]
             }
-            // Each by itself, so that the error names the first invalid one.
+            // Decoded one by one, so that the error names the first invalid row.
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(
@@ -67,7 +67,7 @@ struct Identify: ParsableCommand {
 }
 
 extension GivenValue {
-    /// What distinguishes a row: the name somebody gave it, or its own.
+    /// Label of a row: the name somebody gave it, or its own.
     fileprivate var short: String {
         guard case .object(let keys) = self else { return "–" }
         for key in ["meter", "what", "name", "product", "address", "vid"] {

@@ -68,7 +68,7 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let upload = try UploadFile(path: file)
-        // What is plainly wrong is said before anything is sent.
+        // Reports plain errors before it sends anything.
         let zone = try zone(for: upload)
         guard let meter else {
             throw CommandFailure(
@@ -103,7 +103,7 @@ struct Import: AsyncParsableCommand {
         return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
-    /// Reads the first lines as meterd will, to ask what the file does not say.
+    /// Parses the first lines as meterd will, to ask for facts that the file lacks.
     private func zone(for upload: UploadFile) throws -> String? {
         var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
         options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }
@@ -128,7 +128,7 @@ struct Import: AsyncParsableCommand {
     private static let zones = ImportZones(
         local: { LinuxClock.zoneOffset(at: $0) }, file: { LinuxClock.zoneFile(named: $0) })
 
-    /// The zone as meterd understands it: `local` is the zone of whoever types, whose `TZ` meterd does not see.
+    /// Name of the zone for meterd. `local` is the caller's zone, whose `TZ` meterd does not see.
     private static func named(_ zone: String?) -> String? {
         guard zone?.lowercased() == "local", let variable = getenv("TZ") else { return zone }
         let own = String(cString: variable)
@@ -138,7 +138,7 @@ struct Import: AsyncParsableCommand {
 }
 
 extension String {
-    /// The last part of a path, without what follows its last dot.
+    /// Last part of a path, without its extension.
     fileprivate var fileName: String {
         let name = split(separator: "/").last.map(String.init) ?? self
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }

@@ -10,7 +10,7 @@ enum InputFile {
             }
             return bytes
         }
-        // Read as a stream, so that a pipe of the shell, <(…), works like any other file.
+        // Read as a stream, so that a pipe of the shell, <(…), works too.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard descriptor >= 0, let bytes = bytes(from: descriptor) else {
@@ -19,7 +19,7 @@ enum InputFile {
         return bytes
     }
 
-    /// Everything up to the end; nil if reading fails.
+    /// Reads to the end; nil if reading fails.
     private static func bytes(from descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -58,7 +58,6 @@ struct MarkCommand: AsyncParsableCommand {
         func run() async throws {
             if let match { return try await MarkStream(daemon.client, meter, match, place, json).run() }
             let client = daemon.client
-            // In this machine's time zone, as it is typed.
             let moment = at?.time(before: LinuxClock.wallNow, .local).description
             let program = command.program
             let request = MarkRequest(
@@ -158,20 +157,19 @@ struct MarkCommand: AsyncParsableCommand {
         }
     }
 
-    /// Of people, the id alone, as of a recording that begins.
+    /// Prints JSON for programs; for people the id alone, as when a recording begins.
     fileprivate static func show(_ mark: MarkBody, _ json: JSONOption) throws {
         if try json.print(mark) { return }
         Terminal.line(mark.id)
     }
 }
 
-/// Who has a new mark.
+/// Hosts that get a new mark.
 struct MarkPlace: ParsableArguments {
     @Flag(help: "Keep it on this host; do not send it to other hosts or MQTT.")
     var local = false
 }
 
-/// Which mark is meant.
 struct MarkArgument: ParsableArguments {
     @Argument(completion: .meters) var meter: String
     @Argument(help: "A mark's name, NAME#2 of several with one name, or its id.") var mark: String

@@ -4,8 +4,7 @@ import ProgramKit
 import SimulatedPort
 import UnixSignals
 
-/// Carries out what a person types to a simulator, until SIGINT or SIGTERM. Without input, as in a script, there is nothing to
-/// do.
+/// Passes typed lines to a simulator, until SIGINT or SIGTERM. Without input, as in a script, it only waits.
 func untilStopped(_ obey: @escaping @Sendable (_ line: String) async throws -> Void) async {
     let console = Task {
         for await line in StandardInput.lines() {
@@ -22,7 +21,6 @@ func untilStopped(_ obey: @escaping @Sendable (_ line: String) async throws -> V
     console.cancel()
 }
 
-/// Commands that a person can type to a running simulator.
 struct PortConsole {
     let port: SimulatedPort
 
@@ -49,7 +47,6 @@ struct PortConsole {
     }
 }
 
-/// One line typed to a simulator.
 enum PortOrder: Hashable {
     case faults(SimulatorFaults)
     case powerCycle

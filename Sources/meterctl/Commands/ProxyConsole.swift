@@ -20,7 +20,7 @@ func runProxy(
     options.key = key
     options.mac = MACAddress(bits: options.mac.bits &+ (seed &- 1) << 8)
     options.bluetoothMAC = MACAddress(bits: options.bluetoothMAC.bits &+ (seed &- 1) << 8)
-    // Locally administered, as no meter's is that can be bought.
+    // Locally administered, unlike any real meter's address.
     let radio = SimulatedRadioMeter(meter, address: MACAddress(bits: 0x02_00_00_00_E5_25))
     let sensors = SimulatedSensors(meter)
     if sensors != nil { options.features = 0 }
@@ -51,7 +51,6 @@ func runProxy(
     await port.stop()
 }
 
-/// One line typed to a simulated proxy.
 enum ProxyOrder: Hashable {
     case faults(Swift.Set<SimulatedProxy.Fault>)
     case reboot

@@ -87,7 +87,6 @@ struct Record: AsyncParsableCommand {
     }
 }
 
-/// Which recording is meant.
 struct RecordingArgument: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Its id, the beginning of its id, or its name.", valueName: "id"),

@@ -35,14 +35,13 @@ struct Replay: AsyncParsableCommand {
     }
 }
 
-/// A parsed capture.
 private struct CaptureText {
     private(set) var model: String?
     private(set) var messages: [TrafficReplay.Message] = []
 
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            // The thrown error says no more than that.
+            // The thrown error has no more detail.
             throw CommandFailure(.error, "\(path) cannot be read", next: "check the path and its mode")
         }
         if let bytes = Hex.decode(text), !bytes.isEmpty {
@@ -64,7 +63,7 @@ private struct CaptureText {
     private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
         guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
         else {
-            // A person can see in the line itself which part is wrong.
+            // A person can see the wrong part in the line itself.
             throw CommandFailure(
                 .error, "\(path), line \(line), is not a message",
                 next: "give a file that meterctl capture wrote, or hex")

@@ -16,9 +16,8 @@ struct Scan: AsyncParsableCommand {
 
     func run() async throws {
         let begun = ContinuousClock.now
-        // An older meterd does not know the request.
         async let asked: ScanNodes? = try? daemon.client.call(.get, "/v1/scan/nodes")
-        // Asking makes the radios listen: see `[bluetooth] scan`.
+        // The request makes the radios listen: see `[bluetooth] scan`.
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
         let patience = if let patience { patience.duration } else { try await usualPatience() }
         let end = begun + patience
@@ -38,7 +37,7 @@ struct Scan: AsyncParsableCommand {
         if let nodes { NodeText.show(nodes) }
     }
 
-    /// A round over both kinds of radio takes the kernel 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,
+    /// Duration of one search over both kinds of radio: the kernel takes 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,
     /// `DISCOV_INTERLEAVED_INQUIRY_LEN`).
     private func usualPatience() async throws -> Duration {
         let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")

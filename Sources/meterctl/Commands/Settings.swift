@@ -42,7 +42,7 @@ struct Set: AsyncParsableCommand {
         }
     }
 
-    /// Where a command changes the same as a setting, people want to know which of the two they used.
+    /// Returns hints for settings that also have a command with a one-time effect.
     static func onceInstead(
         of changes: [String: String?], on meter: String, _ commands: [String: String]
     ) -> [String] {
@@ -103,7 +103,7 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    /// Nil if not set. The daemon says which settings exist.
+    /// Nil if not set. The daemon reports which settings exist.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }
@@ -122,7 +122,7 @@ private func printSettings(_ settings: [String: String?], _ json: JSONOption) th
 }
 
 enum SettingText {
-    /// A value as people see it: one that is kept as a bare number gets its unit, so that it can be typed so again.
+    /// Adds the unit to a value stored as a bare number, so that a person can type it again.
     static func shown(_ value: String, of key: String) -> String {
         guard key == "record-above", let amperes = Double(value), amperes.isFinite else { return value }
         let text = "\(amperes)"

@@ -147,7 +147,6 @@ struct Simulate: AsyncParsableCommand {
         return meter
     }
 
-    /// Those that have a simulator.
     static let models = SimulatorCatalogue.standard.models.map(\.rawValue)
 }
 
@@ -158,7 +157,7 @@ private func runStream(_ meter: any SimulatedMeter, as form: StreamFraming.Form)
     do throws(Errno) {
         try stream.run()
     } catch {
-        // The reader has gone, which is a normal end of such a conversation.
+        // The reader is gone, a normal end of such a conversation.
         guard error.code != EPIPE else { return }
         throw CommandFailure(.error, "standard input or output failed: \(error)", next: "check what plays the link")
     }
@@ -187,7 +186,7 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     await port.stop()
 }
 
-/// Why there is no port, distinguishing cases that a person can do something about.
+/// Explains why there is no port. Separates the cases that a person can fix.
 private func portFailure(_ error: Errno, link: String?) -> CommandFailure {
     guard let link else {
         return CommandFailure(.error, "no pseudo-terminal: \(error)", next: "is /dev/pts mounted and writable?")

@@ -2,20 +2,19 @@ import Domain
 import Glibc
 import ProgramKit
 
-/// Standard input, line by line, for a program that does other things at the same time.
+/// Reads standard input without blocking the rest of the program.
 enum StandardInput {
-    /// The lines from now on, without their ends and without empty ones. Call it once.
+    /// Returns the lines from now on, without their ends and without empty ones. Call it once.
     ///
-    /// A read from a terminal blocks until somebody types. Swift has only as many threads as there are cores, and
-    /// losing one may stop the program, so the reads have a thread of their own. It ends with the input or with the
-    /// program. It reads the descriptor rather than `stdin`, whose lock it would hold while the program exits.
+    /// A read from a terminal blocks, and Swift has only as many threads as cores, so the reads have their own thread.
+    /// It reads the descriptor rather than `stdin`, whose lock it would hold while the program exits.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         begin(.lines(continuation))
         return stream
     }
 
-    /// Whatever comes, as it comes: keys of a terminal that does not wait for whole lines. Call it once.
+    /// Returns input as it arrives: keys of a terminal that does not wait for whole lines. Call it once.
     static func chunks() -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         begin(.chunks(continuation))
@@ -35,7 +34,7 @@ enum StandardInput {
         if code == 0 {
             pthread_detach(thread)
         } else {
-            // No thread could be created: the program runs all the same, but hears nothing that is typed.
+            // Without a thread the program runs on, but gets no input.
             reader.release()
             sink.finish()
         }
@@ -76,7 +75,6 @@ enum StandardInput {
             switch sink {
             case .chunks(let continuation): continuation.yield(bytes)
             case .lines(let continuation):
-                // Lines may have any length here, so splitting does not fail.
                 for line in (try? lines.split(bytes)) ?? [] {
                     continuation.yield(String(decoding: line, as: UTF8.self))
                 }

@@ -26,7 +26,6 @@ struct Status: AsyncParsableCommand {
         }
     }
 
-    /// What there is to see now.
     private func look(_ client: ControlClient, fitting room: Int?) async throws -> Look {
         if let meter {
             let status: MeterStatus = try await client.call(.get, meterPath(meter))
@@ -35,13 +34,11 @@ struct Status: AsyncParsableCommand {
         }
         let status: GatewayStatus = try await client.call(.get, "/v1/status")
         if json.isOn { return Look(lines: [watch ? try JSONOutput.line(status) : try JSONOutput.pretty(status)]) }
-        // A meterd of another version that knows no broker, or no time series database, has no trouble with one.
         let broker: BrokerStatus? = try? await client.call(.get, "/v1/broker")
         let influx: InfluxStatus? = try? await client.call(.get, "/v1/influx")
         return Self.look(at: status, broker, influx, fitting: room)
     }
 
-    /// Data, and talk about what is wrong.
     struct Look: Equatable {
         var heading: String?
         var lines: [String]
@@ -52,7 +49,6 @@ struct Status: AsyncParsableCommand {
             for line in talk { Terminal.talk(line) }
         }
 
-        /// All of it as lines of a picture.
         func linesOfPicture(_ columns: Int) -> [String] {
             let top = heading.map { ["\($0) · Ctrl-C ends".fitting(columns), ""] } ?? []
             return top + lines + talk.flatMap { $0.visible.wrapped(toCells: columns) }

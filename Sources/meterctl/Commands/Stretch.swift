@@ -4,7 +4,6 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// A stretch of time, as people type it.
 struct SpanOptions: ParsableArguments {
     @Option(help: "Beginning: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: an hour before the end.")
     var from: MomentArgument?
@@ -27,7 +26,7 @@ struct SpanOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter meter: whose marks are meant.
+    /// - Parameter meter: the marks' meter.
     func span(of meter: String, _ client: ControlClient) async throws -> Range<WallTime> {
         let now = LinuxClock.wallNow
         guard between.isEmpty else {
@@ -87,7 +86,6 @@ struct Stretch: AsyncParsableCommand {
         return table
     }
 
-    /// One line for each quantity, in their order.
     static func spreads(_ body: StretchBody) -> Table {
         var table = Table(["QUANTITY", "MEAN", "MIN", "5 %", "MEDIAN", "95 %", "MAX"])
         for quantity in Quantity.allCases {

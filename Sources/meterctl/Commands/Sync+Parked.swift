@@ -84,7 +84,7 @@ extension Sync {
     }
 }
 
-/// An id is a letter and a number; anything else would make a different path.
+/// Letters and digits only; anything else would make a different path.
 private func parkedPath(_ id: String) throws -> String {
     guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
         throw CommandFailure(.usage, "\"\(id)\" is not the id of a parked entry", next: "meterctl sync parked")

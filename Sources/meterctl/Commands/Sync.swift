@@ -28,7 +28,7 @@ struct Sync: AsyncParsableCommand {
             try show(try await result(client))
         }
 
-        /// The result of the run. Shows the progress while it is under way.
+        /// Runs a sync and returns its result. Shows the progress meanwhile.
         private func result(_ client: ControlClient) async throws -> SyncResultBody {
             try await withThrowingTaskGroup(of: SyncResultBody?.self) { group in
                 group.addTask {
@@ -136,7 +136,6 @@ struct Sync: AsyncParsableCommand {
     }
 }
 
-/// Shows a run's progress on stderr for as long as its task lives.
 private struct SyncProgressPrinter {
     let client: ControlClient
 

@@ -23,7 +23,7 @@ struct Top: AsyncParsableCommand {
         }
         // An error at the start belongs on the normal screen, where it stays.
         let first: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
-        // From here on no signal ends the program in the middle, which would leave the terminal as it is then.
+        // From here on signals are trapped: an early exit would leave the terminal in the other mode.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigwinch)
         FullScreen.enter()
         defer { FullScreen.leave() }
@@ -64,7 +64,6 @@ struct Top: AsyncParsableCommand {
         }
     }
 
-    /// Until somebody ends it.
     private func paint(_ events: AsyncStream<Event>, from first: GatewayStatus) async {
         var view = TopView(meters: first.meters, at: LinuxClock.now)
         var picture = LivePicture(.wholeScreen)

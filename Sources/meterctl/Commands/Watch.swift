@@ -40,7 +40,6 @@ struct Watch: AsyncParsableCommand {
     }
 }
 
-/// Prints readings in one of three forms.
 struct ReadingPrinter {
     enum Form {
         case people(TimeText)
@@ -61,7 +60,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// The output for one reading: one line, with the header before the first line of CSV.
+    /// Returns one line for a reading; CSV has the header before the first.
     mutating func lines(for line: ReadingLine) throws -> [String] {
         switch form {
         case .json: [try JSONOutput.line(line)]
@@ -70,7 +69,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// The columns are those of the first reading, so that all lines have the same number.
+    /// Uses the columns of the first reading, so that all lines have the same number.
     private mutating func csvLines(_ line: ReadingLine) -> [String] {
         let reading = line.values.reading
         var lines: [String] = []
@@ -104,7 +103,7 @@ struct ReadingPrinter {
     }
 }
 
-/// Runs `body`, and ends normally if the time is over first. Without a limit if nil.
+/// Runs `body`, and returns normally at the time limit. Nil means no limit.
 func withTimeLimit(_ limit: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws {
     guard let limit else { return try await body() }
     try await withThrowingTaskGroup(of: Void.self) { group in

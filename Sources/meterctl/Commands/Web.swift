@@ -62,7 +62,7 @@ struct Web: AsyncParsableCommand {
         }
     }
 
-    /// Addresses on stdout; on stderr the certificate to compare with the browser's, and what keeps them from working.
+    /// Prints the addresses on stdout; on stderr the certificate's fingerprint to compare, and problems.
     private static func show(_ status: WebStatus) {
         for url in status.urls { Terminal.line(url) }
         if let tls = status.tls, let fingerprint = tls.fingerprint {
@@ -75,6 +75,5 @@ struct Web: AsyncParsableCommand {
 }
 
 extension WebStatus {
-    /// How to have encryption.
     static let encryption = "tls = \"self-signed\" below [web] in meterd.toml encrypts it"
 }

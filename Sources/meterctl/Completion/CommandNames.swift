@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import ProgramKit
 
-/// Finds words that stand where the name of a command should, before the library calls them an unexpected argument.
+/// Finds wrong command names, before the library reports an unexpected argument.
 enum CommandNames {
     /// - Throws: `CommandFailure` with the name that was probably meant.
     static func check(_ arguments: [String], in program: any ParsableCommand.Type) throws {

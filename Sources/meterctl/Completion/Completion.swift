@@ -3,15 +3,14 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// What a shell offers behind TAB that only the daemon knows. A daemon that does not answer at once, for whatever reason,
-/// has nothing to offer: a person who types does not wait, and needs no error in the middle of a line.
+/// Shell completions that only the daemon knows. A daemon that does not answer at once offers none: nobody waits or
+/// needs an error in the middle of a line.
 struct Completion {
     let words: TypedWords
-    /// What is typed of the word.
+    /// Typed beginning of the word.
     let prefix: String
     private let client: ControlClient
 
-    /// How long a person waits for it.
     private static let patience = Duration.seconds(1)
 
     init(_ words: [String], at index: Int, prefix: String) {
@@ -21,7 +20,7 @@ struct Completion {
     }
 
     private func ask<Answer: Decodable>(_ path: String) async -> Answer? {
-        // Whatever is wrong, the command itself says it better.
+        // The command itself explains an error better.
         try? await client.call(.get, path, patience: Self.patience)
     }
 
@@ -37,7 +36,7 @@ struct Completion {
         return Self.handles(of: status?.meters ?? [])
     }
 
-    /// Names first, then ids, then what is the only one of its model.
+    /// Names first, then ids, then models of which there is one meter.
     static func handles(of meters: [MeterStatus]) -> [String] {
         let models = meters.compactMap(\.model)
         let unique = models.filter { model in models.count { $0 == model } == 1 }
@@ -48,7 +47,7 @@ struct Completion {
         return handles
     }
 
-    /// The commands that the meter takes; all there are, where it is not known.
+    /// Commands of the meter; all commands if the list is empty, none if meterd does not answer.
     func commands() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let known = body?.commands, !known.isEmpty else {
@@ -57,7 +56,7 @@ struct Completion {
         return known.map(\.command)
     }
 
-    /// The numbers that the command takes, where they are few.
+    /// Numbers that the command takes, if they are few.
     func numbers() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let name = words.positionals.last, let command = body?.commands.first(where: { $0.command == name }),
@@ -71,7 +70,7 @@ struct Completion {
         return stride(from: least, through: greatest, by: max(1, step)).map { "\($0)" }
     }
 
-    /// More are not a choice.
+    /// Greatest number of useful choices.
     private static let choicesMax = 40
 
     func keys() async -> [String] {
@@ -79,7 +78,7 @@ struct Completion {
         return body?.details?.map(\.key) ?? body?.known ?? []
     }
 
-    /// `key=` for each setting; behind that, the values that it takes, or else the one in force.
+    /// `key=` for each setting; after that, its legal values, or else the current one.
     func changes() async -> [String] {
         let body: SettingsBody? = await askAboutMeter("/settings")
         return Self.changes(of: body?.details ?? [], prefix: prefix)
@@ -93,7 +92,7 @@ struct Completion {
         return values.map { "\(setting.key)=\($0)" }
     }
 
-    /// Ids, and names where there is but one of it.
+    /// Ids, and unique names.
     func recordings() async -> [String] {
         let body: RecordingsBody? = await ask("/v1/recordings")
         let names = body?.recordings.compactMap(\.name) ?? []
@@ -110,7 +109,7 @@ struct Completion {
         return body?.entries.map(\.id) ?? []
     }
 
-    /// The hosts that are known here: those that have a meter or wait for one.
+    /// Hosts that hold or wait for a lease.
     func hosts() async -> [String] {
         let body: WhoBody? = await ask("/v1/leases")
         let leases = body?.leases.filter { !$0.mine } ?? []

@@ -1,15 +1,15 @@
 import ArgumentParser
 
-/// A command line as far as it is typed, as the shell hands it to a completion.
+/// Command line so far, as the shell passes it to a completion.
 struct TypedWords {
-    /// The words that are no options and no names of commands: `bench` and `rotate` in `meterctl command bench rotate`.
+    /// Words other than options and command names: `bench` and `rotate` in `meterctl command bench rotate`.
     let positionals: [String]
-    /// The value of `--socket`; nil without one.
+    /// Value of `--socket`; nil without one.
     let socket: String?
 
     /// - Parameters:
-    ///   - words: the program's name first. Quotes are as they were typed.
-    ///   - index: of the word to be completed; what follows it does not count, nor does that word.
+    ///   - words: the program's name first, with quotes as typed.
+    ///   - index: position of the word to complete; it and later words are ignored.
     init(_ words: [String], before index: Int) {
         var positionals: [String] = []
         var socket: String?
@@ -33,8 +33,7 @@ struct TypedWords {
         (self.positionals, self.socket) = (positionals, socket)
     }
 
-    /// Options of any command whose value is a word of its own. `--queue` may come without one, which costs nothing but a
-    /// completion.
+    /// Options of any command with a value as the next word. `--queue` without a value costs only a completion.
     private static let optionsWithValue: Swift.Set<String> = [
         "--timeout", "--model", "--id", "--over", "--for", "--limit", "--since", "-o", "--output", "--name", "--queue",
         "--token-file", "--pin", "--listen", "--from", "--to", "--every", "--format",
@@ -49,7 +48,7 @@ extension ParsableCommand {
 }
 
 extension String {
-    /// Without the quotes and backslashes of a shell.
+    /// The word without a shell's quotes and backslashes.
     var unquoted: String {
         var text = ""
         var isEscaped = false

@@ -1,9 +1,9 @@
 import Domain
 import GatewayAPI
 
-/// What a small computer does to its own radio.
+/// Effects of a small computer on its own radio.
 extension Checkup {
-    /// The adapter is busy for another program. The effect depends on how that one searches.
+    /// Another program uses the adapter. The effect depends on its way of searching.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address
@@ -28,7 +28,7 @@ extension Checkup {
             next: "remove that line and restart; if something else needs the UART at the pins, use a USB adapter")
     }
 
-    /// A chip for both has one antenna for both. Bluetooth is at 2402 to 2480 MHz, as is Wi-Fi's lower band. Reports:
+    /// Wi-Fi and Bluetooth share one antenna, and Bluetooth's 2402 to 2480 MHz overlap Wi-Fi's lower band. Reports:
     /// raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
     var sharedAntenna: Finding? {
         guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,

@@ -1,6 +1,5 @@
 import GatewayAPI
 
-/// What keeps meters from being published to an MQTT broker, and so to Home Assistant.
 extension Checkup {
     /// Empty if no broker is configured.
     static func broker(_ broker: BrokerStatus) -> [Finding] {

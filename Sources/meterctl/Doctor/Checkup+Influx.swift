@@ -1,8 +1,7 @@
 import GatewayAPI
 
-/// What keeps readings from a time series database.
 extension Checkup {
-    /// Empty if none is configured.
+    /// Empty if no database is configured.
     static func influx(_ influx: InfluxStatus) -> [Finding] {
         guard influx.configured else { return [] }
         let url = influx.url ?? "?"

@@ -1,8 +1,8 @@
 import GatewayAPI
 
-/// What keeps a meter with a PIN from pairing.
+/// Obstacles to pairing a meter with a PIN.
 extension Checkup {
-    /// - Parameter adapters: the adapters as reported by the daemon.
+    /// - Parameter adapters: adapters as the daemon reports them.
     func pairing(_ adapters: [AdapterStatus]) -> [Finding] {
         // The agent belongs to the host; each adapter reports it.
         let agent = adapters.compactMap(\.pairing).first.flatMap(agent)

@@ -1,7 +1,7 @@
 import Domain
 import USBTransport
 
-/// What keeps a meter on a cable from being read.
+/// Obstacles to reading a meter on a cable.
 extension Checkup {
     var ports: [Finding] {
         guard !machine.ports.isEmpty else {
@@ -25,8 +25,8 @@ extension Checkup {
         }
     }
 
-    /// Devices that may be meters but are not identified as such. Other devices with a meter's ids, and adapters with
-    /// anything behind them, are left to `scan --all`.
+    /// Devices that may be meters but are not identified. `scan --all` covers adapters with anything behind them, and
+    /// other devices with a meter's ids.
     var unclaimed: [Finding] {
         machine.unclaimed.compactMap { one in
             let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")
@@ -41,7 +41,7 @@ extension Checkup {
         }
     }
 
-    /// Meters that nothing but their ports tells apart.
+    /// Meters that differ only in their ports.
     var sharedSerials: [Finding] {
         machine.sharedSerials.map { one in
             let ports = one.ports.joined(separator: ", ")

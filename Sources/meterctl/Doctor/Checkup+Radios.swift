@@ -1,8 +1,8 @@
 import GatewayAPI
 
-/// What keeps a meter from being heard.
+/// Obstacles to hearing a meter.
 extension Checkup {
-    /// - Parameter known: the adapters as reported by the daemon; empty if it has none, or does not answer.
+    /// - Parameter known: adapters as the daemon reports them; empty if it has none, or does not answer.
     func radios(_ known: [AdapterStatus]) -> [Finding] {
         var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
             Finding(
@@ -19,7 +19,7 @@ extension Checkup {
         return all
     }
 
-    /// - Parameter others: whether meters are heard without it.
+    /// - Parameter others: whether other adapters still hear meters.
     private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
         let kind = adapter.proxy == nil ? "adapter" : "proxy"
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
@@ -66,7 +66,7 @@ extension Checkup {
 
     private var unusedAdapters: [Finding] {
         guard !machine.adapters.isEmpty else {
-            // Another finding says why.
+            // Another finding gives the reason.
             guard machine.radioSwitchedOff == nil else { return [] }
             let words = "no adapter found" + (machine.hasBluetooth ? "" : ", and the kernel has no Bluetooth loaded")
             return [
@@ -92,7 +92,6 @@ extension Checkup {
                 + "bluetoothctl disconnect ADDRESS")
     }
 
-    /// Adapters that lock up and cannot be reset.
     private var clones: [Finding] {
         machine.adapters.filter { $0.usb == MachineFacts.USBIdentity(vendor: 0x0A12, product: 0x0001) }.map { adapter in
             Finding(

@@ -2,15 +2,14 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Turns facts into findings: what is the case, whether that is good, and otherwise what to do.
+/// Turns facts into findings: the state, whether it is good, and otherwise the remedy.
 struct Checkup {
-    /// What the daemon reported.
     enum DaemonFacts {
         case answers(Answers)
         case fails(CommandFailure)
     }
 
-    /// The report of each of the daemon's parts. Nil if its version does not have that part.
+    /// Reports of the daemon's parts; nil for a part that its version lacks.
     struct Answers {
         var version: VersionBody
         var status: GatewayStatus
@@ -41,7 +40,7 @@ struct Checkup {
             if let page = answers.page { all += Self.page(page) }
             if let broker = answers.broker { all += Self.broker(broker) }
             if let influx = answers.influx { all += Self.influx(influx) }
-            // That Avahi does not run is said once.
+            // A missing Avahi is reported once.
             if let nodes = answers.nodes, nodes.error == nil || nodes.error != answers.page?.announcement_error {
                 all += Self.nodes(nodes)
             }
@@ -150,7 +149,7 @@ struct Checkup {
         return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)\(role)")
     }
 
-    /// Leases need no clock, and settings are corrected, but what people see is wrong all the same.
+    /// Leases need no clock, and settings are corrected, but people see wrong times.
     private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
         let words = "\(Formatting.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
@@ -178,7 +177,7 @@ struct Checkup {
             + [page.tls.flatMap(certificate), announcing].compactMap { $0 }
     }
 
-    /// What is wrong with the page's certificate, if anything.
+    /// Problem with the page's certificate, if any.
     private static func certificate(_ tls: WebTLSStatus) -> Finding? {
         let inUse = tls.fingerprint == nil ? "https is not served" : "an older certificate is in use"
         if let error = tls.error {
@@ -219,12 +218,11 @@ struct Checkup {
 }
 
 extension MeterStatus {
-    /// Whether it is plugged in here, and another host has one with its id plugged in.
     fileprivate var hasTwin: Bool {
         guard case .usb? = MeterID(id), state != ConnectionState.offline.rawValue, let lease else { return false }
         return [.elsewhere, .waiting].contains(lease.state) && lease.transport == "usb"
     }
 
-    /// Whether it could be asked for more than it pushes, and answers nothing.
+    /// Whether the meter leaves all queries unanswered and only pushes data.
     fileprivate var answersNoQuery: Bool { told?.details["queries"] == .text("no answer") }
 }

@@ -1,21 +1,20 @@
 import GatewayAPI
 
-/// What one check of `meterctl doctor` found.
+/// Result of one check of `meterctl doctor`.
 struct Finding: Encodable, Hashable {
     enum Verdict: String, Encodable {
         case ok
-        /// Nothing is broken, but somebody who is stuck should know.
+        /// A fact worth knowing; nothing is broken.
         case note
         /// It keeps something from working.
         case problem
     }
 
-    /// The name of the check, a single word.
     var check: String
     var verdict: Verdict
-    /// What was found, in a sentence.
+    /// A sentence.
     var message: String
-    /// What to do; null if there is nothing to do.
+    /// Remedy; null if none is needed.
     @NullCodable var next: String? = nil
 
     init(_ check: String, _ verdict: Verdict, _ message: String, next: String? = nil) {

@@ -1,6 +1,5 @@
 import LinuxIO
 
-/// What a Raspberry Pi reports about itself.
 extension MachineReader {
     func readBoard(into facts: inout MachineFacts) {
         facts.boardModel = FileTree.text(at: "\(root)/proc/device-tree/model").map { $0.filter { $0 != "\0" } }
@@ -19,16 +18,15 @@ extension MachineReader {
         return nil
     }
 
-    /// The driver's name and its one file: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM of
-    /// channel 0.
+    /// Driver name and file: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM of channel 0.
     private var underVoltage: Bool? {
         let folder = "\(root)/sys/class/hwmon"
         let sensor = FileTree.names(in: folder).first { FileTree.text(at: "\(folder)/\($0)/name") == "rpi_volt" }
         return sensor.flatMap { FileTree.text(at: "\(folder)/\($0)/in0_lcrit_alarm") }.map { $0 == "1" }
     }
 
-    /// Raspberry Pi OS has had it in the first place since Debian 12, and in the second before. The older name of the
-    /// overlay is an alias (raspberrypi/linux, arch/arm/boot/dts/overlays).
+    /// The first path is Raspberry Pi OS since Debian 12, the second older. The overlay's older name is an alias
+    /// (raspberrypi/linux, arch/arm/boot/dts/overlays).
     private var radioSwitchedOff: MachineFacts.Line? {
         for file in ["/boot/firmware/config.txt", "/boot/config.txt"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }

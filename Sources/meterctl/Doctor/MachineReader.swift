@@ -3,11 +3,9 @@ import LinuxIO
 import MeterCodec
 import USBTransport
 
-/// Reads `MachineFacts` from the kernel's files.
 struct MachineReader {
     /// A prefix of every path; not empty only in tests.
     var root = ""
-    /// The frequency of a Wi-Fi interface's channel in MHz.
     var wirelessFrequency: (_ interface: String) -> Int? = { WirelessLink.frequency(of: $0) }
 
     /// - Parameters:
@@ -66,7 +64,6 @@ struct MachineReader {
         return Swift.Set(processes.compactMap { FileTree.text(at: "\(root)/proc/\($0)/comm") })
     }
 
-    /// The ids of the USB device that a device belongs to.
     private func usbIdentity(below path: String) -> MachineFacts.USBIdentity? {
         // The adapter is the USB interface; its parent is the device with the ids.
         for folder in [path, "\(path)/.."] {
@@ -116,7 +113,6 @@ struct MachineReader {
     }
 }
 
-/// A user and the user's groups.
 private struct Account {
     let id: uid_t
     let name: String
@@ -138,7 +134,7 @@ private struct Account {
 
     var isMe: Bool { id == geteuid() }
 
-    /// By the mode alone. Access control lists, such as logind's, are not taken into account.
+    /// Whether the mode allows access. Access control lists, such as logind's, are ignored.
     func mayUse(owner: uid_t, group: gid_t, mode: UInt32) -> Bool {
         if id == 0 { return true }
         let bits = owner == id ? mode >> 6 : groups.contains(group) ? mode >> 3 : mode
@@ -157,7 +153,7 @@ private enum BluetoothDaemon {
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// The version reported by the installed program, `5.66`; nil if it is somewhere else.
+    /// Version reported by the installed program, `5.66`; nil if it is at none of the paths.
     static func version(root: String) -> String? {
         guard let path = paths.map({ root + $0 }).first(where: { access($0, X_OK) == 0 }),
             let pipe = popen("'\(path)' --version 2>/dev/null", "r")

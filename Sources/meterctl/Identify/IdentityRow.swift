@@ -4,12 +4,12 @@ import FoundationEssentials
 import MeterCodec
 import USBTransport
 
-/// A device's description of itself, as one JSON object: the form of this project's fixtures (Tests/Identities) and of
-/// people's reports. Keys that are missing or null are unknown; other keys are ignored.
+/// A device's description of itself as JSON, in fixtures (Tests/Identities) and reports. Missing and null keys are
+/// unknown; other keys are ignored.
 struct IdentityRow: Decodable {
     /// `usb`, `ble` or `classic`; nil if the other keys tell.
     var bus: String?
-    /// Its owner's name for it. Never used for the verdict.
+    /// Its owner's name for it. The verdict ignores it.
     var meter: String?
     var vid: String?
     /// `*` if unknown.
@@ -20,7 +20,7 @@ struct IdentityRow: Decodable {
     var interfaces: [Interface]?
     /// `tty` or `hidraw`, if it has one kind of node.
     var subsystem: String?
-    /// Its name under /dev/serial/by-id, which udev makes from its strings.
+    /// Name under /dev/serial/by-id, which udev makes from the device's strings.
     var by_id: String?
     var name: String?
     var address: String?
@@ -37,7 +37,7 @@ struct IdentityRow: Decodable {
     struct Interface: Decodable {
         var `class`: String?
         var subclass: String?
-        /// The kernel driver's name, such as `cdc_acm`.
+        /// Kernel driver, such as `cdc_acm`.
         var driver: String?
     }
 
@@ -54,7 +54,7 @@ struct IdentityRow: Decodable {
         case usb, ble, classic
     }
 
-    /// The kind of link on which it was seen; nil if nothing tells.
+    /// Kind of link on which the device was seen; nil if unknown.
     var seenOn: Bus? {
         switch bus {
         case "usb": .usb
@@ -69,7 +69,7 @@ struct IdentityRow: Decodable {
     }
 }
 
-/// A row as it was given, to be returned beside its verdict.
+/// A row as given, to return beside its verdict.
 enum GivenValue: Codable, Hashable {
     case null
     case flag(Bool)
@@ -85,13 +85,13 @@ enum GivenValue: Codable, Hashable {
             self = .null
         } else if let flag = try? container.decode(Bool.self) {  // Of another type: try the next.
             self = .flag(flag)
-        } else if let integer = try? container.decode(Int64.self) {  // The same.
+        } else if let integer = try? container.decode(Int64.self) {
             self = .integer(integer)
-        } else if let number = try? container.decode(Double.self) {  // The same.
+        } else if let number = try? container.decode(Double.self) {
             self = .number(number)
-        } else if let text = try? container.decode(String.self) {  // The same.
+        } else if let text = try? container.decode(String.self) {
             self = .text(text)
-        } else if let list = try? container.decode([GivenValue].self) {  // The same.
+        } else if let list = try? container.decode([GivenValue].self) {
             self = .list(list)
         } else {
             self = .object(try container.decode([String: GivenValue].self))
@@ -119,7 +119,7 @@ extension IdentityRow {
         let shown = shownInterfaces
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
-        // A list that was put together from what a program uses may leave interfaces out; a descriptor does not.
+        // A list of used interfaces may be incomplete; a descriptor is not.
         if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(USBIdentity.Subsystem.ofInterfaces) }
         if let only = subsystem.flatMap({ USBIdentity.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(
@@ -139,20 +139,20 @@ extension IdentityRow {
         return listed.isEmpty ? nil : listed
     }
 
-    /// Advertisement and scan response, one after the other.
+    /// Advertisement, then scan response.
     var advertised: AdvertisingData {
         let parts = [adv_hex, scan_response_hex].compactMap { $0.flatMap { Hex.decode($0) } }
         return AdvertisingData(Array(parts.joined()))
     }
 
-    /// The better of the advertised name and the one that was written down.
+    /// Advertised name, otherwise the noted one.
     var visibleName: String? {
         if let heard = advertised.name?.text { return heard }
         guard let name else { return nil }
         return Array(name.utf8).withUnsafeBytes { DeviceName($0, isComplete: true)?.text }
     }
 
-    /// The services that it advertises, and those found once connected.
+    /// Advertised services, and those found once connected.
     var services: [BluetoothUUID] {
         let written = (service_uuids ?? []) + (gatt ?? []).compactMap(\.service)
         return advertised.services

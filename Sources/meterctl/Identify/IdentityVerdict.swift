@@ -5,19 +5,17 @@ import GatewayAPI
 import MeterCodec
 import USBTransport
 
-/// What one row is identified as.
 struct IdentityVerdict: Hashable {
-    /// The row, unchanged.
     var given: GivenValue
     var model: ModelName?
     var maker: MeterMaker?
-    /// The link over which it would be read, or otherwise the one on which it was seen.
+    /// Link that would read the meter, otherwise the link on which it was seen.
     var transport: String
     /// A sentence without a full stop.
     var reason: String
 }
 
-/// A verdict as `meterctl identify --json` prints it, and as a support bundle has it beside its row.
+/// Verdict in the output of `meterctl identify --json` and in a support bundle.
 struct TakenFor: Codable, Hashable {
     /// Absent in a bundle.
     var given: GivenValue?
@@ -97,7 +95,7 @@ extension IdentityVerdict {
 }
 
 extension USBIdentification {
-    /// The reason for the verdict, without a full stop.
+    /// Returns the reason for the verdict, without a full stop.
     func sentence(of device: USBSelfDescription) -> String {
         switch self {
         case .meter: "by its USB ids, texts and interfaces"

@@ -2,7 +2,6 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// This host's radios in words for people.
 enum AdapterText {
     static func table(_ adapters: [AdapterStatus]) -> Table {
         var table = Table(["ADAPTER", "NAME", "RADIO", "LINKS", "HEARD"])
@@ -15,7 +14,6 @@ enum AdapterText {
         return table
     }
 
-    /// What is wrong with each.
     static func talk(_ adapters: [AdapterStatus]) -> [String] {
         adapters.compactMap { adapter in
             adapter.error.map { "\(adapter.proxy == nil ? "adapter" : "proxy") \(adapter.address): \($0)" }

@@ -2,7 +2,6 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Alerts in words for people.
 enum AlertText {
     static func table(_ alerts: [AlertBody], _ times: TimeText) -> Table {
         var table = Table(["ID", "METER", "NAME", "CONDITION", "STATE", "LAST", "COUNT", "TELLS"])

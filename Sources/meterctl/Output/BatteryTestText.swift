@@ -2,9 +2,8 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Battery tests in words for people.
 enum BatteryTestText {
-    /// - Parameter names: what meters are called, by their ids.
+    /// - Parameter names: meter names by id.
     static func table(_ tests: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "UNTIL", "STATE", "STARTED", "DURATION", "CAPACITY", "ENERGY"])
         for test in tests {
@@ -20,7 +19,6 @@ enum BatteryTestText {
         return table
     }
 
-    /// How it stands, in few words.
     static func state(of test: RecordingBody) -> String {
         switch (test.state, test.end) {
         case ("waiting", _): "waits"
@@ -41,7 +39,6 @@ enum BatteryTestText {
         }
     }
 
-    /// What was begun.
     static func begun(_ test: RecordingBody, on meter: String) -> String {
         let until = test.test?.until ?? ""
         if let load = test.test?.load {
@@ -61,7 +58,6 @@ enum BatteryTestText {
             "\(Formatting.quantity(.current, load.current_A)) down to \(Formatting.quantity(.voltage, load.cutoff_V))\(limit)"
     }
 
-    /// What became of the load of a test that was stopped.
     static func stopped(_ load: LoadBody, of meter: String) -> String {
         if let problem = load.problem { return "\(meter): \(problem)" }
         guard load.state != "over" else { return "the load \(meter) is off" }
@@ -69,7 +65,6 @@ enum BatteryTestText {
             "the load \(meter) is not heard, so it may still be on, down to its own cut-off; it is switched off once it is back"
     }
 
-    /// How the load of a test stands.
     private static func standing(_ load: LoadBody) -> String {
         let loss =
             load.on_link_loss == "off"
@@ -83,7 +78,6 @@ enum BatteryTestText {
         }
     }
 
-    /// Lines of a recording's table that are of a test: what each is called, and what it says.
     static func facts(of recording: RecordingBody) -> [(field: String, value: String)] {
         guard let test = recording.test else { return [] }
         var facts = [("until", test.until)]
@@ -105,7 +99,7 @@ enum BatteryTestText {
         return facts
     }
 
-    /// What to think of the capacity.
+    /// Rates the measured capacity.
     private static func result(of recording: RecordingBody) -> String {
         let end =
             switch recording.end {

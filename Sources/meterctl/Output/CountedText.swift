@@ -2,7 +2,6 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// What was counted for a meter, in words for people.
 enum CountedText {
     /// `12.345 Wh, 2345 mAh in 1 h 2 min 3 s, since 10:02:11`.
     static func line(_ counted: CountedBody, _ times: TimeText) -> String {

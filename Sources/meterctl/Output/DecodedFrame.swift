@@ -4,8 +4,8 @@ import MeterCodec
 
 /// A frame as `decode --json` prints it (Docs/CommandLine.md#output): one object for each frame.
 ///
-/// `reading` is the newest measurement in it; a frame that carries several has all of them, oldest first, in `readings`
-/// too. A quantity that the model lacks is absent; one that it has but does not know is null.
+/// `reading` is the newest measurement; a frame with several has all of them, oldest first, in `readings` too. A
+/// quantity is absent if the model lacks it, and null if its value is unknown.
 struct DecodedFrame: Encodable {
     @NullCodable var model: String?
     var reading: ReadingBody?

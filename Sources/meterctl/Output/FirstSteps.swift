@@ -2,13 +2,12 @@ import Domain
 import GatewayAPI
 import Glibc
 
-/// What `meterctl` prints without a command: how to begin, or what to type next.
+/// Output of `meterctl` without a command: how to begin, or the next command.
 enum FirstSteps {
-    /// How meterd is started here.
     struct Daemon: Equatable {
-        /// The package's service is installed.
+        /// Whether the package's service is installed.
         var hasService: Bool
-        /// How to type it: a name that the shell finds, or a path; nil if there is none.
+        /// A name that the shell finds, or a path; nil if there is none.
         var program: String?
     }
 
@@ -68,13 +67,10 @@ extension FirstSteps.Daemon {
     }
 }
 
-/// The programs of one installation, as they are typed.
 enum TypedProgram {
-    /// This program.
     static var own: String { CommandLine.arguments.first ?? "meterctl" }
 
-    /// A program beside this one: in the folder typed for this one, or just its name if the shell found this one. Nil
-    /// if it does not exist.
+    /// Returns a program of the same folder, or its name if the shell finds it; nil if it does not exist.
     static func beside(_ own: String, _ name: String) -> String? {
         guard let slash = own.lastIndex(of: "/") else {
             let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []

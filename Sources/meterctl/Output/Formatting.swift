@@ -19,7 +19,6 @@ enum Formatting {
         return quantity.unit.isEmpty ? number : "\(number) \(quantity.unit)"
     }
 
-    /// A number with a given number of decimals.
     static func decimal(_ value: Double, digits: Int) -> String {
         var scale = 1.0
         for _ in 0..<digits { scale *= 10 }
@@ -33,8 +32,8 @@ enum Formatting {
         return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
-    /// `1.85 EUR`, `0.0016 EUR`: two decimals, and as many as show two digits that count, up to a hundred-thousandth. An amount
-    /// that would be nothing then is said to be less than that.
+    /// `1.85 EUR`, `0.0016 EUR`: at least two decimals and two significant digits, at most five decimals. A smaller
+    /// amount becomes `< 0.00001 EUR`.
     static func cost(_ cost: CostBody) -> String {
         let size = cost.amount.magnitude
         guard size > 0 else { return "0.00 \(cost.currency)" }
@@ -75,9 +74,9 @@ enum Formatting {
         return words.isEmpty ? "0 s" : words.joined(separator: " ")
     }
 
-    /// Why a meter gives no data, and what helps; nil if it does.
+    /// Returns the reason why a meter gives no data, and a remedy; nil if it does.
     ///
-    /// - Parameter reference: what the person called it.
+    /// - Parameter reference: the person's name for it.
     static func noData(_ status: MeterStatus, called reference: String) -> String? {
         guard !status.hasData else { return nil }
         if let host = status.holderElsewhere {
@@ -90,8 +89,8 @@ enum Formatting {
         return "\(reference): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
     }
 
-    /// `offline, looked for for 23 s` while the meter is not heard here and its lease is kept; otherwise just the
-    /// state. `at alpha` for a meter that another host has, with its state there unless it brings data.
+    /// `offline, looked for for 23 s` while this host keeps the lease of a silent meter; otherwise its state. `at
+    /// alpha` for a meter that another host has, with its state there unless it gives data.
     static func state(of meter: MeterStatus) -> String {
         if let host = meter.holderElsewhere {
             if meter.unshared == true { return "at \(host), not shared" }

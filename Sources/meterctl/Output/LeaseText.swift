@@ -1,7 +1,6 @@
 import GatewayAPI
 import ProgramKit
 
-/// Leases in words for people.
 enum LeaseText {
     /// Rounded down, so that nobody counts on a second too many: `0 s`, `103 s`, `2 min`.
     static func countdown(milliseconds: Int64) -> String {
@@ -28,7 +27,6 @@ enum LeaseText {
         return Table.Cell(text, colour(of: lease.state.rawValue))
     }
 
-    /// The same for one meter, with everything that is known about it.
     static func detail(_ lease: LeaseStatus?, _ times: TimeText) -> String? {
         guard let lease else { return nil }
         let parts = [

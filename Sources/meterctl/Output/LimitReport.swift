@@ -3,14 +3,13 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// What came of the limits of a stretch, for people, programs and CI servers.
+/// Verdicts on the limits of a stretch, for people, programs and CI servers.
 struct LimitReport {
-    /// What the person called the meter, or the recording.
+    /// The person's name for the meter or the recording.
     let subject: String
     let stretch: MeasuredStretch
-    /// Each limit with its verdict, in the order in which they were given.
     let results: [(limit: Limit, verdict: LimitVerdict)]
-    /// How the program that was measured ended, and its command line; nil if none was.
+    /// Command line and end of the measured program; nil if there was none.
     let program: (command: [String], end: ForegroundProgram.End)?
 
     init(
@@ -25,7 +24,7 @@ struct LimitReport {
 
     private var programFailed: Bool { program.map { $0.end != .exited(0) } ?? false }
 
-    /// A broken limit comes first, then a program that failed, then what is not known.
+    /// A broken limit outranks a failed program, which outranks an undecided limit.
     var status: ExitStatus {
         if results.contains(where: { $0.verdict.kind == .broken }) { return .limitBroken }
         if programFailed { return .programFailed }
@@ -66,13 +65,13 @@ struct LimitReport {
         }
     }
 
-    /// In the unit that was typed, with four digits that count, as a limit may be small.
+    /// In the unit that was typed, with four significant digits, because a limit may be small.
     private static func value(_ value: Double?, of limit: Limit) -> String {
         guard let value = value.map({ $0 / limit.typedFactor }) else { return "–" }
         var (digits, rest) = (limit.measure == .count ? 0 : 3, value.magnitude)
         while rest >= 10, digits > 0 { (rest, digits) = (rest / 10, digits - 1) }
         while rest > 0, rest < 1, digits < 9 { (rest, digits) = (rest * 10, digits + 1) }
-        // A value beside its limit is told as finely as they differ.
+        // More digits, until the value differs visibly from its limit.
         let bound = limit.bound / limit.typedFactor
         while value != bound, digits < 9,
             Formatting.decimal(value, digits: digits) == Formatting.decimal(bound, digits: digits)
@@ -92,7 +91,6 @@ struct LimitReport {
             @NullCodable var value: Double?
             var bound: Double
             @NullCodable var unit: String?
-            /// Why it is undecided.
             @NullCodable var reason: String?
         }
 
@@ -103,7 +101,6 @@ struct LimitReport {
         }
 
         var subject: String
-        /// As the limits together: `kept`, `broken` or `undecided`.
         var verdict: String
         var readings: Int
         var lost_readings: Int
@@ -140,7 +137,8 @@ struct LimitReport {
         return body
     }
 
-    /// The form that CI servers read: a test case for each limit. One that is undecided is an error, as a skipped one would pass.
+    /// JUnit XML for CI servers, with a test case for each limit. An undecided one is an error, as a skipped one would
+    /// pass.
     var junit: String {
         let time = Formatting.decimal(Double(stretch.length) / 1000, digits: 3)
         var cases: [String] = []
@@ -173,7 +171,7 @@ struct LimitReport {
             """
     }
 
-    /// Of a measurement that failed: one test case, with an error.
+    /// One test case with an error, for a failed measurement.
     static func junit(_ failure: CommandFailure) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

@@ -1,14 +1,13 @@
 import Domain
 import ProgramKit
 
-/// Paints a picture on the terminal again and again.
 final class LivePainter {
     private var picture = LivePicture(.atCursor)
 
-    /// Nil where the output is not a terminal.
+    /// Nil if the output is not a terminal.
     init?() { guard Terminal.isOutputATerminal else { return nil } }
 
-    /// Cells in a line. A terminal that does not tell is taken for an old one.
+    /// Cells in a line; 80 if the terminal does not report them.
     var columns: Int { Terminal.columns ?? 80 }
 
     /// - Parameter lines: safe to show, none wider than `columns`.

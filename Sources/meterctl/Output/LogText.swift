@@ -1,12 +1,11 @@
 import GatewayAPI
 import ProgramKit
 
-/// A meter's log in words.
 enum LogText {
     static func table(_ lines: [LogLineBody], _ times: TimeText) -> Table {
         var table = Table(["WHEN", "UNTIL", "TIMES", "HOST", "WHAT", "BY"])
         for line in lines {
-            // What happened once, and did not last, has one time.
+            // A single event without duration has one time.
             let until = line.until.map { $0 == line.at ? "" : times.text($0) } ?? "now"
             table.add([
                 .init(times.text(line.at), isWhole: true), .init(until, isWhole: true),
@@ -39,7 +38,7 @@ enum LogText {
         return "tokens \(first) to \(last)"
     }
 
-    /// What is missing, and why.
+    /// Missing parts of the log, with reasons.
     static func closing(_ body: LogBody) -> [String] {
         var said: [String] = []
         if body.cut { said.append("there are older lines: --limit and --since show more of them") }

@@ -2,12 +2,10 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Finds marks of a meter by what people call them: `NAME`, of several `NAME#2`, or an id.
+/// Finds marks of a meter: `NAME`, of several `NAME#2`, or an id.
 struct MarkChoice {
-    /// In the order of their begin.
     private let marks: [MarkBody]
     private let meter: String
-    /// What they are, for errors.
     private let kind: String
 
     init(_ marks: [MarkBody], of meter: String, kind: String = "mark") {
@@ -16,7 +14,7 @@ struct MarkChoice {
         self.kind = kind
     }
 
-    /// Each mark with what it is called: its name, with its number where several have the name.
+    /// Each mark with its name; several marks of one name get a number.
     var handles: [(mark: MarkBody, handle: String)] {
         var seen: [String: Int] = [:]
         let counts = Dictionary(grouping: marks, by: \.name).mapValues(\.count)
@@ -28,7 +26,7 @@ struct MarkChoice {
     }
 
     func mark(_ text: String) throws -> MarkBody {
-        // A name may have a # itself.
+        // A name may contain a #.
         let named = marks.filter { $0.name == text }
         if named.count == 1 { return named[0] }
         guard named.isEmpty else {
@@ -45,7 +43,7 @@ struct MarkChoice {
             next: near ?? "meterctl mark list \(meter.shellWord) shows them")
     }
 
-    /// From the begin of one mark to the end of another, or of the same.
+    /// Returns the time from the begin of one mark to the end of another, or of the same.
     func span(between words: [String], _ now: WallTime) throws -> Range<WallTime> {
         let (first, last) = (try mark(words[0]), try mark(words[words.count - 1]))
         guard words.count > 1 || first.to != first.from else {

@@ -2,13 +2,12 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// All meters as they are now, a row each.
 enum MeterTable {
-    /// What is shown where there is room for it; a narrow terminal gets the form that says the same in fewer columns.
+    /// Returns the wide table if it fits, otherwise a form with fewer columns.
     ///
     /// - Parameters:
-    ///   - room: cells in a line; nil for as many as it takes.
-    ///   - isOld: nobody knows whether any of it is still so.
+    ///   - room: cells in a line; nil for no limit.
+    ///   - isOld: whether the values may be out of date.
     static func table(_ meters: [MeterStatus], fitting room: Int?, isOld: Bool = false) -> Table {
         let wide = wide(meters, isOld)
         guard let room, wide.width > room else { return wide }
@@ -33,7 +32,7 @@ enum MeterTable {
         return table
     }
 
-    /// As long as a MAC address.
+    /// Length of a MAC address.
     private static let nameMax = 17
 
     private static func values(of meter: MeterStatus, _ isOld: Bool) -> [Table.Cell] {

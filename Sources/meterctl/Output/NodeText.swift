@@ -2,7 +2,6 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// ESPHome nodes that meterd could use as Bluetooth proxies, in words for people.
 enum NodeText {
     /// - Returns: nil if meterd.toml names each of them.
     static func offer(_ nodes: ScanNodes) -> String? {
@@ -16,7 +15,7 @@ enum NodeText {
         return "ESPHome nodes in the network, not used by meterd: \(names.joined(separator: ", "))\(more)"
     }
 
-    /// The lines of meterd.toml for the first node that it does not name. Its key is not known.
+    /// Returns lines of meterd.toml for the first node that it lacks. The key is unknown.
     static func lines(for nodes: ScanNodes) -> [String]? {
         guard let node = nodes.nodes.first(where: { !$0.configured }) else { return nil }
         return [

@@ -10,7 +10,7 @@ struct OutputFile: Sendable {
 
     /// - Parameters:
     ///   - path: `-` for standard output.
-    ///   - isPrivate: whether a new file is for its owner alone.
+    ///   - isPrivate: whether only the owner may read a new file.
     init(path: String, isPrivate: Bool = false) throws {
         self.path = path
         guard path != "-" else {
@@ -22,7 +22,6 @@ struct OutputFile: Sendable {
         descriptor = number
     }
 
-    /// Writes bytes as they are.
     func write(bytes: some Sequence<UInt8>) throws {
         guard let descriptor else { return Terminal.data(bytes: bytes) }
         do throws(Errno) {
@@ -32,7 +31,6 @@ struct OutputFile: Sendable {
         }
     }
 
-    /// Writes one or more lines.
     func write(_ line: String) throws {
         guard let descriptor else { return Terminal.exact(line) }
         do throws(Errno) {

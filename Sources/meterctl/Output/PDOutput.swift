@@ -2,9 +2,7 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// USB Power Delivery in words and tables.
 enum PDOutput {
-    /// The contract, the plug and the voltages.
     static func standing(_ body: PDBody, _ times: TimeText) -> [String] {
         var lines: [String] = []
         if let contract = body.contract {
@@ -22,7 +20,6 @@ enum PDOutput {
         return lines
     }
 
-    /// What the source offers.
     static func offers(_ body: PDBody) -> Table {
         var table = Table(["OBJECT", "OFFER", "", "ALSO"], wrapsLast: true)
         for offer in body.capabilities {
@@ -46,7 +43,6 @@ enum PDOutput {
         return table
     }
 
-    /// One entry as a line of its own.
     static func line(_ entry: PDEntryBody, _ times: TimeText) -> String {
         [times.text(entry.time), volts(entry.line.voltage_V), from(entry), what(entry, times)]
             .filter { !$0.isEmpty }.joined(separator: "  ")

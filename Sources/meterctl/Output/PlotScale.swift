@@ -1,4 +1,4 @@
-/// The scale of values beside a plot: round numbers around the data.
+/// Scale of values beside a plot: round numbers around the data.
 struct PlotScale {
     let low: Double
     let high: Double
@@ -10,7 +10,7 @@ struct PlotScale {
     ///   - greatest: the largest value drawn, which may be the same.
     init(from least: Double, to greatest: Double) {
         let (least, greatest) = least.isFinite && greatest.isFinite ? (least, greatest) : (0, 1)
-        // A line that hardly moves is not stretched to fill the height.
+        // Do not stretch a nearly flat line to the full height.
         let spread = max(greatest - least, max(least.magnitude, greatest.magnitude) * 0.02, 0.001)
         let middle = (least + greatest) / 2
         let step = Self.step(for: spread / 4)
@@ -36,10 +36,9 @@ struct PlotScale {
     }
 }
 
-/// The scale of time below a plot, from its start.
+/// Scale of time below a plot, from its start.
 struct PlotAxis {
     let lengthInSeconds: Double
-    /// The unit of the labels.
     let unit: String
     /// In seconds.
     let ticks: [Double]

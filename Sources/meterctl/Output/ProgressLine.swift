@@ -1,7 +1,7 @@
 import Domain
 import ProgramKit
 
-/// The progress of a long task: on a terminal one line that is overwritten, elsewhere nothing.
+/// Progress of a long task: on a terminal one line that is overwritten, elsewhere nothing.
 struct ProgressLine {
     private var width = 0
 
@@ -12,7 +12,6 @@ struct ProgressLine {
         Terminal.rewrite(text + padding)
     }
 
-    /// Clears the line, so that what follows stands alone.
     mutating func end() {
         guard width > 0 else { return }
         Terminal.rewrite(String(repeating: " ", count: width))

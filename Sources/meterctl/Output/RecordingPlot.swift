@@ -1,8 +1,8 @@
 import Domain
 import GatewayAPI
 
-/// A recording as an SVG: voltage, current and power over time, one below the other, each with its extremes as a band
-/// and its mean as a line. The line breaks where nothing is known; what the recording marks as a gap is grey.
+/// A recording as an SVG: voltage, current and power over time, each with a band of extremes and a mean line. The line
+/// breaks at unknown values; gaps of the recording are grey.
 struct RecordingPlot {
     /// One point for every half pixel.
     static let pointsMax = 1400
@@ -39,7 +39,7 @@ struct RecordingPlot {
             guard let start, let time = WallTime(text) else { return nil }
             return Double(time.millisecondsSince1970 - start.millisecondsSince1970) / 1000
         }
-        // Up to its end, because there may be a gap before that.
+        // Up to the recording's end, because a gap may precede it.
         let length = max(Double(last) / 1000, seconds(until: recording.until) ?? 0, 1)
         axis = PlotAxis(lengthInSeconds: length)
         gaps = recording.gaps.compactMap { gap in
@@ -52,7 +52,6 @@ struct RecordingPlot {
         Self.top + Double(panels.count) * (Self.panelHeight + Self.panelGap) - Self.panelGap + Self.bottom
     }
 
-    /// The whole document.
     var svg: String {
         var lines = [
             #"<?xml version="1.0" encoding="UTF-8"?>"#,
@@ -128,10 +127,10 @@ struct RecordingPlot {
         return lines
     }
 
-    /// Runs of points without a break.
+    /// Returns runs of points without a break.
     private func runs(of column: SeriesBody.Column) -> [[Int]] {
         var runs: [[Int]] = [[]]
-        // According to the API all lists have the same length, but a daemon of another version must not make this trap.
+        // The API's lists have equal length, but a daemon of another version must not make this trap.
         let count = min(series.t_ms.count, column.min.count, column.max.count, column.mean.count)
         for place in 0..<count {
             if column.mean[place] != nil {
@@ -203,8 +202,7 @@ extension Double {
 }
 
 extension String {
-    /// As the text of an element or an attribute: with XML's special characters escaped, and without the control
-    /// characters that it does not allow.
+    /// Text for an element or an attribute: XML's special characters escaped, forbidden control characters removed.
     var xmlEscaped: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -2,9 +2,8 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Recordings in words for people.
 enum RecordingText {
-    /// - Parameter names: what meters are called, by their ids.
+    /// - Parameter names: meter names by id.
     static func table(_ recordings: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
         for recording in recordings {
@@ -65,7 +64,7 @@ enum RecordingText {
 
     private static let gapsShown = 10
 
-    /// Readings are stored where they were taken.
+    /// - Throws: `CommandFailure` for another host's recording; only that host stores its readings.
     static func requireMine(_ recording: RecordingBody) throws {
         guard !recording.mine else { return }
         throw CommandFailure(
@@ -77,14 +76,14 @@ enum RecordingText {
         (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
     }
 
-    /// What the meter told besides readings when it began, and at its end where that differs.
+    /// Details other than readings at the start, and at the end where they differ.
     private static func told(_ recording: RecordingBody) -> [(String, String)] {
         let (start, end) = (recording.told_at_start, recording.told_at_end)
         let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()
         let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
         let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
-            // Of ten groups a person uses one or two.
+            // A person uses one or two of the ten groups.
             guard [before, group].contains(where: { $0.map { $0.charge_mAh != 0 || $0.energy_Wh != 0 } ?? false })
             else {
                 return nil
@@ -103,7 +102,6 @@ enum RecordingText {
         return "\(start), at the end \(end)"
     }
 
-    /// What a kind of file is called.
     private static func words(forFile kind: String) -> String {
         ImportFormat(rawValue: kind)?.title ?? kind
     }

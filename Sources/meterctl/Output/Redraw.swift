@@ -15,7 +15,8 @@ enum Redraw {
                 do {
                     try await client.lines("/v1/refreshes", as: RefreshLine.self) { _ in sink.yield() }
                 } catch {
-                    // Without them the picture is at most a second old. The next picture says better why they ended.
+                    // Without change events the picture is at most a second old. The next request reports why they
+                    // ended.
                 }
             }
             defer { group.cancelAll() }

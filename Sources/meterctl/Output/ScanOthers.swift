@@ -3,15 +3,14 @@ import GatewayAPI
 import ProgramKit
 import USBTransport
 
-/// Devices that are there but that the scan does not list as meters, as shown by `meterctl scan --all`.
+/// Devices other than the scan's meters, for `meterctl scan --all`.
 enum ScanOthers {
-    /// One device, over a radio or on USB.
     struct Entry: Encodable, Hashable {
         var device: String
         @NullCodable var name: String? = nil
         /// `ble`, `spp`, `usb`, or `network` for an ESPHome node.
         var transport: String
-        /// The adapter, device nodes, or where it is in the network.
+        /// Adapter, device nodes, or network address.
         var port: String
         var looks_like_meter: Bool
         var reason: String
@@ -22,7 +21,7 @@ enum ScanOthers {
         var others: [Entry]
     }
 
-    /// Those on this machine's USB, and those heard by the daemon's radios and in its network.
+    /// Devices on this machine's USB, and those that the daemon hears or finds in the network.
     static func all(_ client: ControlClient, _ nodes: [ScanNode]) async throws -> [Entry] {
         let heard: [ScanOther] = try await client.call(.get, "/v1/scan/others")
         return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) } + nodes.map { Entry($0) }

@@ -2,7 +2,6 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// The sync engine in words for people.
 enum SyncText {
     static func table(_ result: SyncResultBody) -> Table {
         var table = Table(["TYPE", "TOLD", "FETCHED", "UNCHANGED", "PARKED"])
@@ -60,7 +59,7 @@ enum SyncText {
         return table
     }
 
-    /// `12 changes`, and what they wait for if this host may only look.
+    /// `12 changes`, with the reason for waiting on a read-only host.
     private static func waiting(_ status: SyncStatusBody) -> String {
         let changes = "\(status.pending) changes"
         guard status.role == HostRole.readOnly.rawValue, status.pending > 0 else { return changes }
@@ -78,7 +77,6 @@ enum SyncText {
         return [network.kind, network.interface].compactMap { $0 }.joined(separator: " ")
     }
 
-    /// This host's clock compared with the cloud's.
     static func clock(aheadBy milliseconds: Int64) -> String {
         guard milliseconds != 0 else { return "as the cloud's" }
         let span = Formatting.age(milliseconds: Int64(clamping: milliseconds.magnitude))

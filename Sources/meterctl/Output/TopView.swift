@@ -3,12 +3,11 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// A key that `meterctl top` knows.
 enum TopKey: Hashable {
     case quit
     case up, down, pageUp, pageDown, first, last
 
-    /// What was typed: letters, and the sequences that terminals send for keys without one. Others are skipped.
+    /// Returns the known keys in the input: letters, and terminal sequences for keys without one.
     static func keys(in bytes: [UInt8]) -> [TopKey] {
         var keys: [TopKey] = []
         var rest = String(decoding: bytes, as: UTF8.self)[...]
@@ -51,15 +50,13 @@ enum TopKey: Hashable {
     }
 }
 
-/// What `meterctl top` shows: a heading, the meters, and what the keys do.
+/// The screen of `meterctl top`: a heading, the meters, and the keys.
 struct TopView {
     private var meters: [MeterStatus]
     private var heardAt: MonotonicTime
-    /// Why the daemon did not answer the last time; nil if it did.
+    /// Reason why the last request failed; nil if it succeeded.
     var failure: String?
-    /// The meter in the first row.
     private var offset = 0
-    /// Rows of meters that the last picture had.
     private var page = 1
 
     init(meters: [MeterStatus], at now: MonotonicTime) {
@@ -73,7 +70,7 @@ struct TopView {
         failure = nil
     }
 
-    /// - Returns: false if that was the end.
+    /// - Returns: false if the key quits.
     mutating func press(_ key: TopKey) -> Bool {
         switch key {
         case .quit: return false
@@ -92,7 +89,7 @@ struct TopView {
 
     // MARK: The picture
 
-    /// Lines around the meters: the heading, the names of the columns, and the last one.
+    /// Lines around the meters: the heading, the column names, and the footer.
     private static let frame = 3
 
     /// - Returns: `rows` lines at most, none wider than `columns`.

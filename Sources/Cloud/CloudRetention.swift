@@ -25,9 +25,8 @@ package actor CloudRetention {
 
     package func purge() async {
         guard clock.isConfirmed() else {
-            logger.notice(
-                "tombstones stay: nothing confirms this machine's calendar",
-                metadata: ["calendar": "\(clock.wallNow())"])
+            logger.warning(
+                "clock not confirmed: tombstones are kept", metadata: ["calendar": "\(clock.wallNow())"])
             return
         }
         do {
@@ -38,11 +37,11 @@ package actor CloudRetention {
             logger.info(
                 "tombstones purged",
                 metadata: [
-                    "count": "\(count)", "before": "\(cutoff)", "believed date": "\(today)",
+                    "count": "\(count)", "before": "\(cutoff)", "believed_date": "\(today)",
                     "calendar": "\(clock.wallNow())",
                 ])
         } catch {
-            logger.warning("tombstones cannot be purged", metadata: ["error": "\(words(for: error))"])
+            logger.warning("tombstone purge failed", metadata: ["error": "\(words(for: error))"])
         }
     }
 

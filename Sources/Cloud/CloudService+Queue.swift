@@ -75,7 +75,7 @@ extension CloudService {
         do {
             return try await self.change(change, at: place).isNews
         } catch {
-            logger.warning("a queue is not changed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning("queue change failed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
             return false
         }
     }
@@ -85,7 +85,7 @@ extension CloudService {
         do {
             for place in queues.update(try await engine.queues()) { await tellQueue(at: place) }
         } catch {
-            logger.warning("queues cannot be read", metadata: ["error": "\(error)"])
+            logger.warning("queue read failed", metadata: ["error": "\(error)"])
         }
     }
 
@@ -94,7 +94,7 @@ extension CloudService {
             guard let zone = try await engine.zone(place.zone) else { return }
             tell(try await engine.lease(of: place.meter, in: place.zone), meter: place.meter, in: zone)
         } catch {
-            logger.warning("a queue's change is not told", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning("queue change not sent", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
         }
     }
 
@@ -119,7 +119,7 @@ extension CloudService {
             lease = try await engine.standing(of: place.meter, in: place.zone)
             limits = try await engine.leaseLimits(at: clock.now())
         } catch {
-            logger.warning("a queue cannot be served", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning("queue check failed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
             return
         }
         guard let zone else { return }

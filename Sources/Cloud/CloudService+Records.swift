@@ -112,7 +112,7 @@ extension CloudService {
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(
-            "timeline lost: the store went back, and hosts bring what they have of the changes that it lacks",
+            "timeline lost: the store went back, hosts push the missing changes",
             metadata: ["zone": "\(zone)", "token": "\(token?.description ?? "-")"])
     }
 

@@ -179,7 +179,7 @@ extension CloudService {
         } catch let failure as CloudFailure {
             throw failure
         } catch {
-            logger.error("the engine failed", metadata: ["error": "\(error)"])
+            logger.error("store request failed", metadata: ["error": "\(error)"])
             throw CloudFailure(.internalError, "the cloud failed; its log says why")
         }
     }

@@ -157,7 +157,7 @@ final class EtcdClient: Sendable {
             state.current = (index + 1) % addresses.count
             return addresses.count > 1
         }
-        if isNews { logger.warning("another etcd member is asked", metadata: ["cause": "\(error)"]) }
+        if isNews { logger.warning("etcd member failed: next member in use", metadata: ["cause": "\(error)"]) }
     }
 
     private func wait(_ pause: Duration) async {

@@ -32,7 +32,7 @@ extension EtcdCloudEngine {
             failures = failure == nil ? 0 : failures + 1
             // A watch may end at any time; only one that cannot begin again is worth logging.
             if failures == 2, let failure {
-                logger.warning("etcd cannot be watched", metadata: ["cause": "\(failure)"])
+                logger.warning("etcd watch failed", metadata: ["cause": "\(failure)"])
             }
             await pause(Self.watchPause)
         }
@@ -82,7 +82,7 @@ extension EtcdCloudEngine {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
                 // The others also read all pulses every `repairInterval`.
-                logger.debug("renewals are not told to the other copies", metadata: ["cause": "\(error)"])
+                logger.debug("renewals not sent to other replicas", metadata: ["cause": "\(error)"])
             }
         }
     }
@@ -120,7 +120,7 @@ extension EtcdCloudEngine {
             case .queue, nil: break
             }
         } catch {
-            logger.warning("a change in etcd cannot be read", metadata: ["cause": "\(error)"])
+            logger.warning("etcd change not readable", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -132,12 +132,12 @@ extension EtcdCloudEngine {
                 do {
                     try await readNews(of: zone, head: entry, hear)
                 } catch let error as EtcdError where error.code == .damaged {
-                    logger.warning("a zone in etcd cannot be read", metadata: ["zone": "\(zone)", "cause": "\(error)"])
+                    logger.warning("etcd zone not readable", metadata: ["zone": "\(zone)", "cause": "\(error)"])
                 }
             }
             for (place, queue) in try await queues().queues { await hear(.queue(queue, place: place)) }
         } catch {
-            logger.warning("etcd cannot be read", metadata: ["cause": "\(error)"])
+            logger.warning("etcd read failed", metadata: ["cause": "\(error)"])
         }
     }
 

@@ -156,7 +156,7 @@ package struct HostedCloud: Sendable {
         do {
             try store.close()
         } catch {
-            logger.warning("store not closed", metadata: ["cause": "\(error)"])
+            logger.warning("store close failed", metadata: ["cause": "\(error)"])
         }
     }
 

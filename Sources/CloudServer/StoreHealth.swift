@@ -81,7 +81,7 @@ package actor StoreHealth {
 
     private func lookForWarnings() async {
         let new = reason == nil ? await warn() : nil
-        if let new, warning == nil { logger.warning("the cloud needs somebody", metadata: ["cause": "\(new)"]) }
+        if let new, warning == nil { logger.warning("cloud needs attention", metadata: ["cause": "\(new)"]) }
         warning = new
     }
 
@@ -89,9 +89,9 @@ package actor StoreHealth {
         let old = reason
         reason = new
         if let new, old == nil {
-            logger.error("the store is not well", metadata: ["cause": "\(new)"])
+            logger.error("store failed", metadata: ["cause": "\(new)"])
         } else if new == nil, let old {
-            logger.notice("the store is well again", metadata: ["was": "\(old)"])
+            logger.notice("store recovered", metadata: ["was": "\(old)"])
         }
     }
 }

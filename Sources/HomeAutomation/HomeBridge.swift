@@ -155,7 +155,7 @@ package actor HomeBridge {
             case .subscriptionRefused(let cause):
                 hearsRequests = false
                 logger.warning(
-                    "the broker does not let this host listen: requests will not be heard",
+                    "broker refused the subscription: no requests arrive",
                     metadata: ["cause": "\(cause)"])
             }
         }

@@ -13,24 +13,24 @@ extension Logger {
             // The same trouble again is not news.
             var values: Metadata = ["cause": "\(cause.message)", "retry_ms": "\(wait.milliseconds)"]
             if let next = cause.next { values["next"] = "\(next)" }
-            log(level: isNew ? .warning : .debug, "no broker", metadata: values)
+            log(level: isNew ? .warning : .debug, "broker not connected", metadata: values)
         case .announced(let meter): info("meter announced", metadata: ["meter.id": "\(meter)"])
-        case .removed(let meter): info("meter taken back", metadata: ["meter.id": "\(meter)"])
+        case .removed(let meter): info("meter withdrawn", metadata: ["meter.id": "\(meter)"])
         case .yielded(let meter, let holder):
             info(
-                "another host speaks for a meter",
+                "meter published by another host",
                 metadata: ["meter.id": "\(meter)", "holder": "\(holder ?? "unknown")"])
-        case .homeAssistantStarted: debug("Home Assistant started: everything is told anew")
+        case .homeAssistantStarted: debug("Home Assistant started: all meters are announced again")
         case .requested(let meter, let request):
-            info("request over the broker", metadata: ["meter.id": "\(meter)", "request": "\(request)"])
+            info("broker request received", metadata: ["meter.id": "\(meter)", "request": "\(request)"])
         case .requestRefused(let key, let cause):
-            info("request over the broker refused", metadata: ["meter": "\(key)", "cause": "\(cause)"])
+            info("broker request refused", metadata: ["meter": "\(key)", "cause": "\(cause)"])
         case .requestsIgnored(let count):
-            warning("too many requests over the broker", metadata: ["ignored": "\(count)"])
+            warning("broker requests dropped: too many", metadata: ["ignored": "\(count)"])
         case .publishRefused(let topic, let cause):
-            warning("the broker does not take a message", metadata: ["topic": "\(topic)", "cause": "\(cause)"])
+            warning("broker refused a message", metadata: ["topic": "\(topic)", "cause": "\(cause)"])
         case .backlogFull:
-            warning("no room for more readings while there is no broker: the oldest are dropped")
+            warning("backlog full: oldest readings dropped until the broker connects")
         }
     }
 }

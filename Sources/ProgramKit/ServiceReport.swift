@@ -56,7 +56,7 @@ package struct ServiceReport: Service {
         do {
             try body()
         } catch {
-            logger.warning("the service manager cannot be told", metadata: ["cause": "\(error)"])
+            logger.warning("service manager not notified", metadata: ["cause": "\(error)"])
         }
     }
 }

@@ -214,10 +214,10 @@ package actor Proxies: RadioSource, RadioSlots {
         case .heard(let list): heard(list, by: place, at: now)
         case .link(let address, let event): happened(event, to: address, over: place)
         case .noteRetry(let cause):
-            logger.info("proxy is connected to again", metadata: metadata(of: place, cause: cause))
+            logger.info("proxy reconnect started", metadata: metadata(of: place, cause: cause))
             guard let address = proxies[place].address else { return }
             remedied(AdapterRemedy(adapter: address, words: "the proxy is connected to again", cause: cause))
-        case .noteRecovered: logger.info("proxy well again", metadata: proxies[place].metadata)
+        case .noteRecovered: logger.info("proxy recovered", metadata: proxies[place].metadata)
         }
     }
 
@@ -248,7 +248,7 @@ package actor Proxies: RadioSource, RadioSlots {
         metadata["state"] = "\(proxies[place].state.rawValue)"
         metadata["before"] = "\(before.rawValue)"
         let isRoutine = [proxies[place].state, before].allSatisfy { [.searching, .idle, .starting].contains($0) }
-        logger.log(level: isRoutine ? .debug : .warning, "proxy state", metadata: metadata)
+        logger.log(level: isRoutine ? .debug : .warning, "proxy state changed", metadata: metadata)
     }
 
     private func metadata(of place: Int, cause: String?) -> Logger.Metadata {

@@ -64,7 +64,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             } catch let error as HTTPParserError {
                 throw error
             } catch {
-                logger.debug("a request failed", metadata: ["cause": "\(error)"])
+                logger.debug("request handler failed", metadata: ["cause": "\(error)"])
                 return Response(status: .internalServerError)
             }
         }

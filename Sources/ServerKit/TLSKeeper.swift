@@ -76,13 +76,14 @@ package final class TLSKeeper: Sendable {
             (state.report.fingerprint, state.report.end) = (certificate.fingerprint, certificate.end)
             (state.report.error, state.renewal) = (nil, renewal ?? state.renewal)
             if state.stamp != nil {
-                logger.notice("another certificate is in use", metadata: ["sha256": "\(certificate.fingerprint)"])
+                logger.notice("certificate replaced", metadata: ["sha256": "\(certificate.fingerprint)"])
             }
         } catch {
             state.report.error = "\(error)"
             if now >= state.renewal { state.renewal = now + Self.pause }
-            let consequence = state.context == nil ? "https is not served" : "the old certificate stays in use"
-            logger.warning("\(consequence)", metadata: ["cause": "\(error)"])
+            let message: Logger.Message =
+                state.context == nil ? "https not started" : "old certificate stays in use"
+            logger.warning(message, metadata: ["cause": "\(error)"])
         }
         // Others' files may have changed since the reading, so keep the earlier stamp. Our own may just have been
         // written.

@@ -105,7 +105,7 @@ actor CloudMember: CloudJoining {
         do throws(GatewayError) {
             _ = try await join(request)
         } catch {
-            logger.error("this host could not join the cloud that it serves", metadata: ["cause": "\(error)"])
+            logger.error("own cloud not joined", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -119,11 +119,11 @@ actor CloudMember: CloudJoining {
             await endActive()
             try await begin(moved)
             logger.notice(
-                "the cloud that this host serves has another address",
+                "own cloud has a new address",
                 metadata: ["before": "\(membership.urls)", "now": "\(url)"])
         } catch {
             logger.error(
-                "this host does not reach the cloud that it serves", metadata: ["url": "\(url)", "cause": "\(error)"])
+                "own cloud unreachable", metadata: ["url": "\(url)", "cause": "\(error)"])
         }
     }
 
@@ -291,7 +291,7 @@ actor CloudMember: CloudJoining {
         active = begun
         await dependencies.directory.use(keeper)
         startSink.yield(begun)
-        logger.notice("member of a cloud", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
+        logger.notice("cloud membership active", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
     }
 
     private func operate(_ active: Active) async {
@@ -347,7 +347,8 @@ actor CloudMember: CloudJoining {
             try await dependencies.store.keepLeaseSession(dependencies.identity.session)
         } catch {
             logger.error(
-                "after a crash this host will have to wait for its own leases", metadata: ["cause": "\(error)"])
+                "lease session not stored: after a crash this host waits for its own leases",
+                metadata: ["cause": "\(error)"])
         }
     }
 
@@ -355,7 +356,7 @@ actor CloudMember: CloudJoining {
         do throws(StoreError) {
             return try await dependencies.store.leaseTokens(in: zone)
         } catch {
-            logger.error("the tokens of earlier leases are not known", metadata: ["cause": "\(error)"])
+            logger.error("lease tokens not read", metadata: ["cause": "\(error)"])
             return [:]
         }
     }
@@ -366,7 +367,7 @@ actor CloudMember: CloudJoining {
             try await dependencies.store.keepLeaseToken(token, of: meter, in: active.membership.zone)
         } catch {
             logger.error(
-                "after a restart this host will not know how far the meter's tokens had got",
+                "lease token not stored: a restart forgets it",
                 metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }
     }

@@ -145,14 +145,14 @@ private struct OwnCloudService: Service {
             for await event in events {
                 switch event {
                 case .running(let port):
-                    if isKnown { logger.notice("the cloud is served now") }
+                    if isKnown { logger.notice("cloud started") }
                     isKnown = false
                     announcer?.announce(cloud.offers(port: port))
                     for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }
                 case .unserved(let failure):
                     if !isKnown {
                         logger.warning(
-                            "the cloud is not served yet; meters go on without it",
+                            "cloud not started yet: meters continue without it",
                             metadata: ["cause": "\(failure.message)", "next": "\(failure.next)"])
                     }
                     isKnown = true

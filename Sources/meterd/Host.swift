@@ -188,11 +188,11 @@ struct Host {
 
     private func tellOfTheStore() {
         if let setAside = store.setAside {
-            logger.error("a new store was begun", metadata: ["cause": "\(setAside.message)"])
+            logger.error("new store started", metadata: ["cause": "\(setAside.message)"])
         }
         if let replaced = store.identity.replaced {
             logger.warning(
-                "the store came from another machine: this host has a new id and has to join its cloud anew",
+                "store copied from another machine: this host has a new id and must join its cloud again",
                 metadata: ["was": "\(replaced)", "is": "\(store.identity.host)"])
         }
     }

@@ -41,7 +41,7 @@ final class StoreWatch: Sendable {
             return isTold != (trouble != nil)
         }
         if isNews { changes.mark(.host) }
-        if isNews, let trouble { logger.error("the store is gone", metadata: ["cause": "\(trouble)"]) }
+        if isNews, let trouble { logger.error("store file lost", metadata: ["cause": "\(trouble)"]) }
         return trouble
     }
 }

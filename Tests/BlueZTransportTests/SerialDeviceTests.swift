@@ -99,7 +99,7 @@ struct SerialDeviceTests {
         try await withRadios([0: silent], timing: timing, files: tree.files()) { bench in
             // A status from before the third step, read just before the book, is not taken.
             let status = try await bench.status {
-                $0.recoveries >= 3 && !bench.book.entries(saying: "adapter's chip was reset").isEmpty
+                $0.recoveries >= 3 && !bench.book.entries(saying: "adapter chip reset").isEmpty
             }
             // Silent for another 20 ms, it has failed: the last step was the last.
             #expect([.recovering, .failed].contains(status.state))

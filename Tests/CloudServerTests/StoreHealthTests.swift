@@ -31,7 +31,7 @@ struct StoreHealthTests {
         store.fail(with: nil)
         clock.advance(by: .seconds(2))
         #expect(await health.fault() == nil)
-        #expect(log.entries.map(\.message) == ["the store is not well", "the store is well again"])
+        #expect(log.entries.map(\.message) == ["store failed", "store recovered"])
     }
 
     @Test func afterAFailedWrite_onlyARealOneHeals_triedEachTenSeconds() async {
@@ -54,7 +54,7 @@ struct StoreHealthTests {
         let health = health()
         for number in 0..<5 { await health.failed("disk full \(number)") }
 
-        #expect(log.entries.map(\.message) == ["the store is not well"])
+        #expect(log.entries.map(\.message) == ["store failed"])
     }
 
     @Test func warning_isThatOfTheLastLook_andOneLine() async {
@@ -67,7 +67,7 @@ struct StoreHealthTests {
             #expect(await health.warning == "clock")
             clock.advance(by: .seconds(2))
         }
-        #expect(log.entries.map(\.message) == ["the cloud needs somebody"])
+        #expect(log.entries.map(\.message) == ["cloud needs attention"])
         warning.withLock { $0 = nil }
         #expect(await health.fault() == nil)
         #expect(await health.warning == nil)

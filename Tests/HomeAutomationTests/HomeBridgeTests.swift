@@ -151,7 +151,7 @@ struct HomeBridgeTests {
 
         let late = bench.broker.now.published.filter { $0.topic == topics.backlog(Self.id) }.map(\.text)
         #expect(late == late.sorted())
-        #expect(bench.log.entries(saying: "no broker").first?.level == .warning)
+        #expect(bench.log.entries(saying: "broker not connected").first?.level == .warning)
         #expect(bench.log.entries(saying: "broker connected").last?.values["outage"] != nil)
     }
 
@@ -211,7 +211,7 @@ struct HomeBridgeTests {
             await bench.broker.until { $0.count(topics.discovery(Self.id)) == 2 }
         }
 
-        #expect(bench.log.entries(saying: "Home Assistant started: everything is told anew").count == 1)
+        #expect(bench.log.entries(saying: "Home Assistant started: all meters are announced again").count == 1)
     }
 
     /// However much a stranger sends, the meters' own words still go out.

@@ -116,6 +116,6 @@ struct ServiceReportTests {
 
         running.cancel()
         try await running.value
-        #expect(log.entries(saying: "the service manager cannot be told").count == 3)
+        #expect(log.entries(saying: "service manager not notified").count == 3)
     }
 }

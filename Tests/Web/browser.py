@@ -40,7 +40,7 @@ class Daemon(Demo):
 
     def start(self):
         super().start(SOON)
-        self.url = self.wait_for(r"the web page is served .*url=(http://\S+)", SOON).group(1).rstrip("/")
+        self.url = self.wait_for(r"web page started .*url=(http://\S+)", SOON).group(1).rstrip("/")
         wait("four meters have data", lambda: self.fetch("/v1/status").count('"data-available"') == 4)
 
     def fetch(self, path):

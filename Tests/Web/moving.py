@@ -177,7 +177,7 @@ def main():
         browser = None
         try:
             daemon.start()
-            daemon.url = arguments.page or daemon.wait_for(r"the web page is served .*url=(http://\S+)", 60).group(1).rstrip("/")
+            daemon.url = arguments.page or daemon.wait_for(r"web page started .*url=(http://\S+)", 60).group(1).rstrip("/")
             meter.start()
             daemon.must("connect", meter.wait_for(r"(/dev/pts/\d+)").group(1), "--model", "um25c", "--id", METER)
             daemon.must("set", METER, "name=Phone")

@@ -126,7 +126,7 @@ def alone(binaries, folder):
     """A meterd that starts without meters, and its page's address."""
     daemon = Meterd(binaries, folder, environment={"METERD_WEB_LISTEN": "127.0.0.1:0"})
     daemon.start()
-    return daemon, daemon.wait_for(r"the web page is served .*url=(http://\S+)", 60).group(1).rstrip("/")
+    return daemon, daemon.wait_for(r"web page started .*url=(http://\S+)", 60).group(1).rstrip("/")
 
 
 def many(binaries, camera):

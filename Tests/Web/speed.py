@@ -303,7 +303,7 @@ def main():
         meter.start()
         port = meter.wait_for(r"(/dev/pts/\d+)").group(1)
         daemon.start()
-        url = daemon.wait_for(r"the web page is served .*url=(http://\S+)", 60).group(1).rstrip("/")
+        url = daemon.wait_for(r"web page started .*url=(http://\S+)", 60).group(1).rstrip("/")
         daemon.must("connect", port, "--model", "km003c", "--id", METER)
         daemon.must("set", METER, "poll-interval=40ms")
         chrome = Chrome(folder)

@@ -92,7 +92,7 @@ final class PairingAgent: @unchecked Sendable {
         owner = ""
         if reason != problem {
             problem = reason
-            logger.info("no agent for bluetoothd: no system bus", metadata: ["cause": "\(reason)"])
+            logger.info("pairing agent unavailable: no system bus", metadata: ["cause": "\(reason)"])
         }
         reopening = loop.schedule(at: loop.now + Self.reopenInterval) { [weak self] in self?.open() }
         perform(machine.daemonVanished())
@@ -176,7 +176,7 @@ final class PairingAgent: @unchecked Sendable {
     private func ownerChanged(_ new: String) {
         guard new != owner else { return }
         owner = new
-        logger.debug("bluetoothd on the bus", metadata: ["there": "\(!new.isEmpty)"])
+        logger.debug("bluetoothd presence changed", metadata: ["present": "\(!new.isEmpty)"])
         var actions = machine.daemonVanished()
         bus?.forgetCalls()
         if !new.isEmpty { actions += machine.daemonAppeared() }
@@ -193,12 +193,12 @@ final class PairingAgent: @unchecked Sendable {
     private func becameDefault(_ error: BusError?) {
         note(error)
         perform(machine.becameDefault(error: error?.description))
-        if error == nil { logger.debug("bluetoothd's agent", metadata: ["stands": "true"]) }
+        if error == nil { logger.debug("pairing agent registered") }
     }
 
     private func note(_ error: BusError?) {
         guard let error, error.description != machine.refusal else { return }
-        logger.warning("bluetoothd has no agent of ours", metadata: ["cause": "\(error)"])
+        logger.warning("pairing agent refused by bluetoothd", metadata: ["cause": "\(error)"])
     }
 
     private func asked(_ sender: String, _ member: String, _ path: String?) -> Result<[BusValue], BusError> {
@@ -208,7 +208,7 @@ final class PairingAgent: @unchecked Sendable {
         let request = AgentMachine.Request(member, device)
         let answer = machine.answer(request)
         logger.info(
-            "bluetoothd asks its agent",
+            "pairing agent asked by bluetoothd",
             metadata: [
                 "question": "\(member)", "device": "\(device.map { "\($0.address)" } ?? path ?? "")",
                 "answer": "\(answer)",

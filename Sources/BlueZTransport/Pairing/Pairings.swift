@@ -108,7 +108,7 @@ final class Pairings: @unchecked Sendable {
         case .userPasskeyRequest: kernel.send(.userPasskey(device, nil), to: adapter.index)
         case .newLinkKey:
             attempts[key]?.paired()
-            logger.info("paired", metadata: metadata)
+            logger.info("pairing completed", metadata: metadata)
         case .authenticationFailed(_, let status), .connectFailed(_, let status):
             attempts[key]?.failed(status)
             metadata["cause"] = "\(status.words)"
@@ -131,7 +131,7 @@ final class Pairings: @unchecked Sendable {
     }
 
     private func sendPIN(_ device: RadioAddress, _ key: AgentDevice, _ metadata: Logger.Metadata) {
-        logger.info("pairing with a PIN", metadata: metadata)
+        logger.info("pairing PIN sent", metadata: metadata)
         attempts[key]?.pinSent()
         kernel.send(.pinCodeReply(device, pin: configuration.pin), to: key.adapter)
     }

@@ -67,7 +67,7 @@ final class KernelConnection: @unchecked Sendable {
         let isAbsent = problem.code == EAFNOSUPPORT || problem.code == EPROTONOSUPPORT
         logger.log(
             level: isAbsent ? .info : .warning,
-            isAbsent ? "no Bluetooth in this kernel" : "Bluetooth management channel not open",
+            isAbsent ? "kernel has no Bluetooth" : "Bluetooth management channel not opened",
             metadata: ["cause": "\(problem)"])
     }
 
@@ -75,7 +75,7 @@ final class KernelConnection: @unchecked Sendable {
         faults += 1
         // Logs the first, then ever fewer.
         guard faults & (faults - 1) == 0 else { return }
-        logger.warning("malformed Bluetooth packet", metadata: ["cause": "\(fault)", "count": "\(faults)"])
+        logger.warning("malformed Bluetooth packet ignored", metadata: ["cause": "\(fault)", "count": "\(faults)"])
     }
 
     // MARK: Commands and events

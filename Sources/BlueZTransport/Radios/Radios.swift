@@ -192,7 +192,7 @@ package actor Radios: RadioSource, RadioSlots {
             let list = try? ControllerIndexList(parameters)
         else { return }
         for index in list.indexes where place(of: index) == nil { added(index) }
-        if list.indexes.isEmpty { logger.info("no Bluetooth adapter") }
+        if list.indexes.isEmpty { logger.info("no Bluetooth adapter found") }
     }
 
     private func added(_ index: UInt16) {
@@ -203,7 +203,7 @@ package actor Radios: RadioSource, RadioSlots {
             mode: configuration.search, isShared: configuration.files.isOnBoard(name))
         chipResets.prepare(&machine, of: name)
         present.append(PresentAdapter(index: index, machine: machine, since: loop.wallNow))
-        logger.info("adapter there", metadata: ["adapter.name": "\(name)"])
+        logger.info("adapter added", metadata: ["adapter.name": "\(name)"])
         let now = loop.now
         update(index, at: now) { $0.begin(at: now) }
         lookAtDemand()
@@ -214,7 +214,7 @@ package actor Radios: RadioSource, RadioSlots {
         let adapter = present.remove(at: place)
         changed()
         kernel.forget(index)
-        logger.warning("adapter gone", metadata: adapter.metadata)
+        logger.warning("adapter removed", metadata: adapter.metadata)
         guard let address = adapter.address else { return }
         gone[address] = adapter.goneStatus(at: loop.now, since: loop.wallNow)
         tell(sightings.adapterLost(address) { _ in false })
@@ -223,7 +223,7 @@ package actor Radios: RadioSource, RadioSlots {
     private func leaveAlone(_ place: Int) {
         let adapter = present.remove(at: place)
         kernel.forget(adapter.index)
-        logger.info("adapter left alone, as the configuration says", metadata: adapter.metadata)
+        logger.info("adapter excluded by the configuration", metadata: adapter.metadata)
     }
 
     private func place(of index: UInt16) -> Int? { present.firstIndex { $0.index == index } }
@@ -261,21 +261,21 @@ package actor Radios: RadioSource, RadioSlots {
             }
         case .note(let remedy, let reason):
             logger.warning(
-                "adapter looked after",
+                "adapter remedy started",
                 metadata: adapter.metadata.merging(["remedy": "\(remedy.words)", "cause": "\(reason)"]) { $1 })
             guard let address = adapter.address else { return }
             remedied(AdapterRemedy(adapter: address, words: remedy.words, cause: reason))
-        case .noteRecovered: logger.info("adapter well again", metadata: adapter.metadata)
+        case .noteRecovered: logger.info("adapter recovered", metadata: adapter.metadata)
         case .noteBondableContested:
-            logger.warning("another program keeps switching Bondable off", metadata: adapter.metadata)
+            logger.warning("Bondable switched off by another program", metadata: adapter.metadata)
         }
     }
 
     private func chipWasReset(_ adapter: PresentAdapter, isDone: Bool) {
         if isDone {
-            logger.info("adapter's chip was reset", metadata: adapter.metadata)
+            logger.info("adapter chip reset", metadata: adapter.metadata)
         } else {
-            logger.warning("adapter's chip was not reset", metadata: adapter.metadata)
+            logger.warning("adapter chip reset failed", metadata: adapter.metadata)
         }
         let now = loop.now
         update(adapter.index, at: now) { $0.chipReset(isDone: isDone, at: now) }
@@ -289,7 +289,7 @@ package actor Radios: RadioSource, RadioSlots {
         metadata["before"] = "\(before.rawValue)"
         if let trouble = adapter.machine.trouble { metadata["cause"] = "\(trouble)" }
         let isRoutine = [adapter.state, before].allSatisfy { [.searching, .idle, .starting].contains($0) }
-        logger.log(level: isRoutine ? .debug : .warning, "adapter state", metadata: metadata)
+        logger.log(level: isRoutine ? .debug : .warning, "adapter state changed", metadata: metadata)
         guard !adapter.machine.isListening, let address = adapter.address else { return }
         let adapters = present
         tell(sightings.adapterLost(address) { adapters.isLinked($0) })

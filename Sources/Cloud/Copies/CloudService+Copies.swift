@@ -32,7 +32,7 @@ extension CloudService {
             guard !heartbeats.wasGivenUp else {
                 // Cut off for too long: the others removed the hosts that wait here from their queues, so these queue
                 // again.
-                logger.warning("the other copies had given this one up; those who wait through it queue again")
+                logger.warning("replica was removed by others: its waiting hosts queue again")
                 becomeAnother()
                 hub.endQueues()
                 return
@@ -44,7 +44,7 @@ extension CloudService {
             for silent in life.detector.look(at: marks, now: clock.now()) { try await giveUp(silent) }
             life.isBlind = false
         } catch {
-            if !life.isBlind { logger.warning("other copies are not looked after", metadata: ["error": "\(error)"]) }
+            if !life.isBlind { logger.warning("replica check failed", metadata: ["error": "\(error)"]) }
             life.isBlind = true
         }
     }
@@ -53,8 +53,8 @@ extension CloudService {
         // From now on that replica must use another id.
         guard try await engine.giveUp(silent.copy, seen: silent.mark) else { return }
         let places = queues.places(waitedAtThrough: silent.copy)
-        logger.info(
-            "a copy is given up", metadata: ["copy": "\(silent.copy)", "queues": "\(places.count)"])
+        logger.notice(
+            "replica removed", metadata: ["copy": "\(silent.copy)", "queues": "\(places.count)"])
         for place in places {
             let queue = try await change(.leaveAll(of: silent.copy), at: place)
             if queue.isNews { await tellQueue(at: place) }

@@ -62,7 +62,7 @@ extension CloudService {
             } catch {
                 if post.failed(delivery.parcel, to: other) {
                     logger.warning(
-                        "a copy of this cloud cannot be reached: what is measured through it is not seen here",
+                        "replica unreachable: its hosts' readings are missing here",
                         metadata: ["copy": "\(other)", "address": "\(delivery.address)", "cause": "\(error)"])
                 }
                 try? await clock.sleep(clock.now() + Self.retryInterval)

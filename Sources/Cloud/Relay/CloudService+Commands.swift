@@ -95,7 +95,7 @@ extension CloudService {
             guard let found else { return end.answer }
             return end.wasClaimed ? found.outcome ?? end.answer : await outcome(of: found, key)
         } catch {
-            logger.warning("what became of a command is not known", metadata: ["command": "\(key.requestID)"])
+            logger.warning("command outcome unknown", metadata: ["command": "\(key.requestID)"])
             var answer = RelayCommandAnswer(.timedOut, message: "the cloud does not know (\(error.message))")
             answer.holderName = order.holderName
             return answer
@@ -209,7 +209,7 @@ extension CloudService {
 
     func answer(_ request: RelayOutcomeRequest, _ key: PendingKey, by host: HostID) throws(CloudFailure) {
         let isNews = try commands.answer(key, by: host, token: request.token, request.answer)
-        if !isNews { logger.debug("an outcome for which nobody waits", metadata: ["command": "\(key.requestID)"]) }
+        if !isNews { logger.debug("command outcome ignored: nobody waits", metadata: ["command": "\(key.requestID)"]) }
     }
 
     func forgetCommands(_ ages: inout CommandAges) async {
@@ -217,7 +217,7 @@ extension CloudService {
             let old = ages.look(at: try await engine.commandMarks(), now: clock.now())
             if !old.isEmpty { try await engine.forget(old) }
         } catch {
-            logger.warning("old commands cannot be deleted", metadata: ["error": "\(error)"])
+            logger.warning("deletion of old commands failed", metadata: ["error": "\(error)"])
         }
     }
 

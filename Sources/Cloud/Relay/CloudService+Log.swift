@@ -54,7 +54,7 @@ extension CloudService {
                         return try await self.ask(other) { $0.log = question }.log.map { LogAnswer($0) }
                     } catch {
                         self.logger.info(
-                            "the hosts at another copy are not asked for their logs",
+                            "log query to replica failed",
                             metadata: ["copy": "\(other)", "cause": "\(error.message)"])
                         return nil
                     }
@@ -94,7 +94,7 @@ extension CloudService {
         (said.cut, said.shared) = (part.cut, part.shared)
         let isNews = try logs.answer(key, by: member.host, said, bytes: bytes)
         if !isNews {
-            logger.debug("a part of a log for which nobody waits", metadata: ["question": "\(key.requestID)"])
+            logger.debug("log part ignored: nobody waits", metadata: ["question": "\(key.requestID)"])
         }
     }
 

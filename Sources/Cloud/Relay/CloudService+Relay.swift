@@ -100,7 +100,7 @@ extension CloudService {
             relayLease(standing.record, of: place.meter, in: zone)
         } catch {
             logger.warning(
-                "who has a watched meter is not known", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+                "lease of a watched meter not read", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
         }
     }
 }

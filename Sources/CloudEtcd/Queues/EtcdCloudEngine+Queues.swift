@@ -58,7 +58,7 @@ extension EtcdCloudEngine {
                 waiters = queue
             }
         } catch {
-            logger.warning("a queue cannot be read", metadata: ["meter": "\(place.meter)", "cause": "\(error)"])
+            logger.warning("etcd queue not readable", metadata: ["meter": "\(place.meter)", "cause": "\(error)"])
         }
         return QueueState(waiters: waiters, version: UInt64(clamping: revision))
     }

@@ -52,7 +52,7 @@ final class WebProxies: Sendable {
         }
         if isFirst {
             logger.warning(
-                "a proxy's prefix is ignored: it is not a path such as /meters",
+                "proxy prefix ignored: not a path such as /meters",
                 metadata: ["prefix": "\(values.joined(separator: ", ").prefix(80).visible)"])
         }
         return nil

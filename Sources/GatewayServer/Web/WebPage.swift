@@ -106,7 +106,7 @@ package actor WebPage {
         do throws(GatewayError) {
             change(to: try dependencies.repository.read())
         } catch {
-            logger.error("the web page stays on this machine", metadata: ["cause": "\(error)"])
+            logger.error("web page not opened to the network", metadata: ["cause": "\(error)"])
             change(to: nil)
         }
         await withTaskGroup(of: Void.self) { group in
@@ -155,7 +155,7 @@ package actor WebPage {
         body.viewer = path.viewer.map { "\($0)/from-url/\(body.url.percentEncoded)/" }
         body.ends = duration.map { (dependencies.wallNow() + $0).description }
         logger.notice(
-            "an address for the Firefox Profiler was made",
+            "profiler address created",
             metadata: ["kind": "\(path.kind)", "meters": "\(request.meters.count)", "ends": "\(body.ends ?? "never")"])
         return body
     }
@@ -297,14 +297,14 @@ package actor WebPage {
     private func servesIngress(on port: Int, of host: String) {
         ingressPort = port
         logger.notice(
-            "Home Assistant's ingress is served", metadata: ["listen": "\(IPAddress.authority(host, port))"])
+            "ingress for Home Assistant started", metadata: ["listen": "\(IPAddress.authority(host, port))"])
     }
 
     private func warn(_ ingress: WebIngress, _ cause: any Error) {
         let failure = ListenFailure(
             cause, at: IPAddress.authority(ingress.host, ingress.port), setting: "[web] ingress in meterd.toml",
             holder: { dependencies.portHolder(ingress.port) })
-        logger.warning("Home Assistant's ingress is not served yet", metadata: ["cause": "\(failure.message)"])
+        logger.warning("ingress for Home Assistant not started yet", metadata: ["cause": "\(failure.message)"])
     }
 
     /// Stores changed credentials of a plan, unless a newer plan replaced it.
@@ -319,7 +319,7 @@ package actor WebPage {
         guard plan.number == self.plan.number else { return }
         (self.port, error) = (port, nil)
         logger.notice(
-            "the web page is served",
+            "web page started",
             metadata: ["url": "\(listening().urls.first ?? "")", "login": "\(plan.opening != nil)"])
         if let host = plan.opening?.host, !IPAddress.isLoopback(host) {
             dependencies.announcer?.announce(Self.offers(port: port, tls: dependencies.tls?.report()))
@@ -347,7 +347,7 @@ package actor WebPage {
             setting: plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen",
             holder: { dependencies.portHolder(plan.opening?.port ?? dependencies.port) })
         error = failure
-        if isFirst { logger.warning("the web page is not served yet", metadata: ["cause": "\(failure.message)"]) }
+        if isFirst { logger.warning("web page not started yet", metadata: ["cause": "\(failure.message)"]) }
         settle()
     }
 

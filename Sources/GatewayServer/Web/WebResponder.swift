@@ -102,7 +102,7 @@ package struct WebResponder: HTTPResponder {
     private func log(_ request: Request) {
         let user = request.head.headerFields.value(of: "x-remote-user-name")
         logger.notice(
-            "somebody changed something through Home Assistant",
+            "change made through Home Assistant",
             metadata: [
                 "user": "\(user.map { String($0.prefix(80)).visible } ?? "not named")", "method": "\(request.method)",
                 "path": "\(String(request.uri.path.prefix(200)).visible)",

@@ -31,7 +31,7 @@ extension ChannelFailure {
         case EMLINK:
             return ChannelFailure(
                 .adapter,
-                "The adapter \(link.adapter) bears no further link. Disconnect another meter, or plug in another adapter."
+                "The adapter \(link.adapter) has no free link. Disconnect another meter, or plug in another adapter."
             )
         case EAFNOSUPPORT, EPROTONOSUPPORT, ESOCKTNOSUPPORT:
             return ChannelFailure(

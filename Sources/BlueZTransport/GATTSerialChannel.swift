@@ -216,7 +216,7 @@ extension ChannelFailure {
         switch reason {
         case .operation(_, .refused(let error)) where error.wantsSecurity:
             return ChannelFailure(
-                .unsuitable, "\(meter) wants pairing, which meters known here do not: \(reason).")
+                .unsuitable, "\(meter) requires pairing, unlike the meters known here: \(reason).")
         case .noProfile, .operation(_, .refused), .operation(_, .malformed), .operation(_, .misbehaved):
             return ChannelFailure(.unsuitable, "\(meter) is not a meter known here: \(reason).")
         case .operation(.sending, .timedOut), .tooMuchToSend:

@@ -41,7 +41,7 @@ extension EtcdCloudEngine {
                 if try await client.commit(transaction).succeeded { return decision.answer }
                 tried = (value, decision.answer)
             }
-            throw EtcdError(.overloaded, "others change the command \(id) all the time. Try again")
+            throw EtcdError(.overloaded, "too many others change the command \(id). Try again")
         }
     }
 

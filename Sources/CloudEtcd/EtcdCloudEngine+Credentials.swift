@@ -118,7 +118,7 @@ extension EtcdCloudEngine {
 
     static func read(_ entry: EtcdEntry) throws(EtcdError) -> Credential {
         guard let credential = try StoredCredential(entry).credential else {
-            throw EtcdError(damaged: entry.key, "something in this token means nothing")
+            throw EtcdError(damaged: entry.key, "this token has an invalid value")
         }
         return credential
     }
@@ -148,7 +148,7 @@ extension EtcdCloudEngine {
     /// Repeats `body` until it returns true; false means that another writer was quicker.
     private func inRounds(_ body: () async throws -> Bool) async throws {
         for _ in 0..<100 where try await body() { return }
-        throw EtcdError(.overloaded, "others change the same token all the time. Try again")
+        throw EtcdError(.overloaded, "too many others change the same token. Try again")
     }
 }
 

@@ -21,7 +21,7 @@ extension EtcdCloudEngine {
             for _ in 0..<10 {
                 if let list = try await readChanges(of: type, in: zone, id, after: token, limit: limit) { return list }
             }
-            throw EtcdError(.overloaded, "etcd is compacted all the time. See --auto-compaction-retention of etcd")
+            throw EtcdError(.overloaded, "etcd is compacted too often. See --auto-compaction-retention of etcd")
         }
     }
 

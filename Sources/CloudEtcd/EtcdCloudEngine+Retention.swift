@@ -119,7 +119,7 @@ extension EtcdCloudEngine {
             transaction.success.append(.put(key: entry.key, value: try head.bytes))
             if try await client.commit(transaction).succeeded { return tombstones.count }
         }
-        throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+        throw EtcdError(.overloaded, "too many others write to \(zone). Try again")
     }
 
     // MARK: - The date from which ages count back

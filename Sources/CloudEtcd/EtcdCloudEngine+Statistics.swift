@@ -26,7 +26,7 @@ extension EtcdCloudEngine {
             guard !(try await client.status()).hasNoSpace else {
                 throw EtcdError(
                     .noSpace,
-                    "it is read and not written (alarm NOSPACE), and leases run out. \(EtcdError.quotaRemedy)")
+                    "etcd is read-only (alarm NOSPACE), and leases expire. \(EtcdError.quotaRemedy)")
             }
         }
     }

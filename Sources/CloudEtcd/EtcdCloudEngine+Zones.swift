@@ -18,7 +18,7 @@ extension EtcdCloudEngine {
             ]
             _ = try await client.commit(transaction)
             guard let zone = try await readZone(name) else {
-                throw EtcdError(damaged: keys.zone(name), "it is gone again")
+                throw EtcdError(damaged: keys.zone(name), "it is deleted again")
             }
             return zone
         }

@@ -135,7 +135,7 @@ package final class EtcdCloudEngine: CloudEngine {
         transaction.failure = [.range(EtcdRange(key: key))]
         let answer = try await client.commit(transaction)
         guard !answer.succeeded else { return id }
-        guard let entry = answer.range(0)?.entries.first else { throw EtcdError(damaged: key, "it is gone again") }
+        guard let entry = answer.range(0)?.entries.first else { throw EtcdError(damaged: key, "it is deleted again") }
         return try Zone.ID(entry)
     }
 }
@@ -165,7 +165,7 @@ struct StoreStart: Hashable, Sendable {
         guard found[4].entries.isEmpty else {
             throw EtcdError(
                 .badSetting,
-                "a cloud is on its way into this etcd and not all there yet. Run metercloud migrate, or restore, again "
+                "the move of a cloud into this etcd is not complete. Run metercloud migrate, or restore, again "
                     + "until it says that everything is in etcd")
         }
         guard let entry = found[0].entries.first, let epoch = String(validating: entry.value, as: UTF8.self),

@@ -28,7 +28,7 @@ enum CommandRow {
         do {
             return try JSONDecoder().decode(StoredCommand.self, from: body)
         } catch {
-            throw CloudStoreError(.damaged, "the command \(id) does not read (\(error)). Restore from a backup")
+            throw CloudStoreError(.damaged, "the command \(id) cannot be read (\(error)). Restore from a backup")
         }
     }
 

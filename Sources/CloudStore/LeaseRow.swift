@@ -49,7 +49,7 @@ enum LeaseRow {
             case ("revoking", let holder?): .revoking(holder)
             case (let state, _):
                 throw CloudStoreError(
-                    .damaged, "the lease of \(meter) is \(state), and its holder does not read. Restore from a backup")
+                    .damaged, "the lease of \(meter) is \(state), and its holder cannot be read. Restore from a backup")
             }
         let token = FencingToken(rawValue: UInt64(clamping: row["token"] as Int64))
         var grants = try grants(row["earlier_grants"], of: meter)
@@ -67,7 +67,7 @@ enum LeaseRow {
         let words = text?.split(separator: " ") ?? []
         return try stride(from: 0, to: words.count, by: 2).map { index in
             guard let request = RequestID(words[index]), index + 1 < words.count, let token = UInt64(words[index + 1])
-            else { throw CloudStoreError(.damaged, "the grants of \(meter) do not read. Restore from a backup") }
+            else { throw CloudStoreError(.damaged, "the grants of \(meter) cannot be read. Restore from a backup") }
             return LeaseGrant(requestID: request, token: FencingToken(rawValue: token))
         }
     }

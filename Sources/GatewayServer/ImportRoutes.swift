@@ -131,7 +131,7 @@ private final class Upload: Sendable {
     func waitForSilence() async throws -> Never {
         for await _ in silence {
             throw GatewayError(
-                .timedOut, "nothing of the file came for \(Self.patience.shortText), and nothing was imported",
+                .timedOut, "no data of the file came for \(Self.patience.shortText), and nothing was imported",
                 next: "send it again")
         }
         throw CancellationError()

@@ -121,7 +121,7 @@ package struct RecordingRoutes: RouteGroup {
         if let alerts {
             try alerts.check(notify: notify)
         } else if !notify.isEmpty {
-            throw GatewayError(.refused, "this host tells nobody", next: "leave notify out")
+            throw GatewayError(.refused, "this host has no notification targets", next: "leave notify out")
         }
         do throws(AlertSyntaxError) {
             return try BatteryTest(until: until, startAbove: settings.recordAbove, notify: notify, load: load)
@@ -208,7 +208,7 @@ package struct RecordingRoutes: RouteGroup {
     private static func body(_ done: (holder: String, result: String?)) throws(GatewayError) -> RecordingBody {
         guard var body = done.result.flatMap({ JSON.value(RecordingBody.self, in: $0) }) else {
             throw GatewayError(
-                .internalError, "\(done.holder) did it, and its answer cannot be read here",
+                .internalError, "\(done.holder) did it, but its answer cannot be read here",
                 next: "meterctl recordings shows it; are both hosts of one version?")
         }
         body.mine = false

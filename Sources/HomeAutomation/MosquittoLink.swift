@@ -48,7 +48,7 @@ package final class MosquittoLink: BrokerLink {
             return listener(
                 .lost(
                     BrokerTrouble(
-                        "no pair of sockets can be had: \(error.words)", next: "are too many files open?")))
+                        "no socket pair is available: \(error.words)", next: "are too many files open?")))
         }
         let isFree = state.lock.withLock { state in
             guard !state.isBusy else { return false }

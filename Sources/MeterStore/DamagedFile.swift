@@ -54,7 +54,7 @@ enum DamagedFile {
             } catch {
                 throw StoreError(
                     .damaged,
-                    "the store \(path) has to make room for another and cannot be renamed: \(error). Move it away, then "
+                    "the store \(path) cannot be renamed to make room for a new one: \(error). Move it away, then "
                         + "start again")
             }
         }

@@ -116,7 +116,7 @@ struct Server {
         do {
             try await ServiceGroup(configuration: group).run()
         } catch is ServiceGroupError {
-            throw CommandFailure(.error, "a part of metercloud ended unasked", next: "see the log above")
+            throw CommandFailure(.error, "a service of metercloud stopped unexpectedly", next: "see the log above")
         } catch {
             let why = words(for: error) { ($0 as? IOError).map { String(cString: strerror($0.errnoCode)) } }
             throw CommandFailure(

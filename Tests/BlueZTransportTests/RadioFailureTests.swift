@@ -16,7 +16,7 @@ struct RadioFailureTests {
         (ENODEV, .ble, .adapter, "AA:BB:CC:00:00:01"),
         (ENETDOWN, .ble, .adapter, "off, blocked or gone"),
         (EHOSTUNREACH, .spp, .adapter, "meterctl doctor"),
-        (EMLINK, .ble, .adapter, "bears no further link"),
+        (EMLINK, .ble, .adapter, "has no free link"),
         (EAFNOSUPPORT, .ble, .adapter, "modprobe bluetooth"),
         (EPROTONOSUPPORT, .spp, .adapter, "modprobe rfcomm"),
         (EPERM, .ble, .permission, "sandbox"),

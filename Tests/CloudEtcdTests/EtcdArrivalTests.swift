@@ -298,8 +298,8 @@ struct EtcdArrivalTests {
         let more = await #expect(throws: EtcdError.self) { try await load.check(keys) }
 
         #expect(error?.code == .damaged)
-        #expect(error?.message.hasPrefix("etcd has 250 keys where 250 were written, or others") == true)
-        #expect(more?.message.hasPrefix("etcd has 251 keys where 250 were written") == true)
+        #expect(error?.message.hasPrefix("etcd has 250 keys after 250 were written, or other keys") == true)
+        #expect(more?.message.hasPrefix("etcd has 251 keys after 250 were written") == true)
         await client.shutdown()
     }
 }

@@ -111,10 +111,10 @@ struct CloudStoreErrorTests {
     }
 
     @Test(arguments: [
-        ("UPDATE lease SET host = 'x'", "its holder does not read"),
-        ("UPDATE lease SET session = 'x'", "its holder does not read"),
-        ("UPDATE lease SET transport = 'x'", "its holder does not read"),
-        ("UPDATE lease SET host = NULL", "its holder does not read"),
+        ("UPDATE lease SET host = 'x'", "its holder cannot be read"),
+        ("UPDATE lease SET session = 'x'", "its holder cannot be read"),
+        ("UPDATE lease SET transport = 'x'", "its holder cannot be read"),
+        ("UPDATE lease SET host = NULL", "its holder cannot be read"),
         ("UPDATE lease SET policy = 'x'", "policy \"x\""),
         ("UPDATE lease SET earlier_grants = 'x 1'", "grants of AA:BB:CC:DD:EE:FF"),
         ("UPDATE lease SET earlier_grants = '00000000-0000-4000-8000-000000000001'", "grants of AA:BB:CC:DD:EE:FF"),

@@ -569,7 +569,7 @@ struct ImportFaultsTests {
         let second = "Time,Voltage (V),Current (A)\n2025-10-26 02:59:50,5,1\n2025-10-26 03:00:00,5,1\n"
         #expect(error(second, options)?.remedy == "say the zone of the second: --zone +01:00")
         let skipped = error("Time,Voltage (V),Current (A)\n2026-03-29 02:30:00,5,1\n", options)
-        #expect(skipped?.problem.contains("clocks were put forward") == true)
+        #expect(skipped?.problem.contains("clocks were set forward") == true)
     }
 
     /// A logger's fields with times as people write them; forks of loggers do.

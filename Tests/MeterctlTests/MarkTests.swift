@@ -33,7 +33,7 @@ struct MarkTests {
         (["boot"], "lamp has 2 marks called \"boot\"", "say which: boot#1 to boot#2"),
         (["boot#3"], "lamp has no mark called \"boot#3\"", "did you mean boot#"),
         (
-            ["screen on"], "\"screen on\" is a moment, and a stretch of time has two ends",
+            ["screen on"], "\"screen on\" is a moment, but a stretch of time needs two ends",
             "name a second mark, or a span"
         ),
         (["run", "boot#1"], "\"boot\" does not end after \"run\" begins", "name the earlier mark first"),

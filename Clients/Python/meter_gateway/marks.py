@@ -25,6 +25,6 @@ def named(marks: list[MarkBody], name: str) -> MarkBody:
 def between(first: MarkBody, last: MarkBody) -> tuple[str, str | None]:
     """Returns the time from the begin of one mark to the end of another, or of the same; None while it is open."""
     if first["id"] == last["id"] and first["from"] == first["to"]:
-        words = f'"{first["name"]}" is a moment, and a stretch of time has two ends'
+        words = f'"{first["name"]}" is a moment, but a stretch of time needs two ends'
         raise BadRequest("bad-request", words, "name a second mark, or a span")
     return first["from"], last["to"]

@@ -107,20 +107,20 @@ extension CloudService {
     package func answer(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody {
         _ = try addressed(to: question.to, from: question.to)
         if let claim = question.claim {
-            guard let host = HostID(claim.hostID) else { throw CloudFailure(.badRequest, "no host claims it") }
+            guard let host = HostID(claim.hostID) else { throw CloudFailure(.badRequest, "the claim names no host") }
             let key = PendingKey(zone: claim.zone, requestID: try Self.request(claim.requestID))
             let member = Member(host: host, name: claim.hostName, credential: "")
             try await self.claim(claim.request, key, of: claim.meter, by: member)
             return CopyAnswerBody()
         }
         if let outcome = question.outcome {
-            guard let host = HostID(outcome.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
+            guard let host = HostID(outcome.hostID) else { throw CloudFailure(.badRequest, "the answer names no host") }
             let key = PendingKey(zone: outcome.zone, requestID: try Self.request(outcome.requestID))
             try answer(outcome.request, key, by: host)
             return CopyAnswerBody()
         }
         if let answer = try await answerLog(question) { return answer }
-        throw CloudFailure(.badRequest, "the question of a copy is not known here; update all copies together")
+        throw CloudFailure(.badRequest, "this copy does not know the question; update all copies together")
     }
 
     private func addressed(to: String, from: String) throws(CloudFailure) -> ReplicaID {
@@ -153,7 +153,7 @@ extension CloudService {
         _ other: ReplicaID, _ question: (inout CopyQuestionBody) -> Void
     ) async throws(CloudFailure) -> CopyAnswerBody {
         guard let (link, address, key) = post.line(to: other) else {
-            throw CloudFailure(.notFound, "the copy of the cloud that is to be asked is gone")
+            throw CloudFailure(.notFound, "the copy of the cloud for this question is gone")
         }
         var body = CopyQuestionBody(to: other.description)
         question(&body)

@@ -40,8 +40,8 @@ package struct LeaseUsage: Hashable, Sendable {
         }
         var failure = CloudFailure(
             .leaseHeld,
-            "\(words), so there is none for \(meter), which never had one; metercloud zone set \(zone) --max-leases N "
-                + "raises the limit",
+            "\(words), so no lease is left for \(meter), which never had one; metercloud zone set \(zone) "
+                + "--max-leases N raises the limit",
             retryAfter: .seconds(60))
         failure.reason = "exhausted"
         return failure

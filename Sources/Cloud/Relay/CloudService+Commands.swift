@@ -152,9 +152,9 @@ extension CloudService {
                 commands.changedHands(key)
             }
             throw CloudFailure(
-                .leaseLost, "\(meter) has changed hands, so the command must not be done by \(member.name)")
+                .leaseLost, "\(meter) has changed hands, so \(member.name) must not run the command")
         case .over:
-            throw CloudFailure(.notFound, "the request \(key.requestID) must not be done: it is claimed, or over")
+            throw CloudFailure(.notFound, "the request \(key.requestID) must not run: it is claimed, or over")
         }
     }
 
@@ -278,7 +278,7 @@ extension CloudService {
 
     static func request(_ text: String) throws(CloudFailure) -> RequestID {
         guard let id = RequestID(text) else {
-            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a UUID, which the id of a request is")
+            throw CloudFailure(.badRequest, "\"\(text.prefix(64))\" is not a request id; one is a UUID")
         }
         return id
     }

@@ -103,12 +103,12 @@ extension CloudService {
     /// - Returns: nil unless the question is about a log.
     func answerLog(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody? {
         if let log = question.log {
-            guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "no host asks for a log") }
+            guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "the log query names no host") }
             let answer = try await logParts(of: log.meter, within: log.within, in: log.zone, for: asker)
             return CopyAnswerBody(log: CopyAnswerBody.Log(answer))
         }
         guard let forwarded = question.logPart else { return nil }
-        guard let host = HostID(forwarded.hostID) else { throw CloudFailure(.badRequest, "no host says it") }
+        guard let host = HostID(forwarded.hostID) else { throw CloudFailure(.badRequest, "the log part names no host") }
         let key = PendingKey(zone: forwarded.zone, requestID: try Self.request(forwarded.requestID))
         try answerLog(forwarded.part, key, by: Member(host: host, name: forwarded.hostName, credential: ""))
         return CopyAnswerBody()
@@ -182,10 +182,10 @@ extension RelayLogPart {
 extension RelayLogLine {
     fileprivate func checkedBytes() throws(CloudFailure) -> Int {
         guard age >= 0, lastAge ?? 0 >= 0 else {
-            throw CloudFailure(.badRequest, "an age of \(min(age, lastAge ?? age)) ms cannot be: it is 0 or more")
+            throw CloudFailure(.badRequest, "an age of \(min(age, lastAge ?? age)) ms is negative; send 0 or more")
         }
         guard count ?? 1 >= 1 else {
-            throw CloudFailure(.badRequest, "something cannot have happened \(count ?? 0) times")
+            throw CloudFailure(.badRequest, "a count of \(count ?? 0) is not positive; send 1 or more")
         }
         for text in texts where text.utf8.count > CloudLimits.logTextBytes {
             throw CloudFailure(

@@ -129,7 +129,7 @@ extension RelayEventBody.Batch {
                     + "\(CloudLimits.readingsPerBatch)")
         }
         guard missed >= 0, missed <= Int32.max else {
-            throw CloudFailure(.badRequest, "\(missed) readings cannot be missing")
+            throw CloudFailure(.badRequest, "a number of \(missed) missed readings is out of range")
         }
         for (text, what) in [(model, "a model's name"), (state, "a state's name")] where text?.utf8.count ?? 0 > 64 {
             throw CloudFailure(.badRequest, "\(what) of \(text?.utf8.count ?? 0) bytes is too long")
@@ -144,7 +144,7 @@ extension RelayReadingBody {
             throw CloudFailure(.badRequest, "a reading's age of \(age) ms is not between 0 and a minute")
         }
         guard (count ?? 2) >= 2, (count ?? 2) <= Int32.max else {
-            throw CloudFailure(.badRequest, "a reading cannot be made of \(count ?? 0) measurements")
+            throw CloudFailure(.badRequest, "a count of \(count ?? 0) measurements is out of range; send 2 or more")
         }
         for values in [values, least ?? [:], greatest ?? [:]] {
             guard values.count <= CloudLimits.quantitiesPerReading else {

@@ -67,7 +67,7 @@ final class AliasCache: Sendable {
                 throw EtcdError(.damaged, "the aliases of \(zone) cannot be read: \(error)")
             }
         }
-        throw EtcdError(.overloaded, "others change the aliases of \(zone) all the time. Try again")
+        throw EtcdError(.overloaded, "too many others change the aliases of \(zone). Try again")
     }
 
     /// Adopts the aliases of records; another replica may be quicker.

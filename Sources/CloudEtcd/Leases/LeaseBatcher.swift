@@ -120,7 +120,7 @@ final class LeaseBatcher: Sendable {
                 return
             }
         }
-        let error = EtcdError(.overloaded, "others change the same lease all the time. Try again")
+        let error = EtcdError(.overloaded, "too many others change the same lease. Try again")
         for job in left.values.joined() { job.fail(error) }
     }
 

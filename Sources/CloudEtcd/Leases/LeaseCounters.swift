@@ -25,7 +25,7 @@ struct LeaseCounters: Sendable {
         var (quota, total, counts) = (ZoneQuota.standard, uncounted, [HostID: Int]())
         var revisions: [HostID?: Int64] = [nil: found[1]?.revision ?? 0]
         do throws(EtcdError) {
-            guard let terms = found[0] else { throw EtcdError(damaged: keys.zone(zone), "it is gone again") }
+            guard let terms = found[0] else { throw EtcdError(damaged: keys.zone(zone), "it is deleted again") }
             quota = try StoredTerms(terms).quota?.quota ?? .standard
             total = try Self.count(found[1]) ?? uncounted
         } catch {

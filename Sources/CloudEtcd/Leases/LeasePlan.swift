@@ -160,7 +160,7 @@ struct LeasePlan: Sendable {
         now: MonotonicTime
     ) throws(EtcdError) -> Outcome {
         guard let answer else {
-            throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
+            throw EtcdError(.garbage, "etcd gave no answer about \(place.meter). See its version")
         }
         guard !answer.succeeded else {
             return switch change {
@@ -171,7 +171,7 @@ struct LeasePlan: Sendable {
         }
         if change == .pulse || creation != nil, answer.results.isEmpty { return .failed }
         guard let leases = answer.range(0), let pulses = answer.range(1) else {
-            throw EtcdError(.garbage, "etcd left out an answer about \(place.meter). See its version")
+            throw EtcdError(.garbage, "etcd gave no answer about \(place.meter). See its version")
         }
         let pulse = pulses.entries.first?.revision ?? 0
         var found = try others(in: answer, at: now)
@@ -217,7 +217,7 @@ extension SeenLease {
     ) throws(EtcdError) -> (seen: SeenLease, writer: String) {
         let stored = try StoredLease(entry)
         guard let record = stored.record(renewedAt: now) else {
-            throw EtcdError(damaged: entry.key, "something in this lease means nothing")
+            throw EtcdError(damaged: entry.key, "this lease has an invalid value")
         }
         return (SeenLease(record: record, revision: entry.revision, pulse: pulse), stored.writer)
     }

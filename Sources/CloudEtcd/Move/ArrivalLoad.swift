@@ -66,8 +66,8 @@ struct ArrivalLoad: Sendable {
         guard found == written else {
             throw EtcdError(
                 .damaged,
-                "etcd has \(found.count) keys where \(written.count) were written, or others. Nothing was changed where "
-                    + "they come from; try again, with nothing else at these keys")
+                "etcd has \(found.count) keys after \(written.count) were written, or other keys. Nothing was changed "
+                    + "where they come from; try again, with nothing else at these keys")
         }
     }
 

@@ -31,7 +31,7 @@ extension EtcdCloudEngine {
                     return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
                 }
             }
-            throw EtcdError(.overloaded, "others change the queue for \(place.meter) all the time. Try again")
+            throw EtcdError(.overloaded, "too many others change the queue for \(place.meter). Try again")
         }
     }
 
@@ -53,7 +53,7 @@ extension EtcdCloudEngine {
         do throws(EtcdError) {
             if let entry {
                 guard let queue = try StoredQueue(entry).queue else {
-                    throw EtcdError(damaged: entry.key, "something in this queue means nothing")
+                    throw EtcdError(damaged: entry.key, "this queue has an invalid value")
                 }
                 waiters = queue
             }
@@ -82,7 +82,7 @@ extension EtcdCloudEngine {
                 entries = range.entries
                 if answer.succeeded { return heartbeats(entries, wasGivenUp: false) }
             }
-            throw EtcdError(.overloaded, "others change the sign of life of this copy. Try again")
+            throw EtcdError(.overloaded, "others change the heartbeat of this copy. Try again")
         }
     }
 
@@ -138,6 +138,6 @@ extension EtcdCloudEngine {
 
     private static func leftOut(_ key: [UInt8]) -> EtcdError {
         EtcdError(
-            .garbage, "etcd left out an answer about \(String(decoding: key, as: UTF8.self)). See its version")
+            .garbage, "etcd gave no answer about \(String(decoding: key, as: UTF8.self)). See its version")
     }
 }

@@ -154,7 +154,7 @@ final class RecordBatcher: Sendable {
     private func countRound(_ rounds: inout Int, _ zone: String) throws(EtcdError) {
         rounds += 1
         guard rounds < Self.roundsMax else {
-            throw EtcdError(.overloaded, "others write to \(zone) all the time. Try again")
+            throw EtcdError(.overloaded, "too many others write to \(zone). Try again")
         }
     }
 

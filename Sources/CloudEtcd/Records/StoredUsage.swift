@@ -99,7 +99,7 @@ extension RecordBatcher {
         }
         throw EtcdError(
             .overloaded,
-            "the records of \(zone) cannot be counted while others write to it all the time. Are there copies of the cloud "
+            "the records of \(zone) cannot be counted: too many others write to it. Are there copies of the cloud "
                 + "of an older version? Update them")
     }
 
@@ -148,7 +148,7 @@ extension EtcdCloudEngine {
             let key = keys.zone(zone)
             for _ in 0..<100 {
                 guard let entry = try await client.read([EtcdRange(key: key)]).ranges[0].entries.first else {
-                    throw EtcdError(damaged: key, "it is gone again")
+                    throw EtcdError(damaged: key, "it is deleted again")
                 }
                 var stored = try StoredTerms(entry)
                 change(&stored)
@@ -156,7 +156,7 @@ extension EtcdCloudEngine {
                 transaction.success = [.put(key: key, value: try stored.bytes)]
                 if try await client.commit(transaction).succeeded { return }
             }
-            throw EtcdError(.overloaded, "others change the zone \(zone) all the time. Try again")
+            throw EtcdError(.overloaded, "too many others change the zone \(zone). Try again")
         }
     }
 }

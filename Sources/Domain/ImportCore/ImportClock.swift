@@ -109,7 +109,7 @@ struct ImportClock: Sendable {
         guard let first = candidates.first else {
             throw ImportError(
                 .badTime,
-                "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" is not there in this zone: clocks were put forward",
+                "\"\(String(decoding: field.prefix(40), as: UTF8.self).visible)\" does not exist in this zone: clocks were set forward",
                 remedy: "is the zone right? A clock that was not changed has a fixed one, such as --zone +01:00")
         }
         let isDoubled = candidates.count == 2 && before != after
@@ -122,7 +122,7 @@ struct ImportClock: Sendable {
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(
-                .badTime, "the file begins in an hour that was there twice, and goes on after the second",
+                .badTime, "the file begins in an hour that occurs twice, and goes on after the second",
                 remedy: "say the zone of the second: --zone \(Self.distance(min(before, after)))")
         }
         return next

@@ -68,7 +68,7 @@ package final class WebDoor: Sendable {
         .permission, "this user may look and not change anything",
         next: "meterctl doctor says how to join the group of the control socket")
     private static let readOnly = GatewayError(
-        .permission, "inside Home Assistant this page is for looking alone",
+        .permission, "this page is read-only inside Home Assistant",
         next: "[web] ingress-changes = true in meterd.toml lets every user of Home Assistant make changes")
     private static let passedOn = GatewayError(
         .permission, "a page without a login takes no change through a proxy",

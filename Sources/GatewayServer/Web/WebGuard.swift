@@ -58,7 +58,7 @@ package struct WebGuard: Sendable {
         let origin = "https://\(head.authority ?? "")"
         guard isFile else {
             throw GatewayError(
-                .permission, "this host takes https alone, and what was sent crossed the network in plain text",
+                .permission, "this host takes https alone, and the request crossed the network in plain text",
                 next: "ask for \(origin); if the token was sent, meterctl web enable makes a new one")
         }
         return origin + (head.path ?? "/")

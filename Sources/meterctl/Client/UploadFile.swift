@@ -46,7 +46,7 @@ final class UploadFile: Sendable {
 
     private static func spool(_ input: Int32, _ label: String) throws -> Int32 {
         guard let file = tmpfile() else {
-            throw CommandFailure(.error, "\(label) cannot be kept while it is read", next: "free some room in /tmp")
+            throw CommandFailure(.error, "\(label) cannot be copied to /tmp", next: "free some room in /tmp")
         }
         defer { fclose(file) }
         var buffer = [UInt8](repeating: 0, count: pieceBytes)
@@ -58,11 +58,11 @@ final class UploadFile: Sendable {
             }
             guard count > 0 else { break }
             guard fwrite(buffer, 1, count, file) == count else {
-                throw CommandFailure(.error, "\(label) cannot be kept while it is read", next: "free some room in /tmp")
+                throw CommandFailure(.error, "\(label) cannot be copied to /tmp", next: "free some room in /tmp")
             }
         }
         guard fflush(file) == 0, case let copy = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0), copy >= 0 else {
-            throw CommandFailure(.error, "\(label) cannot be kept while it is read", next: "free some room in /tmp")
+            throw CommandFailure(.error, "\(label) cannot be copied to /tmp", next: "free some room in /tmp")
         }
         return copy
     }

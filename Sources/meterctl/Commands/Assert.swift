@@ -92,7 +92,7 @@ struct Assert: AsyncParsableCommand {
         let span = try await when.span(of: words[0], daemon.client)
         guard span.upperBound <= LinuxClock.wallNow else {
             throw CommandFailure(
-                .usage, "\(when.times.text.text(span.upperBound)) is still to come", next: "leave --to out")
+                .usage, "\(when.times.text.text(span.upperBound)) is in the future", next: "leave --to out")
         }
         let stretch = try await stored(words[0], span, limits)
         return (LimitReport(words[0], stretch, limits, allowedGaps: allowedGaps), nil)

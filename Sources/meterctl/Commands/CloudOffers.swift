@@ -75,7 +75,7 @@ struct CloudOffers {
             return try await AvahiDiscovery(loop: loop).services(of: AnnouncedCloud.service)
         } catch {
             throw CommandFailure(
-                .error, "the network cannot be asked for clouds: \(error.message)",
+                .error, "the search for clouds in the network failed: \(error.message)",
                 next: "\(error.next), or \(giveAddress)")
         }
     }

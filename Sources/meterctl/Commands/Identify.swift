@@ -50,7 +50,7 @@ struct Identify: ParsableCommand {
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(
-                .error, "\(file) is not a list of what devices say: \(Self.words(for: error))",
+                .error, "\(file) is not a list of device descriptions: \(Self.words(for: error))",
                 next: "meterctl identify --help says which keys an object may have")
         }
         return zip(rows, given).map { IdentityVerdict($0, given: $1, by: catalogue) }

@@ -55,7 +55,7 @@ struct Sync: AsyncParsableCommand {
             }
             guard let error = result.error else { return }
             throw CommandFailure(
-                .error, error, next: result.next ?? "it is tried again by itself; meterctl sync status shows when")
+                .error, error, next: result.next ?? "meterd tries again; meterctl sync status shows when")
         }
     }
 

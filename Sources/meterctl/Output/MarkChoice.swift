@@ -48,7 +48,7 @@ struct MarkChoice {
         let (first, last) = (try mark(words[0]), try mark(words[words.count - 1]))
         guard words.count > 1 || first.to != first.from else {
             throw CommandFailure(
-                .usage, "\"\(first.name)\" is a moment, and a stretch of time has two ends",
+                .usage, "\"\(first.name)\" is a moment, but a stretch of time needs two ends",
                 next: "name a second mark, or a span")
         }
         guard let start = WallTime(first.from), let end = last.to.map({ WallTime($0) }) ?? now else {

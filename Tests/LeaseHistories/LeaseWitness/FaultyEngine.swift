@@ -49,7 +49,7 @@ package enum PlantedFault: String, CaseIterable, Sendable {
         (.keepsCommandsByCopy, ["the command"]), (.forgetsCommandsOfOthers, ["heard that it was not"]),
         (.ignoresLeaseLimit, ["of at most"]),
         // An acquire, or a release.
-        (.refusesKnownLeases, ["refused for want of room", "so there is none for"]),
+        (.refusesKnownLeases, ["refused for want of room", "so no lease is left for"]),
         // An enrolment, or what a host hears whose token was replaced.
         (.replacesAnyToken, ["enrolled as", "was revoked"]),
     ]

@@ -68,11 +68,12 @@ struct Host {
             clocks: RetentionCalendar.Clocks(
                 now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, isConfirmed: { await confirmation.isGiven }),
             logger: logger)
-        counts = EnergyCounts(repository: store)
+        let meters = Meters()
+        counts = EnergyCounts(meters: meters, repository: store)
         let changes = ChangeMarks()
         recorder = SampleRecorder(
-            repository: store, tiers: store, space: store, counts: counts, calendar: calendar, loop: loop,
-            limits: configuration.recorderLimits, changes: changes, logger: logger)
+            meters: meters, repository: store, tiers: store, space: store, counts: counts, calendar: calendar,
+            loop: loop, limits: configuration.recorderLimits, changes: changes, logger: logger)
         backups = BackupKeeper(
             store, outside: configuration.stateDirectory, settings: configuration.backup, logger: logger,
             sleep: { try await ContinuousClock().sleep(for: $0) }, changed: { changes.mark(.host) })
@@ -81,8 +82,8 @@ struct Host {
             repository: store, changes: changes,
             now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         recordings = RecordingService(
-            host: store.identity.host, repository: store, imports: store, settings: settings, loop: loop,
-            saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
+            host: store.identity.host, meters: meters, repository: store, imports: store, settings: settings,
+            loop: loop, saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
         marks = MarkService(
             host: store.identity.host, settings: settings, repository: store, wallNow: { LinuxClock.wallNow },
             believed: { try? await calendar.today() }, formerIDs: store.formerIDs)
@@ -90,11 +91,11 @@ struct Host {
             repository: store, recordings: recordings, calendar: calendar, wallNow: { LinuxClock.wallNow },
             limits: ImportService.Limits(storeBytesMax: configuration.recorderLimits.maxBytes), logger: logger)
         log = LogKeeper(
-            repository: store, calendar: calendar, loop: loop, flushInterval: configuration.flushInterval,
-            logger: logger)
+            meters: meters, repository: store, calendar: calendar, loop: loop,
+            flushInterval: configuration.flushInterval, logger: logger)
         alerts = AlertService(
-            repository: store, notifier: Notifier(configuration.notify, host: name), log: log, changes: changes,
-            loop: loop, logger: logger)
+            meters: meters, repository: store, notifier: Notifier(configuration.notify, host: name), log: log,
+            changes: changes, loop: loop, logger: logger)
         let radios = Self.radios(on: loop, configuration.bluetooth, logger)
         let proxies = Self.proxies(on: loop, configuration.bluetooth, logger)
         offers = ProxyOffers(
@@ -108,8 +109,8 @@ struct Host {
                 catalogue: configuration.catalogue, loop: loop,
                 opener: Self.openers(on: loop, ports, radios, proxies, configuration.boards),
                 ports: ports, radios: RadioSources(([radios, proxies] as [(any RadioSource)?]).compactMap { $0 }),
-                repository: store, settings: settings, recorder: recorder, recordings: recordings, marks: marks,
-                counts: counts, alerts: alerts, log: log, hostID: store.identity.host.description,
+                repository: store, settings: settings, meters: meters, recorder: recorder, recordings: recordings,
+                marks: marks, counts: counts, alerts: alerts, log: log, hostID: store.identity.host.description,
                 makeRNG: { SystemRandomNumberGenerator() }),
             logger: logger)
         loads = LoadService(directory: directory, recordings: recordings, loop: loop, logger: logger)
@@ -204,9 +205,10 @@ struct Host {
         // Before any meter is used: a member of a cloud must first request the lease.
         try await member.restore()
         try await recordings.restore()
-        try await counts.restore(former: try await store.formerIDs())
+        let mainIDs = AliasMap.mainIDs(former: try await store.formerIDs(), aliases: try await settings.aliases())
+        try await counts.restore(mainIDs: mainIDs)
         try await imports.restore()
-        try await alerts.restore(former: try await store.formerIDs())
+        try await alerts.restore(mainIDs: mainIDs)
         try await log.restore()
         try await loads.restore()
         try await directory.restore()
@@ -227,7 +229,9 @@ struct Host {
         ) { [storeWatch] in
             storeWatch.status()
         }
-        let series = SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow })
+        let series = SeriesService(
+            repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow },
+            ids: { [directory] in await directory.ids(of: $0) })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
             // Another part of the page reports an unreadable store.

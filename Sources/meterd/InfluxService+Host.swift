@@ -21,7 +21,7 @@ extension InfluxService {
             settings, measurement: configuration.measurement, hostName: hostName,
             Dependencies(
                 series: SeriesService(repository: store, recorder: recorder, wallNow: { LinuxClock.wallNow }),
-                stored: store, present: { recorder.meters }, tags: { await directory.tags(of: $0) },
+                stored: store, present: { recorder.meters.used }, tags: { await directory.tags(of: $0) },
                 sink: InfluxWriter(target),
                 journal: InfluxJournal(path: "\(folder)/influx.json", target: target.identity), loop: loop),
             logger: logger)

@@ -32,8 +32,9 @@ enum FastBenchmark {
         loop.start()
         var logger = Logger(label: "bench")
         logger.logLevel = .critical
-        let counts = EnergyCounts(repository: store)
-        let recorder = SampleRecorder(repository: store, counts: counts, loop: loop, logger: logger)
+        let meters = Meters()
+        let counts = EnergyCounts(meters: meters, repository: store)
+        let recorder = SampleRecorder(meters: meters, repository: store, counts: counts, loop: loop, logger: logger)
         let recording = Task { await recorder.run() }
         var sessions: [DeviceSession] = []
         for (index, path) in ports.paths.enumerated() {
@@ -42,7 +43,7 @@ enum FastBenchmark {
             settings.rate = rate
             let session = DeviceSession(
                 id: id, model: .km003c, isWanted: true, settings: settings, loop: loop,
-                opener: SerialChannelOpener(loop: loop), track: recorder.track(for: id), counts: counts,
+                opener: SerialChannelOpener(loop: loop), track: recorder.track(for: id), counting: counts.track(for: id),
                 rng: SystemRandomNumberGenerator(), logger: logger)
             await session.appeared(Sighting(id: id, model: .km003c, name: nil, link: .serial(path: path)))
             guard case .data = await session.waitForData(.seconds(20)) else {

@@ -57,7 +57,7 @@ enum PathBenchmark {
         loop.start()
         var logger = Logger(label: "bench")
         logger.logLevel = .critical
-        let recorder = SampleRecorder(repository: store, loop: loop, logger: logger)
+        let recorder = SampleRecorder(meters: Meters(), repository: store, loop: loop, logger: logger)
         let recording = Task { await recorder.run() }
         var sessions: [DeviceSession] = []
         for (index, path) in paths.enumerated() {

@@ -72,7 +72,7 @@ struct LoadRoutesTests {
     private enum HTTPMethod { case post, delete }
 
     private var nothingIsRecorded: Bool {
-        bench.recordings.meters.allSatisfy { bench.recordings.track(for: $0).recording == nil }
+        bench.recorder.meters.all.allSatisfy { bench.recordings.track(for: $0).recording == nil }
     }
 
     @Test func load_isSetAndSwitchedOn_andOffWhenTheTestIsStopped() async throws {

@@ -121,7 +121,7 @@ struct RecordingRoutesTests {
         guard !reason.isEmpty else { return #expect(answer.status == 200) }
         #expect(answer.status == 400)
         #expect(answer.text.contains(reason.replacing("\"", with: "\\\"")), "\(answer.text)")
-        #expect(bench.recordings.meters.allSatisfy { bench.recordings.track(for: $0).recording == nil })
+        #expect(bench.recorder.meters.all.allSatisfy { bench.recordings.track(for: $0).recording == nil })
     }
 
     @Test func stop_answersWithWhatItAddsUpTo() async throws {

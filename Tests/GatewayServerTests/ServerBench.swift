@@ -39,25 +39,26 @@ struct ServerBench {
         let changes = ChangeMarks()
         store = .temporary(through: access)
         links = SimulatedLinks(loop: loop)
-        let counts = EnergyCounts(repository: store)
+        let meters = Meters()
+        let counts = EnergyCounts(meters: meters, repository: store)
         let recorder = SampleRecorder(
-            repository: store, counts: counts, loop: loop, changes: changes, logger: log.logger)
+            meters: meters, repository: store, counts: counts, loop: loop, changes: changes, logger: log.logger)
         self.recorder = recorder
         settings = SettingsService(
             repository: repository as? any SettingsRepository ?? store, changes: changes,
             now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: log.logger)
         recordings = RecordingService(
-            host: .temporary, repository: store, imports: store,
+            host: .temporary, meters: meters, repository: store, imports: store,
             settings: settings, loop: loop, logger: log.logger)
         marks = MarkService(
             host: .temporary, settings: settings, repository: store, wallNow: { [loop] in loop.wallNow })
         alerts = AlertService(
-            repository: store, notifier: notifier, changes: changes, loop: loop, logger: log.logger)
-        happened = LogKeeper(repository: store, loop: loop, logger: log.logger)
+            meters: meters, repository: store, notifier: notifier, changes: changes, loop: loop, logger: log.logger)
+        happened = LogKeeper(meters: meters, repository: store, loop: loop, logger: log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: loop, opener: links, ports: ScriptedSightings(), radios: radios, repository: repository ?? store,
-            settings: settings, recorder: recorder, recordings: recordings, marks: marks, counts: counts,
-            alerts: alerts, log: happened,
+            settings: settings, meters: meters, recorder: recorder, recordings: recordings, marks: marks,
+            counts: counts, alerts: alerts, log: happened,
             hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) })
         directory = MeterDirectory(dependencies: dependencies, logger: log.logger)

@@ -19,7 +19,7 @@ struct AlertServiceTests {
 
     /// A daemon's alerts. Another service on the same store is the daemon after a restart.
     private func service() -> AlertService {
-        AlertService(repository: store, notifier: notifier, loop: loop, logger: log.logger)
+        AlertService(meters: Meters(), repository: store, notifier: notifier, loop: loop, logger: log.logger)
     }
 
     private func read(_ volts: Double, into track: AlertTrack) {
@@ -213,9 +213,9 @@ struct AlertServiceTests {
     }
 
     @Test func alert_isALineOfTheMetersLog() async throws {
-        let kept = LogKeeper(repository: store, loop: loop, logger: log.logger)
+        let kept = LogKeeper(meters: Meters(), repository: store, loop: loop, logger: log.logger)
         let service = AlertService(
-            repository: store, notifier: notifier, log: kept, loop: loop, logger: log.logger)
+            meters: Meters(), repository: store, notifier: notifier, log: kept, loop: loop, logger: log.logger)
         let track = service.track(for: .um)
         _ = try await service.add("voltage > 5V", of: .um, name: "high", notify: [])
 

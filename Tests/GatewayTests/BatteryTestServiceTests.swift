@@ -16,6 +16,7 @@ struct BatteryTestServiceTests {
 
     /// A daemon, as far as battery tests need one. Another one on the same stores is the daemon after a restart.
     private struct Daemon {
+        var meters: Meters
         var recordings: RecordingService
         var alerts: AlertService
     }
@@ -24,13 +25,14 @@ struct BatteryTestServiceTests {
         let settings = SettingsService(
             repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
+        let meters = Meters()
         let recordings = RecordingService(
-            host: .temporary, repository: store, settings: settings, loop: loop, logger: log.logger)
+            host: .temporary, meters: meters, repository: store, settings: settings, loop: loop, logger: log.logger)
         let alerts = AlertService(
-            repository: store, notifier: notifier, loop: loop, logger: log.logger)
+            meters: meters, repository: store, notifier: notifier, loop: loop, logger: log.logger)
         recordings.tellResults { [alerts] in alerts.tell($0, of: $1, over: $2) }
         try await recordings.restore()
-        return Daemon(recordings: recordings, alerts: alerts)
+        return Daemon(meters: meters, recordings: recordings, alerts: alerts)
     }
 
     /// Runs it while `body` does something.
@@ -103,7 +105,7 @@ struct BatteryTestServiceTests {
 
         notifier.answer("phone", .delivered)
         let second = try await daemon()
-        #expect(second.recordings.meters.isEmpty)
+        #expect(second.meters.all.isEmpty)
         try await running(second) {
             try await eventually("it was told") { notifier.sent.count == 2 }
             try await eventually("nothing is kept of it") { try await store.runningRecordings().isEmpty }

@@ -55,7 +55,8 @@ struct EnergyCountsTests {
     /// has counted less or more, and a cleared one nothing; what programs and alerts get goes on, over restarts too.
     @Test func otherGroup_isNoConsumption_forAnybody() async throws {
         let alerts = AlertService(
-            repository: host.store, notifier: ScriptedNotifier(), loop: host.loop, logger: host.log.logger)
+            meters: host.meters, repository: host.store, notifier: ScriptedNotifier(), loop: host.loop,
+            logger: host.log.logger)
         _ = try await alerts.add("energy > 1.5Wh", of: id, name: "much", notify: [])
         let bench = DirectoryBench(meters, on: host, alerts: alerts)
         func seen() throws -> (own: Double, total: Double, stored: Double) {
@@ -190,9 +191,9 @@ struct EnergyCountsTests {
         let stored = try #require(try await host.store.energyCounts()[id])
         #expect((stored.energy_Wh - before.energy_Wh).magnitude < 1e-4)
 
-        let counts = EnergyCounts(repository: host.store)
-        try await counts.restore()
-        let again = DirectoryBench(meters, on: host, counts: counts)
+        let next = VirtualHost(loop: host.loop, store: host.store)
+        try await next.counts.restore()
+        let again = DirectoryBench(meters, on: next)
         host.loop.advance(by: .seconds(3600))
         try await read(.km003c, for: .seconds(30), at: again)
 
@@ -205,10 +206,10 @@ struct EnergyCountsTests {
     }
 
     @Test func count_thatCouldNotBeWritten_isWrittenLater() async throws {
-        let counts = EnergyCounts(repository: host.store)
-        let recorder = SampleRecorder(repository: host.store, counts: counts, loop: host.loop, logger: host.log.logger)
+        let recorder = SampleRecorder(
+            meters: host.meters, repository: host.store, counts: host.counts, loop: host.loop, logger: host.log.logger)
         host.access.failWrites(with: StoreError(.diskFull, "no space"))
-        let bench = DirectoryBench(meters, on: host, counts: counts)
+        let bench = DirectoryBench(meters, on: host)
         try await read(.km003c, for: .seconds(5), at: bench)
         let buffer = recorder.track(for: id)
         buffer.append(host.loop.wallNow, Reading())
@@ -218,7 +219,8 @@ struct EnergyCountsTests {
         #expect(try await host.store.energyCounts().isEmpty)
 
         host.access.failWrites(with: nil)
-        let next = SampleRecorder(repository: host.store, counts: counts, loop: host.loop, logger: host.log.logger)
+        let next = SampleRecorder(
+            meters: host.meters, repository: host.store, counts: host.counts, loop: host.loop, logger: host.log.logger)
         next.track(for: id).append(host.loop.wallNow, Reading())
         let again = Task { await next.run() }
         next.finish()
@@ -291,11 +293,11 @@ struct EnergyCountsTests {
 
     /// What was counted under both is not added up: a leap would be consumption.
     @Test func secondID_ofAMeterWithATotal_addsNothing() async throws {
-        let counts = EnergyCounts(repository: host.store)
+        let counts = EnergyCounts(meters: Meters(), repository: host.store)
         try await host.store.keepEnergyCount(EnergyCount(energy_Wh: 2, since: host.loop.wallNow), of: id)
         try await host.store.keepEnergyCount(EnergyCount(energy_Wh: 500, since: host.loop.wallNow), of: .um)
         try await counts.restore()
-        try await counts.move(.um, to: id)
+        try await counts.merge(.um, into: id)
         #expect(counts.track(for: id).count?.energy_Wh == 2)
         #expect(try await host.store.energyCounts().keys.map(\.description) == [id.description])
     }
@@ -326,8 +328,8 @@ struct EnergyCountsTests {
         let old = MeterID.port(host: "pi", path: .port)
         try await host.store.keepEnergyCount(EnergyCount(energy_Wh: 2, charge_mAh: 400), of: old)
         for _ in 0..<2 {
-            let counts = EnergyCounts(repository: host.store)
-            try await counts.restore(former: [old: id])
+            let counts = EnergyCounts(meters: Meters(), repository: host.store)
+            try await counts.restore(mainIDs: [old: id])
             #expect(counts.track(for: id).count == nil || counts.track(for: id).count?.energy_Wh == 2)
         }
 
@@ -341,7 +343,7 @@ struct EnergyCountsTests {
         try await host.store.keepEnergyCount(EnergyCount(energy_Wh: one), of: port)
         try await host.store.keepEnergyCount(EnergyCount(energy_Wh: other), of: hub)
 
-        try await EnergyCounts(repository: host.store).restore(former: [port: id, hub: id])
+        try await EnergyCounts(meters: Meters(), repository: host.store).restore(mainIDs: [port: id, hub: id])
 
         #expect(try await host.store.energyCounts() == [id: EnergyCount(energy_Wh: 500)])
     }

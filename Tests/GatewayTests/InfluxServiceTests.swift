@@ -17,14 +17,14 @@ struct InfluxServiceTests {
     private let meter = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
     private let recorder: SampleRecorder
 
-    init() { recorder = SampleRecorder(repository: store, loop: loop, logger: log.logger) }
+    init() { recorder = SampleRecorder(meters: Meters(), repository: store, loop: loop, logger: log.logger) }
 
     private func service(_ settings: SendMachine.Settings = .init()) -> InfluxService {
         InfluxService(
             settings, measurement: "meter", hostName: "pi",
             InfluxService.Dependencies(
                 series: SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow }),
-                stored: store, present: { [recorder] in recorder.meters },
+                stored: store, present: { [recorder] in recorder.meters.used },
                 tags: { meters in
                     Dictionary(uniqueKeysWithValues: meters.map { ($0, .init(name: "my bench", model: "UM25C")) })
                 }, sink: server, journal: journal, loop: loop), logger: log.logger)

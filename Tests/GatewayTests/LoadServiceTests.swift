@@ -21,12 +21,14 @@ struct LoadServiceTests {
     }
 
     private func daemon() async throws -> Daemon {
+        let now = VirtualHost(loop: host.loop, store: host.store, links: host.links)
         let settings = SettingsService(
             repository: host.store, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.log.logger)
         let recordings = RecordingService(
-            host: .temporary, repository: host.store, settings: settings, loop: host.loop, logger: host.log.logger)
-        let bench = DirectoryBench(on: host, recordings: recordings)
+            host: .temporary, meters: now.meters, repository: host.store, settings: settings, loop: host.loop,
+            logger: host.log.logger)
+        let bench = DirectoryBench(on: now, recordings: recordings)
         let loads = LoadService(
             directory: bench.directory, recordings: recordings, loop: host.loop, logger: host.log.logger)
         try await recordings.restore()

@@ -18,7 +18,7 @@ struct LogKeeperTests {
     init() { store = .temporary(through: access) }
 
     private func keeper(_ loop: VirtualLoop) -> LogKeeper {
-        LogKeeper(repository: store, loop: loop, logger: log.logger)
+        LogKeeper(meters: Meters(), repository: store, loop: loop, logger: log.logger)
     }
 
     private func command(_ what: String, _ keeper: LogKeeper) async throws {
@@ -82,7 +82,8 @@ struct LogKeeperTests {
         let running = Task { await host.host.happened.run() }
         host.host.happened.finish()
         await running.value
-        let next = LogKeeper(repository: host.host.store, loop: bench.loop, logger: log.logger)
+        let next = LogKeeper(
+            meters: Meters(), repository: host.host.store, loop: bench.loop, logger: log.logger)
 
         try await next.restore()
         try await command("rotate", next)
@@ -121,7 +122,7 @@ struct LogKeeperTests {
                 now: { loop.now }, wallNow: { loop.wallNow },
                 isConfirmed: { isConfirmed.isGiven.load(ordering: .relaxed) }),
             logger: log.logger)
-        let keeper = LogKeeper(repository: store, calendar: calendar, loop: loop, logger: log.logger)
+        let keeper = LogKeeper(meters: Meters(), repository: store, calendar: calendar, loop: loop, logger: log.logger)
         let running = Task { await keeper.run() }
         await loop.timers(reach: 1)
         try await command("rotate", keeper)

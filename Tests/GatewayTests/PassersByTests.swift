@@ -20,7 +20,8 @@ struct PassersByTests {
             repository: host.host.store, now: { [loop = zone.loop] in .init(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.host.log.logger)
         recordings = RecordingService(
-            host: host.keeper.identity.host, repository: host.host.store, settings: settings, loop: zone.loop,
+            host: host.keeper.identity.host, meters: host.host.meters, repository: host.host.store,
+            settings: settings, loop: zone.loop,
             logger: host.host.log.logger)
         bench = DirectoryBench(
             on: host.host, gate: host.keeper, recordings: recordings)
@@ -59,7 +60,7 @@ struct PassersByTests {
         #expect(await bench.directory.status().map(\.id) == ["\(meter)"])
         await bench.directory.handle(.vanished(alias))
 
-        #expect(await bench.directory.status().isEmpty && recordings.meters.isEmpty)
+        #expect(await bench.directory.status().isEmpty && bench.host.meters.all.isEmpty)
         try await leave()
     }
 
@@ -69,10 +70,10 @@ struct PassersByTests {
         _ = try await recordings.start(sighting.id, name: nil)
 
         await bench.directory.handle(.vanished(sighting))
-        #expect(await bench.directory.status().isEmpty && recordings.meters == [sighting.id])
+        #expect(await bench.directory.status().isEmpty && bench.host.meters.all == [sighting.id])
         #expect(try await recordings.stop(sighting.id).end == .hand)
 
-        #expect(recordings.meters.isEmpty)
+        #expect(bench.host.meters.all.isEmpty)
         try await leave()
     }
 
@@ -139,8 +140,8 @@ struct PassersByTests {
             listed = await directory.status().map(\.id)
             support = await directory.support().meters.count
             names = await directory.scan().map(\.name)
-            recorded = tests.bench.host.recorder.meters
-            recordings = tests.recordings.meters
+            recorded = tests.bench.host.meters.used
+            recordings = tests.bench.host.meters.all
             leases = await tests.host.keeper.meters
             timers = tests.zone.loop.pendingTimers
             work = await tests.workOfAStatus()

@@ -22,7 +22,8 @@ struct RecordingServiceTests {
         let settings = SettingsService(
             repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
-        return RecordingService(host: host, repository: store, settings: settings, loop: loop, logger: log.logger)
+        return RecordingService(
+            host: host, meters: Meters(), repository: store, settings: settings, loop: loop, logger: log.logger)
     }
 
     /// Adds readings, each a second apart on the loop's clock.
@@ -114,8 +115,8 @@ struct RecordingServiceTests {
             repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
         let next = RecordingService(
-            host: host, repository: store, settings: settings, loop: loop, formerIDs: { [old: .um] },
-            logger: log.logger)
+            host: host, meters: Meters(), repository: store, settings: settings, loop: loop,
+            formerIDs: { [old: .um] }, logger: log.logger)
         try await next.restore()
 
         #expect(next.track(for: .um).recording?.name == "phone")

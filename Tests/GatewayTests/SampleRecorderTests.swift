@@ -17,7 +17,7 @@ struct SampleRecorderTests {
     private func recorder(_ change: (inout SampleRecorder.Limits) -> Void = { _ in }) -> SampleRecorder {
         var limits = SampleRecorder.Limits()
         change(&limits)
-        return SampleRecorder(repository: store, loop: loop, limits: limits, logger: log.logger)
+        return SampleRecorder(meters: Meters(), repository: store, loop: loop, limits: limits, logger: log.logger)
     }
 
     private func append(_ voltages: ClosedRange<Int>, to track: SampleBuffer) {
@@ -81,7 +81,7 @@ struct SampleRecorderTests {
         let track = recorder.track(for: .um)
         append(1...3, to: track)
         append(4...5, to: recorder.track(for: .tc))
-        recorder.remove(track)
+        recorder.meters.end(.um)
 
         _ = try await recorder.forget(.um, readings: isDropped)
 
@@ -209,7 +209,7 @@ struct SampleRecorderTests {
             .seconds(100), .seconds(2000), .seconds(30_000)
         )
         let recorder = SampleRecorder(
-            repository: store, tiers: tiers, loop: loop, limits: limits, logger: log.logger)
+            meters: Meters(), repository: store, tiers: tiers, loop: loop, limits: limits, logger: log.logger)
         async let running: Void = recorder.run()
         await loop.timers(reach: 1)
         loop.advance(by: .seconds(60))
@@ -234,7 +234,7 @@ struct SampleRecorderTests {
         let track = recorder.track(for: .um)
         track.keepSeconds()
         append(2...3, to: track)
-        recorder.remove(track)
+        recorder.meters.end(.um)
         recorder.finish()
         await recorder.run()
 
@@ -249,7 +249,7 @@ struct SampleRecorderTests {
         append(3...4, to: recorder.track(for: .tc))
         async let running: Void = recorder.run()
         await loop.timers(reach: 1)
-        recorder.remove(track)
+        recorder.meters.end(.um)
         _ = try await recorder.forget(.um, readings: false)
 
         #expect(await store.nextAppend() == [1, 2, 3, 4])
@@ -263,7 +263,7 @@ struct SampleRecorderTests {
         var limits = SampleRecorder.Limits()
         limits.maxBytes = 16 << 20
         let recorder = SampleRecorder(
-            repository: store, space: space, loop: loop, limits: limits, logger: log.logger)
+            meters: Meters(), repository: store, space: space, loop: loop, limits: limits, logger: log.logger)
         async let running: Void = recorder.run()
         await loop.timers(reach: 1)
         let crowding = StoreCrowding(part: "settings", partBytes: 57 << 20, usedBytes: 60 << 20, maxBytes: 16 << 20)

@@ -22,7 +22,8 @@ struct SampleSecondsTests {
     /// A recorder that writes nowhere, and the way into it.
     private func buffer() -> (SampleRecorder, SampleBuffer) {
         let loop = VirtualLoop()
-        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: LogBook().logger)
+        let recorder = SampleRecorder(
+            meters: Meters(), repository: MeterStore.temporary(), loop: loop, logger: LogBook().logger)
         return (recorder, recorder.track(for: Self.meter))
     }
 

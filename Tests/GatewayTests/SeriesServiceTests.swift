@@ -14,7 +14,7 @@ struct SeriesServiceTests {
 
     init() {
         store = .temporary(through: access)
-        recorder = SampleRecorder(repository: store, loop: loop, logger: LogBook().logger)
+        recorder = SampleRecorder(meters: Meters(), repository: store, loop: loop, logger: LogBook().logger)
         service = SeriesService(repository: store, recorder: recorder, wallNow: { [loop] in loop.wallNow })
     }
 

@@ -17,8 +17,8 @@ struct SessionRecordingTests {
             repository: host.store, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.log.logger)
         recordings = RecordingService(
-            host: HostID(high: 0x4000, low: 1), repository: host.store, settings: settings, loop: host.loop,
-            logger: host.log.logger)
+            host: HostID(high: 0x4000, low: 1), meters: host.meters, repository: host.store, settings: settings,
+            loop: host.loop, logger: host.log.logger)
         bench = DirectoryBench(on: host, recordings: recordings)
     }
 

@@ -255,8 +255,8 @@ struct SessionSamplingRecordingTests {
             repository: host.store, now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: host.log.logger)
         let recordings = RecordingService(
-            host: HostID(high: 0x4000, low: 1), repository: host.store, settings: settings, loop: host.loop,
-            logger: host.log.logger)
+            host: HostID(high: 0x4000, low: 1), meters: host.meters, repository: host.store, settings: settings,
+            loop: host.loop, logger: host.log.logger)
         let bench = DirectoryBench(on: host, recordings: recordings)
         let id = MeterID.usb(vendor: 0x5FC9, product: 0x0063, serial: "DEMO003C")
         try await bench.directory.restore()

@@ -42,7 +42,8 @@ struct DescribedBoardsTests {
         links.plug(
             SimulatedBoard(model: model, try #require(family.description(of: model)), greeting: greeting),
             at: link.simulatedPath)
-        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(
+            meters: Meters(), repository: MeterStore.temporary(), loop: loop, logger: log.logger)
         let id = MeterID.mac(MACAddress(bits: name == "shelf" ? 0x0200_0000_0001 : 0x0200_0000_0002))
         let session = DeviceSession(
             id: id, model: model, isWanted: true, settings: MeterSettings(stored: [:]), catalogue: catalogue,

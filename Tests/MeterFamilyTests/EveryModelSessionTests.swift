@@ -29,7 +29,8 @@ struct EveryModelSessionTests {
         let links = SimulatedLinks(loop: loop)
         links.plug(
             try #require(SimulatorCatalogue.standard.meter(model, over: link.transport)), at: link.simulatedPath)
-        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(
+            meters: Meters(), repository: MeterStore.temporary(), loop: loop, logger: log.logger)
         let session = DeviceSession(
             id: Self.id, model: model, isWanted: true, settings: MeterSettings(stored: [:]), catalogue: .standard,
             loop: loop, opener: links, track: recorder.track(for: Self.id), rng: SplitMix64(seed: 7),

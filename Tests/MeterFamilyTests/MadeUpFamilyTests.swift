@@ -294,7 +294,8 @@ struct MadeUpFamilyTests {
     ) {
         let links = SimulatedLinks(loop: loop)
         links.plug(try #require(Self.simulators.meter(real, over: link.transport)), at: link.simulatedPath)
-        let recorder = SampleRecorder(repository: MeterStore.temporary(), loop: loop, logger: log.logger)
+        let recorder = SampleRecorder(
+            meters: Meters(), repository: MeterStore.temporary(), loop: loop, logger: log.logger)
         let session = DeviceSession(
             id: Self.id, model: model, isWanted: true, settings: MeterSettings(stored: [:]),
             catalogue: Self.catalogue, loop: loop, opener: links, track: recorder.track(for: Self.id),

@@ -73,15 +73,23 @@ package struct RecordingMachine: Sendable {
 
     // MARK: Events
 
-    /// Continues a recording that was running when the host went down.
-    package mutating func resumed(_ recording: Recording) {
+    /// Continues a recording that was running when the host went down, or under another id of the meter.
+    package mutating func resumed(_ recording: Recording, isRestart: Bool = true) {
         guard !recording.isWaiting else {
             waiting = recording
             return
         }
         var recording = recording
-        recording.totals.restarts += 1
+        if isRestart { recording.totals.restarts += 1 }
         state = .recording(Session(recording: recording, last: nil, fall: nil))
+    }
+
+    /// The recording goes on elsewhere: here nothing is recorded any more.
+    ///
+    /// - Returns: nil if nothing was.
+    package mutating func handedOver() -> Recording? {
+        defer { (state, waiting) = (.idle(nil), nil) }
+        return recording
     }
 
     /// - Parameter test: settings of a battery test, which may wait for its start.

@@ -12,6 +12,15 @@ package enum AliasMap {
         return meanings.filter { $0.key != $0.value }
     }
 
+    /// The present id of each former or other id of a host's meters.
+    ///
+    /// - Parameters:
+    ///   - former: what the host's meters were called before.
+    ///   - aliases: as `flattened` returns them.
+    package static func mainIDs<ID: Hashable>(former: [ID: ID], aliases: [ID: ID]) -> [ID: ID] {
+        former.mapValues { aliases[$0] ?? $0 }.merging(aliases) { own, _ in own }
+    }
+
     /// - Returns: the aliases on the way and their final id.
     private static func follow<ID: Hashable & Comparable>(
         _ start: ID, _ direct: [ID: ID], known: [ID: ID]

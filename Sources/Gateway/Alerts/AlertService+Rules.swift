@@ -8,14 +8,14 @@ extension AlertService {
     // MARK: What people ask for
 
     /// Number of alerts that are raised now.
-    package var raisedCount: Int { state.withLock { $0.tracks.values.reduce(0) { $0 + $1.raisedCount } } }
+    package var raisedCount: Int { meters.parts(AlertTrack.self).reduce(0) { $0 + $1.raisedCount } }
 
     /// All rules, in the order of their ids. Names of meters are as of the last event or list.
     package var entries: [AlertEntry] {
         state.withLock { state in
             state.rules.values.sorted { $0.id < $1.id }.map { rule in
                 AlertEntry(
-                    rule: rule, standing: state.tracks[rule.meter]?.standing(of: rule.id) ?? AlertStanding(),
+                    rule: rule, standing: track(of: rule.meter)?.standing(of: rule.id) ?? AlertStanding(),
                     meterName: state.names[rule.meter])
             }
         }
@@ -67,7 +67,7 @@ extension AlertService {
             throw GatewayError(error, doing: "adding an alert")
         }
         state.withLock { $0.rules[rule.id] = rule }
-        track(of: meter).add(rule, AlertStanding(), at: loop.now, loop.wallNow)
+        add(rule)
         logger.info(
             "alert added", metadata: ["meter.id": "\(meter)", "alert": "\(rule.id)", "condition": "\(pattern.text)"])
         arm()
@@ -135,15 +135,14 @@ extension AlertService {
             throw GatewayError(error, doing: "removing an alert")
         }
         for rule in rules {
-            let track = state.withLock { state -> AlertTrack? in
+            state.withLock { state in
                 state.rules[rule.id] = nil
                 state.unwritten.standings[rule.id] = nil
                 _ = state.outbox.remove(rule.id)
-                return state.tracks[rule.meter]
             }
-            track?.remove(rule.id)
+            track(of: rule.meter)?.remove(rule.id)
             changes.mark(.host)
-            dropIfUnused(rule.meter)
+            meters.dropUnneeded(rule.meter)
         }
     }
 
@@ -170,38 +169,30 @@ extension AlertService {
         return entry.rule.notify.map { ($0, deliveries[$0] ?? .failed("it did not answer")) }
     }
 
-    // MARK: Meters that come and go
+    // MARK: Meters that go
 
-    /// The meter is forgotten, and with it its rules.
-    ///
-    /// - Returns: how many it had.
-    @discardableResult
-    func forget(_ meter: MeterID) async throws(GatewayError) -> Int {
-        let rules = state.withLock { state in state.rules.values.filter { $0.meter == meter } }
-        guard !rules.isEmpty else { return 0 }
-        try await delete(rules)
-        return rules.count
+    private func rules(of meter: MeterID) -> [AlertRule] {
+        state.withLock { state in state.rules.values.filter { $0.meter == meter } }
     }
 
-    /// The meter turned out to be another one's second id: its rules are the other's from now on.
-    func move(_ meter: MeterID, to other: MeterID) async throws(GatewayError) {
-        let rules = state.withLock { state in state.rules.values.filter { $0.meter == meter } }
+    /// Deletes the meter's rules.
+    package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
+        let rules = rules(of: meter)
+        if !rules.isEmpty { try await delete(rules) }
+        return 0
+    }
+
+    /// Moves the alias's rules to the meter.
+    package func merge(_ alias: MeterID, into meter: MeterID) async throws {
+        let rules = rules(of: alias)
         guard !rules.isEmpty else { return }
-        do {
-            try await repository.moveAlerts(from: meter, to: other)
-        } catch {
-            throw GatewayError(error, doing: "moving the alerts of \(meter)")
+        try await repository.moveAlerts(from: alias, to: meter)
+        for var rule in rules {
+            let standing = track(of: alias)?.remove(rule.id)
+            rule.meter = meter
+            state.withLock { $0.rules[rule.id] = rule }
+            add(rule, standing ?? AlertStanding())
         }
-        let target = track(of: other)
-        for rule in rules {
-            var moved = rule
-            moved.meter = other
-            let standing = state.withLock { state in
-                state.rules[rule.id] = moved
-                return state.tracks[meter]
-            }?.remove(rule.id)
-            target.add(moved, standing ?? AlertStanding(), at: loop.now, loop.wallNow)
-        }
-        dropIfUnused(meter)
+        meters.dropUnneeded(alias)
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 /// Sessions bring readings and states to `track(for:)`. Once a second, while there are such rules, time passes for those that
 /// wait for silence or a state, and the zone is asked who has what. How rules stand, and notices on their way, are written
 /// before anybody is told, so that a restart neither tells twice nor forgets.
-package final class AlertService: Sendable {
+package final class AlertService: MeterKeeping {
     /// Most rules of a host.
     package static let rulesMax = 200
     /// Most that one rule tells.
@@ -31,9 +31,6 @@ package final class AlertService: Sendable {
     }
 
     struct State {
-        var tracks: [MeterID: AlertTrack] = [:]
-        /// Those of them that no session uses. They stay while they have rules.
-        var left: Set<MeterID> = []
         var rules: [AlertID: AlertRule] = [:]
         var names: [MeterID: String] = [:]
         var outbox = AlertOutbox()
@@ -41,7 +38,6 @@ package final class AlertService: Sendable {
         var events: [MeterAlerts.Event] = []
         var unwritten = AlertChanges()
         var lastNumber: Int64 = 0
-        var settledAt = MonotonicTime.origin
         var timer: LoopTimer?
         var isDue = false
         /// Meters are being left: that they go away is not news.
@@ -55,6 +51,9 @@ package final class AlertService: Sendable {
     }
 
     let state = Mutex(State())
+    /// When the values of the first readings after a start begin to count.
+    private let settledAt = Mutex(MonotonicTime.origin)
+    let meters: Meters
     let repository: any AlertRepository
     let notifier: any AlertNotifier
     let loop: any SessionLoop
@@ -67,9 +66,11 @@ package final class AlertService: Sendable {
     let wakeUp: AsyncStream<Void>.Continuation
 
     package init(
-        repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(), log: LogKeeper? = nil,
+        meters: Meters, repository: any AlertRepository, notifier: any AlertNotifier = SilentNotifier(),
+        log: LogKeeper? = nil,
         changes: ChangeMarks = ChangeMarks(), loop: any SessionLoop, logger: Logger
     ) {
+        self.meters = meters
         meterLog = log
         self.changes = changes
         self.repository = repository
@@ -86,14 +87,16 @@ package final class AlertService: Sendable {
 
     /// Takes up the rules of earlier runs. To be called once, before any meter is taken up.
     ///
-    /// - Parameter former: what meters of this host were called before, and what they are called now.
-    package func restore(former: [MeterID: MeterID] = [:]) async throws {
+    /// - Parameter mainIDs: present ids of this host's meters, by former ones and aliases.
+    package func restore(mainIDs: [MeterID: MeterID] = [:]) async throws {
         let (now, wall) = (loop.now, loop.wallNow)
-        state.withLock { $0.settledAt = now + MeterAlerts.settling }
-        for (id, present) in former { try await repository.moveAlerts(from: id, to: present) }
+        settledAt.withLock { $0 = now + MeterAlerts.settling }
+        for meter in Set(try await repository.alerts().map(\.rule.meter)) {
+            if let present = mainIDs[meter] { try await repository.moveAlerts(from: meter, to: present) }
+        }
         for stored in try await repository.alerts() {
             state.withLock { $0.rules[stored.rule.id] = stored.rule }
-            track(of: stored.rule.meter).add(stored.rule, stored.standing, at: now, wall)
+            add(stored.rule, stored.standing)
         }
         let (last, waiting) = (try await repository.lastAlertNotice(), try await repository.alertNotices())
         state.withLock { state in
@@ -110,45 +113,22 @@ package final class AlertService: Sendable {
 
     // MARK: Sessions
 
-    /// Where one meter's readings and states go in, until `leave`.
-    package func track(for meter: MeterID) -> AlertTrack {
-        let track = track(of: meter)
-        state.withLock { _ = $0.left.remove(meter) }
-        return track
-    }
-
-    /// The meter's session is over.
-    func leave(_ meter: MeterID) {
-        let track = state.withLock { state -> AlertTrack? in
-            guard let track = state.tracks[meter] else { return nil }
-            state.left.insert(meter)
-            return track
-        }
-        guard let track else { return }
-        track.stateChanged(to: .offline, at: loop.now, loop.wallNow)
-        dropIfUnused(meter)
-    }
+    /// Where one meter's readings and states go in.
+    package func track(for meter: MeterID) -> AlertTrack { meters.take(meter, newTrack) }
 
     /// The host stops, and leaves its meters: from now on nothing that happens to them is news.
     func leaveAll() { state.withLock { $0.isLeaving = true } }
 
-    func track(of meter: MeterID) -> AlertTrack {
-        state.withLock { state in
-            if let track = state.tracks[meter] { return track }
-            let track = AlertTrack(MeterAlerts(settledAt: state.settledAt)) { [weak self] in self?.happened($0) }
-            state.tracks[meter] = track
-            state.left.insert(meter)
-            return track
-        }
+    /// Has a meter's part watch for a rule.
+    func add(_ rule: AlertRule, _ standing: AlertStanding = AlertStanding()) {
+        meters.use(rule.meter, newTrack) { $0.add(rule, standing, at: loop.now, loop.wallNow) }
     }
 
-    func dropIfUnused(_ meter: MeterID) {
-        state.withLock { state in
-            guard state.left.contains(meter), state.tracks[meter]?.isEmpty == true else { return }
-            state.tracks[meter] = nil
-            state.left.remove(meter)
-        }
+    private func newTrack() -> AlertTrack {
+        AlertTrack(MeterAlerts(settledAt: settledAt.withLock { $0 }), loop: loop) { [weak self] in self?.happened($0) }
     }
+
+    func track(of meter: MeterID) -> AlertTrack? { meters.part(of: meter) }
 
     private func happened(_ events: [MeterAlerts.Event]) {
         changes.mark(.host)
@@ -231,9 +211,8 @@ package final class AlertService: Sendable {
     }
 
     private func tick() async {
-        let tracks = state.withLock { state in
-            Set(state.rules.values.map(\.meter)).compactMap { meter in state.tracks[meter].map { (meter, $0) } }
-        }
+        let tracks = Set(state.withLock { $0.rules.values.map(\.meter) })
+            .compactMap { meter in track(of: meter).map { (meter, $0) } }
         guard !tracks.isEmpty else { return }
         let asking = tracks.filter { $0.1.asksForHolder }
         let facts = asking.isEmpty ? [:] : await facts(of: asking.map(\.0))
@@ -282,7 +261,7 @@ package final class AlertService: Sendable {
     private func note(_ event: MeterAlerts.Event, _ facts: MeterFacts?, in state: inout State) {
         let rule = event.rule
         // It may have been deleted meanwhile.
-        guard state.rules[rule.id] != nil, let track = state.tracks[rule.meter] else { return }
+        guard state.rules[rule.id] != nil, let track = track(of: rule.meter) else { return }
         state.unwritten.standings[rule.id] = track.standing(of: rule.id)
         guard let notice = AlertNotice(event, facts) else { return }
         for target in rule.notify {

@@ -2,15 +2,23 @@ package import Domain
 import Synchronization
 
 /// The rules of one meter, where its session brings what happens to it.
-package final class AlertTrack: Sendable {
+package final class AlertTrack: MeterPart {
     private let alerts: Mutex<MeterAlerts>
+    private let loop: any SessionLoop
     private let tell: @Sendable ([MeterAlerts.Event]) -> Void
 
     /// - Parameter tell: hears of everything that alerts did.
-    init(_ alerts: MeterAlerts, tell: @escaping @Sendable ([MeterAlerts.Event]) -> Void) {
+    init(
+        _ alerts: MeterAlerts, loop: any SessionLoop, tell: @escaping @Sendable ([MeterAlerts.Event]) -> Void
+    ) {
+        self.loop = loop
         self.alerts = Mutex(alerts)
         self.tell = tell
     }
+
+    package var isNeeded: Bool { alerts.withLock { !$0.isEmpty } }
+
+    package func sessionEnded() { stateChanged(to: .offline, at: loop.now, loop.wallNow) }
 
     package func append(_ reading: TimedReading) { handle { $0.received(reading) } }
 
@@ -38,7 +46,6 @@ package final class AlertTrack: Sendable {
 
     func standing(of id: AlertID) -> AlertStanding? { alerts.withLock { $0.standing(of: id) } }
 
-    var isEmpty: Bool { alerts.withLock(\.isEmpty) }
     var raisedCount: Int { alerts.withLock(\.raisedCount) }
     var needsWaking: Bool { alerts.withLock(\.needsWaking) }
     var asksForHolder: Bool { alerts.withLock(\.asksForHolder) }

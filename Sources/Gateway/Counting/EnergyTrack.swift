@@ -2,7 +2,7 @@ package import Domain
 import Synchronization
 
 /// Where one meter's readings get what was counted for it. Called on the loop for each reading; cheap.
-package final class EnergyTrack: Sendable {
+package final class EnergyTrack: MeterPart {
     private struct State {
         var counter: EnergyCounter
         var stepMax = Duration.seconds(10)
@@ -13,9 +13,13 @@ package final class EnergyTrack: Sendable {
         var written: EnergyCount?
     }
 
+    let meter: MeterID
+    private let repository: any EnergyCountRepository
     private let state: Mutex<State>
 
-    init(_ before: EnergyCount) {
+    init(of meter: MeterID, _ before: EnergyCount, repository: any EnergyCountRepository) {
+        self.meter = meter
+        self.repository = repository
         state = Mutex(State(counter: EnergyCounter(before), written: before.since == nil ? nil : before))
     }
 
@@ -53,7 +57,45 @@ package final class EnergyTrack: Sendable {
         }
     }
 
-    func reset(at wall: WallTime) { state.withLock { $0.counter.reset(at: wall) } }
+    package var isNeeded: Bool { count != nil }
+
+    /// Nothing is counted between the last reading of this session and the first of the next.
+    package func sessionEnded() {
+        state.withLock { state in
+            let count = state.counter.count
+            state.counter = EnergyCounter(count.since == nil ? EnergyCount() : count)
+        }
+    }
+
+    /// Begins anew from zero.
+    func reset(at wall: WallTime) async throws(GatewayError) {
+        state.withLock { state in
+            state.counter.reset(at: wall)
+            state.isChanged = true
+        }
+        do {
+            try await writeChanges()
+        } catch {
+            throw GatewayError(error, doing: "it counts from zero, and would not after a restart")
+        }
+    }
+
+    /// Writes what is not written yet; what the store refuses is written with the next readings.
+    func writeChanges() async throws {
+        guard let count = takeChanged() else { return }
+        do {
+            try await repository.keepEnergyCount(count, of: meter)
+        } catch {
+            wasNotWritten()
+            throw error
+        }
+        wasWritten(count)
+    }
+
+    /// Nothing was ever counted.
+    func forget() {
+        state.withLock { ($0.counter, $0.isChanged, $0.written) = (EnergyCounter(EnergyCount()), false, nil) }
+    }
 
     /// Goes on with what was counted under another id of the meter, unless something was counted under this one: both
     /// together would be a leap for whoever adds up this one's.

@@ -26,18 +26,22 @@ extension MeterDirectory {
         guard let serial = device.serial, serial.contains(where: { $0 != "0" }), device.powerOnCount != nil else {
             return
         }
-        for (other, session) in sessions where other != id && other.hasRadio != id.hasRadio {
+        for session in sessions where session.id != id && session.id.hasRadio != id.hasRadio {
             guard await session.device == device else { continue }
-            let (alias, meter) = id.hasRadio ? (other, id) : (id, other)
-            do {
-                guard try await !dependencies.settings.isParted(alias) else { return }
-                try await dependencies.settings.add(alias: alias, of: meter)
-            } catch {
-                logger.error(
-                    "two ids of one meter cannot be remembered",
-                    metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
-            }
-            return
+            let other = session.id
+            return id.hasRadio ? await found(other, of: id) : await found(id, of: other)
+        }
+    }
+
+    /// Records an alias unless a person has parted the two ids.
+    private func found(_ alias: MeterID, of meter: MeterID) async {
+        do {
+            guard try await !dependencies.settings.isParted(alias) else { return }
+            try await dependencies.settings.add(alias: alias, of: meter)
+        } catch {
+            logger.error(
+                "alias not recorded",
+                metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
         }
     }
 
@@ -51,15 +55,7 @@ extension MeterDirectory {
         guard let other = known[twin], other.model?.family == family, let otherLink = other.link,
             otherLink.isRadio, otherLink.transport != link.transport
         else { return }
-        let (alias, meter) = link.transport == .spp ? (id, twin) : (twin, id)
-        do {
-            guard try await !dependencies.settings.isParted(alias) else { return }
-            try await dependencies.settings.add(alias: alias, of: meter)
-        } catch {
-            logger.error(
-                "two radios of one meter cannot be remembered",
-                metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
-        }
+        link.transport == .spp ? await found(id, of: twin) : await found(twin, of: id)
     }
 
     func aliasesChanged() async {
@@ -81,7 +77,7 @@ extension MeterDirectory {
                 former.link = nil
                 await saveOrLog(former)
             }
-            await sessions[meter]?.vanished(from: sighting.link)
+            await meters.session(of: meter)?.vanished(from: sighting.link)
             await handle(.appeared(sighting))
         }
     }
@@ -140,12 +136,14 @@ extension MeterDirectory {
         let model = await twin.knownModel
         let wasWanted = known[alias]?.isWanted ?? false
         logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
-        do {
-            try await dependencies.alerts?.move(alias, to: meter)
-            try await dependencies.counts?.move(alias, to: meter)
-        } catch {
-            logger.error(
-                "alerts or what was counted cannot be moved", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
+        for keeper in dependencies.keepers {
+            do {
+                try await keeper.merge(alias, into: meter)
+            } catch {
+                logger.error(
+                    "what is kept of an alias cannot be moved to its meter",
+                    metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
+            }
         }
         if let forgotten = known[alias] {
             var forgotten = forgotten
@@ -157,7 +155,7 @@ extension MeterDirectory {
         for link in links { await handle(.appeared(Sighting(id: alias, model: model, name: nil, link: link))) }
         if wasWanted, known[meter]?.isWanted != true {
             _ = await remember(meter, model: nil, isWanted: true)
-            await sessions[meter]?.connect()
+            await meters.session(of: meter)?.connect()
         }
     }
 }

@@ -13,6 +13,7 @@ extension MeterDirectory {
         package var radios: (any RadioSource)?
         package var repository: any MeterRepository
         package var settings: SettingsService
+        package var meters: Meters
         package var recorder: SampleRecorder
         /// The recorder of charge sessions, if this host records them.
         package var recordings: RecordingService?
@@ -24,6 +25,8 @@ extension MeterDirectory {
         package var alerts: AlertService?
         /// Keeps what happens to the meters, if this host does.
         package var log: LogKeeper?
+        /// Further services that keep something of meters.
+        package var otherKeepers: [any MeterKeeping]
         /// This host's id, for ids of meters that mean something on this host only.
         package var hostID: String
         /// Makes the random number generator of one session.
@@ -35,9 +38,10 @@ extension MeterDirectory {
             catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
             ports: any PortSource,
             radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
+            meters: Meters,
             recorder: SampleRecorder, recordings: RecordingService? = nil, marks: MarkService? = nil,
             counts: EnergyCounts? = nil,
-            alerts: AlertService? = nil, log: LogKeeper? = nil, hostID: String,
+            alerts: AlertService? = nil, log: LogKeeper? = nil, otherKeepers: [any MeterKeeping] = [], hostID: String,
             makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
         ) {
             self.catalogue = catalogue
@@ -47,15 +51,23 @@ extension MeterDirectory {
             self.radios = radios
             self.repository = repository
             self.settings = settings
+            self.meters = meters
             self.recorder = recorder
             self.recordings = recordings
             self.marks = marks
             self.counts = counts
             self.alerts = alerts
             self.log = log
+            self.otherKeepers = otherKeepers
             self.hostID = hostID
             self.makeRNG = makeRNG
             self.gate = gate
+        }
+
+        /// All services that keep something of meters.
+        var keepers: [any MeterKeeping] {
+            let own: [(any MeterKeeping)?] = [recorder, recordings, marks, counts, log, alerts]
+            return own.compactMap(\.self) + otherKeepers
         }
     }
 }

@@ -13,7 +13,7 @@ extension MeterDirectory {
         try checkRunning()
         let id = try await forgettable(reference)
         var gone = ForgottenMeter(id: id.description)
-        guard !id.isGivenByName || sessions[id] != nil else {
+        guard !id.isGivenByName || meters.session(of: id) != nil else {
             gone.settings = try await dependencies.settings.delete(of: id)
             return gone
         }
@@ -29,13 +29,11 @@ extension MeterDirectory {
         let model = await session?.knownModel
         do {
             try await dependencies.repository.forget(id)
-            let count = try await dependencies.recorder.forget(id, readings: readings)
-            let imported = readings ? try await dependencies.recordings?.dropImports(of: id) ?? 0 : 0
-            if readings { try await dependencies.marks?.forget(id) }
-            gone.readings = readings ? count + imported : nil
-            try await log?.forget(id)
-            try await dependencies.counts?.forget(id)
-            try await dependencies.alerts?.forget(id)
+            var count = 0
+            for keeper in dependencies.keepers {
+                for id in ids(of: id) { count += try await keeper.forget(id, readings: readings) }
+            }
+            gone.readings = readings ? count : nil
         } catch {
             throw GatewayError(error, doing: "forgetting \(id)")
         }

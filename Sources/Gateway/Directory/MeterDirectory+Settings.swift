@@ -6,7 +6,7 @@ import Logging
 extension MeterDirectory {
     /// The meter that a text names, among this host's meters, all that have settings, and those that other hosts have.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
-        if let id = MeterID(reference), sessions[id] != nil { return id }
+        if let id = MeterID(reference), meters.session(of: id) != nil { return id }
         if let exact = exactly(reference) { return exact }
         let known = try await allNames()
         do {
@@ -36,7 +36,7 @@ extension MeterDirectory {
     package func settingsInDetail(of reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await meter(reference)
         let (texts, authors, own) = try await dependencies.settings.authors(of: id)
-        let session = sessions[id]
+        let session = meters.session(of: id)
         let model = await session?.shownModel?.displayName
         let details = MeterSettings.bodies(
             texts, by: authors, own: own, for: await profile(of: id, model: model),
@@ -48,7 +48,7 @@ extension MeterDirectory {
     /// here is unknown, so whatever it cannot do is found out only where it is.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
-        let profile = await sessions[id]?.profile
+        let profile = await meters.session(of: id)?.profile
         let texts = try await dependencies.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
             try await self.checkUnique(name, for: id)
         }
@@ -76,7 +76,7 @@ extension MeterDirectory {
 
     func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
         let here = names
-        let others = try await dependencies.settings.meters().filter { sessions[$0.id] == nil }
+        let others = try await dependencies.settings.meters().filter { meters.session(of: $0.id) == nil }
         return here + others
     }
 
@@ -91,14 +91,16 @@ extension MeterDirectory {
 
     /// Settings that changed, here or on another host, reach their meters at once.
     package func hear(_ news: SettingsNews) async {
-        for meter in news.meters where sessions[meter] != nil { await adoptSettings(of: meter, news.read[meter]) }
+        for meter in news.meters where meters.session(of: meter) != nil {
+            await adoptSettings(of: meter, news.read[meter])
+        }
         if news.aliasesChanged { await aliasesChanged() }
     }
 
     private func adoptSettings(of meter: MeterID, _ read: StoredSettings?) async {
         do {
             let stored = if let read { read } else { try await dependencies.settings.read(meter) }
-            await sessions[meter]?.adopt(stored)
+            await meters.session(of: meter)?.adopt(stored)
         } catch {
             logger.error("settings not read", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }

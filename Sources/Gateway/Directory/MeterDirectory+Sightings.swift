@@ -25,17 +25,17 @@ extension MeterDirectory {
                     metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
             }
         case .heard(let id, let link, let rssi):
-            await sessions[canonical(id)]?.heard(over: link, rssi: rssi)
+            await meters.session(of: canonical(id))?.heard(over: link, rssi: rssi)
         case .vanished(let sighting):
             aliases.vanished(from: sighting.link)
-            await sessions[canonical(sighting.id)]?.vanished(from: sighting.link)
+            await meters.session(of: canonical(sighting.id))?.vanished(from: sighting.link)
             forgetPasserBy(canonical(sighting.id))
         }
     }
 
     /// Drops the session of a device that only looked like a meter and has gone.
     func forgetPasserBy(_ id: MeterID) {
-        guard known[id] == nil, sessions[id]?.assumeIsolated({ $0.isPasserBy }) == true else { return }
+        guard known[id] == nil, meters.session(of: id)?.assumeIsolated({ $0.isPasserBy }) == true else { return }
         drop(id)
     }
 
@@ -65,7 +65,7 @@ extension MeterDirectory {
         // everywhere.
         if meter.model != nil || meter.isWanted { await saveOrLog(meter) }
         await release(sighting.link, to: meter.id)
-        if let session = sessions[meter.id] { return session }
+        if let session = meters.session(of: meter.id) { return session }
         do {
             return try await makeSession(for: meter)
         } catch {
@@ -112,7 +112,7 @@ extension MeterDirectory {
     /// - Returns: its id from now on; nil if it is not plugged in, or known by its port already.
     func partByPort(_ id: MeterID) async throws(GatewayError) -> MeterID? {
         guard case .usb(let vendor, let product, _) = id, var meter = known[id], let plug = meter.plug,
-            await sessions[id]?.isPresent == true
+            await meters.session(of: id)?.isPresent == true
         else { return nil }
         try checkUnwanted(id, "\(id) is wanted here")
         meter.plug = nil

@@ -92,7 +92,7 @@ extension MeterDirectory {
         let holder = refusal.holder ?? "another host"
         let rest = refusal.remaining.map { $0 > .zero ? " for another \($0.components.seconds) s or longer" : "" } ?? ""
         let next =
-            if sessions[meter]?.assumeIsolated({ $0.hasTwin }) == true {
+            if meters.session(of: meter)?.assumeIsolated({ $0.hasTwin }) == true {
                 "it is plugged in here and there: \(meter.twinRemedy)"
             } else if dependencies.gate?.role == .readOnly {
                 "meterctl watch \(meter) shows it here"

@@ -62,7 +62,7 @@ extension MeterDirectory {
     ///
     /// - Throws: `held` with the holder, and `refused` if a person has to confirm first.
     func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
-        let session = sessions[id]
+        let session = meters.session(of: id)
         if await session?.isPresent == true { return false }
         let isSure = request.yes == true
         let isMet = session != nil
@@ -92,7 +92,7 @@ extension MeterDirectory {
     /// A declared port is looked at once a second; this saves that wait to a person who has just plugged a meter in.
     private func lookAtPort(of id: MeterID) async {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
-            dependencies.ports.isThere(path), let session = sessions[id], await !session.isPresent
+            dependencies.ports.isThere(path), let session = meters.session(of: id), await !session.isPresent
         else { return }
         await handle(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
@@ -107,8 +107,8 @@ extension MeterDirectory {
 
     /// The session of a meter, made if this host has never met it.
     func anySession(of id: MeterID) async throws(GatewayError) -> DeviceSession {
-        if sessions[id] == nil { try await open(known[id] ?? KnownMeter(id: id)) }
-        guard let session = sessions[id] else { throw shuttingDown }
+        if meters.session(of: id) == nil { try await open(known[id] ?? KnownMeter(id: id)) }
+        guard let session = meters.session(of: id) else { throw shuttingDown }
         return session
     }
 

@@ -17,15 +17,9 @@ package actor MeterDirectory {
     private nonisolated let loop: any SessionLoop
     /// The meters' log, if this host keeps one.
     package nonisolated let log: LogKeeper?
-    private(set) var sessions: [MeterID: DeviceSession] = [:] {
-        didSet {
-            // Ids are compared as texts; each text is made once.
-            inOrder = sessions.map { ("\($0.key)", $0.value) }.sorted { $0.0 < $1.0 }.map(\.1)
-            dependencies.settings.changes.mark(.zone)
-        }
-    }
-    /// The same sessions, in the order of their ids.
-    private var inOrder: [DeviceSession] = []
+    nonisolated let meters: Meters
+    /// The sessions of all meters, in the order of their ids as texts.
+    private(set) var sessions: [DeviceSession] = [] { didSet { dependencies.settings.changes.mark(.zone) } }
     private(set) var known: [MeterID: KnownMeter] = [:]
     /// Former ids of this host's meters, with the present ones.
     private var former: [MeterID: MeterID] = [:]
@@ -38,6 +32,7 @@ package actor MeterDirectory {
         self.dependencies = dependencies
         self.logger = logger
         loop = dependencies.loop
+        meters = dependencies.meters
         log = dependencies.log
     }
 
@@ -60,7 +55,7 @@ package actor MeterDirectory {
     /// The zone's aliases, and former ids of this host's meters.
     func readAliases() async throws -> [MeterID: MeterID] {
         let shared = try await dependencies.settings.aliases()
-        return former.mapValues { shared[$0] ?? $0 }.merging(shared) { own, _ in own }
+        return AliasMap.mainIDs(former: former, aliases: shared)
     }
 
     /// Handles what comes and goes until the task is cancelled.
@@ -99,6 +94,7 @@ package actor MeterDirectory {
         isShuttingDown = true
         dependencies.alerts?.leaveAll()
         forEach { $0.shutdown() }
+        for session in sessions { meters.end(session.id) }
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
     }
 
@@ -110,7 +106,7 @@ package actor MeterDirectory {
 
     /// Visits all meters in one pass, in the order of their ids: nothing happens to any of them meanwhile.
     func forEach(_ body: (isolated DeviceSession) -> Void) {
-        for session in inOrder { session.assumeIsolated(body) }
+        for session in sessions { session.assumeIsolated(body) }
     }
 
     // MARK: Requests from people
@@ -129,7 +125,7 @@ package actor MeterDirectory {
     }
 
     /// One of this host's meters, under any of its ids; nil if there is none.
-    package func session(of id: MeterID) -> DeviceSession? { sessions[canonical(id)] }
+    package func session(of id: MeterID) -> DeviceSession? { meters.session(of: canonical(id)) }
 
     /// The readings of one of this host's meters, from now on; nil if there is none with that id.
     func readings(of id: MeterID, all: Bool = false) -> Feed<TimedReading>.Subscription? {
@@ -164,7 +160,8 @@ package actor MeterDirectory {
         } catch {
             throw await refusal(elsewhere: reference) ?? error
         }
-        guard let session = sessions[id] else {
+        try checkRunning()
+        guard let session = meters.session(of: id) else {
             throw GatewayError(.noSuchMeter, "no meter is called \(reference.quoted)", next: "meterctl scan")
         }
         return session
@@ -257,7 +254,7 @@ package actor MeterDirectory {
         meter.isDeclared = true
         try await save(meter)
         await release(port.link, to: id)
-        if sessions[id] == nil { try await open(meter) }
+        if meters.session(of: id) == nil { try await open(meter) }
         var named = port
         named.id = id
         dependencies.ports.watch(named)
@@ -343,7 +340,7 @@ extension MeterDirectory {
             var other = other
             other.link = nil
             other.isDeclared = false
-            await sessions[other.id]?.vanished(from: link)
+            await meters.session(of: other.id)?.vanished(from: link)
             await saveOrLog(other)
         }
     }
@@ -391,32 +388,33 @@ extension MeterDirectory {
 
     func addSession(for meter: KnownMeter, settings: StoredSettings? = nil) throws(GatewayError) -> DeviceSession {
         try checkRunning()
-        if let session = sessions[meter.id] { return session }
+        if let session = meters.session(of: meter.id) { return session }
         let session = DeviceSession(
             id: meter.id, model: meter.model, isWanted: meter.isWanted, preferred: meter.preferred,
             lastTransport: meter.link?.transport, settings: settings?.settings ?? MeterSettings(),
             settingsNumber: settings?.number ?? 0, catalogue: dependencies.catalogue, loop: dependencies.loop,
             opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
-            recording: dependencies.recordings?.track(for: meter.id), counts: dependencies.counts,
-            alerts: dependencies.alerts?.track(for: meter.id), log: log, rng: dependencies.makeRNG(),
+            recording: dependencies.recordings?.track(for: meter.id),
+            counting: dependencies.counts?.track(for: meter.id), alerts: dependencies.alerts?.track(for: meter.id),
+            log: log, rng: dependencies.makeRNG(),
             logger: logger, gate: dependencies.gate, changes: dependencies.settings.changes,
             tell: { [discoveries] in discoveries.continuation.yield($0) })
-        sessions[meter.id] = session
+        meters.begin(session)
+        let text = "\(meter.id)"
+        sessions.insert(session, at: sessions.firstIndex { text < "\($0.id)" } ?? sessions.endIndex)
         return session
     }
 
-    /// Ends a meter's session, and with it all that belongs to the meter: what `addSession` made for it, and its entry
-    /// with the gate. What this host remembers about it stays; readings not stored yet will still be stored.
+    /// Ends a meter's session and its entry with the gate. What this host remembers about it stays; readings not stored
+    /// yet will still be stored.
     ///
     /// - Returns: the session, which no longer does anything.
     @discardableResult
     func drop(_ id: MeterID) -> DeviceSession? {
-        guard let session = sessions.removeValue(forKey: id) else { return nil }
+        guard let session = meters.session(of: id) else { return nil }
+        sessions.removeAll { $0 === session }
         session.assumeIsolated { $0.leave() }
-        dependencies.recorder.remove(session.track)
-        dependencies.recordings?.remove(id)
-        dependencies.counts?.leave(id)
-        dependencies.alerts?.leave(id)
+        meters.end(id)
         return session
     }
 

@@ -7,9 +7,19 @@ import Synchronization
 ///
 /// What happens is folded in memory and written every `flushInterval` and at a clean stop, so that an SD card sees few
 /// writes. A crash costs at most that. Called from anywhere; cheap.
-package final class LogKeeper: Sendable {
+package final class LogKeeper: MeterKeeping {
+    /// The end of one meter's log. Changed only while `state` is locked.
+    private final class Track: MeterPart {
+        let meter: MeterID
+        /// Nil where all is written and nothing can be added to it.
+        let fold = Mutex<LogFold?>(nil)
+
+        init(_ meter: MeterID) { self.meter = meter }
+
+        var isNeeded: Bool { fold.withLock { $0 != nil } }
+    }
+
     private struct State {
-        var folds: [MeterID: LogFold] = [:]
         var lastNumber: Int64 = 0
         /// Whether the last write failed, so that it is said once.
         var isFailing = false
@@ -23,6 +33,7 @@ package final class LogKeeper: Sendable {
     private static let retryInterval = Duration.seconds(5)
 
     private let state = Mutex(State())
+    private let meters: Meters
     private let repository: any LogRepository
     private let calendar: RetentionCalendar?
     private let loop: any SessionLoop
@@ -33,9 +44,10 @@ package final class LogKeeper: Sendable {
 
     /// - Parameter calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
     package init(
-        repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
+        meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger
     ) {
+        self.meters = meters
         self.repository = repository
         self.calendar = calendar
         self.loop = loop
@@ -115,11 +127,19 @@ package final class LogKeeper: Sendable {
     private func change(_ meter: MeterID, _ body: (inout LogFold, HostMoment, inout Int64) -> Void) {
         let now = moment
         state.withLock { state in
-            var fold = state.folds.removeValue(forKey: meter) ?? LogFold()
-            body(&fold, now, &state.lastNumber)
-            state.folds[meter] = fold
+            meters.use(meter) {
+                Track(meter)
+            } _: { track in
+                track.fold.withLock { fold in
+                    var changed = fold.take() ?? LogFold()
+                    body(&changed, now, &state.lastNumber)
+                    fold = changed
+                }
+            }
         }
     }
+
+    private var tracks: [Track] { meters.parts() }
 
     private var moment: HostMoment { HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }
 
@@ -146,14 +166,17 @@ package final class LogKeeper: Sendable {
     package func finish() { wakeUp.finish() }
 
     /// Number of meters of which something is in memory.
-    package var meterCount: Int { state.withLock { $0.folds.count } }
+    package var meterCount: Int { tracks.count(where: \.isNeeded) }
 
     /// - Returns: false when the store refused; the lines are kept.
     private func write() async -> Bool {
         let now = moment
-        let batch = state.withLock { state -> [MeterID: [LogFold.Line]] in
-            for meter in state.folds.keys { state.folds[meter]?.settle(at: now, &state.lastNumber) }
-            return state.folds.mapValues(\.unwritten).filter { !$0.value.isEmpty }
+        let batch = state.withLock { state in
+            tracks.compactMap { track -> (Track, [LogFold.Line])? in
+                track.fold.withLock { $0?.settle(at: now, &state.lastNumber) }
+                let lines = track.fold.withLock { $0?.unwritten } ?? []
+                return lines.isEmpty ? nil : (track, lines)
+            }
         }
         do {
             try await write(batch)
@@ -167,16 +190,19 @@ package final class LogKeeper: Sendable {
         }
         state.withLock { state in
             state.isFailing = false
-            for (meter, lines) in batch { state.folds[meter]?.wrote(lines) }
-            state.folds = state.folds.filter { !$0.value.isOver(at: now) }
+            for (track, lines) in batch { track.fold.withLock { $0?.wrote(lines) } }
+            for track in tracks {
+                track.fold.withLock { if $0?.isOver(at: now) == true { $0 = nil } }
+                meters.dropUnneeded(track.meter)
+            }
         }
         return true
     }
 
-    private func write(_ batch: [MeterID: [LogFold.Line]]) async throws {
+    private func write(_ batch: [(Track, [LogFold.Line])]) async throws {
         guard !batch.isEmpty else { return }
-        var lines = batch.flatMap { meter, lines in
-            lines.map { StoredLogLine(number: $0.number, meter: meter, entry: $0.entry) }
+        var lines = batch.flatMap { track, lines in
+            lines.map { StoredLogLine(number: $0.number, meter: track.meter, entry: $0.entry) }
         }.sorted { $0.number < $1.number }
         try await calendar?.willStore(
             lines.map { line in
@@ -184,7 +210,8 @@ package final class LogKeeper: Sendable {
                 return min(first, last)...max(first, last)
             })
         // Meanwhile a meter may have been forgotten.
-        state.withLock { state in lines.removeAll { state.folds[$0.meter] == nil } }
+        let forgotten = Set(batch.filter { !$0.0.isNeeded }.map(\.0.meter))
+        lines.removeAll { forgotten.contains($0.meter) }
         try await repository.keepLog(lines, countMax: Self.linesMax)
     }
 
@@ -226,18 +253,22 @@ package final class LogKeeper: Sendable {
         let now = moment
         return state.withLock { state in
             var entries: [Int64: LogEntry] = [:]
-            for id in ids {
-                state.folds[id]?.settle(at: now, &state.lastNumber)
-                for line in state.folds[id]?.lines ?? [] { entries[line.number] = line.entry }
+            for track in ids.compactMap({ meters.part(Track.self, of: $0) }) {
+                track.fold.withLock { fold in
+                    fold?.settle(at: now, &state.lastNumber)
+                    for line in fold?.lines ?? [] { entries[line.number] = line.entry }
+                }
             }
             return entries
         }
     }
 
-    /// Forgets everything about a meter.
-    func forget(_ meter: MeterID) async throws {
-        state.withLock { _ = $0.folds.removeValue(forKey: meter) }
+    /// Deletes the meter's log.
+    package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
+        state.withLock { _ in meters.part(Track.self, of: meter)?.fold.withLock { $0 = nil } }
+        meters.dropUnneeded(meter)
         try await repository.deleteLog(of: meter)
+        return 0
     }
 }
 

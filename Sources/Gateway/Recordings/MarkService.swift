@@ -15,7 +15,7 @@ package struct MarkEntry: Hashable, Sendable {
 
 /// Marks on the timelines of meters. Shared ones are records that any host may change; local ones stay in this host's
 /// store. Neither depends on who holds the meter.
-package actor MarkService {
+package actor MarkService: MeterKeeping {
     /// What somebody wants marked.
     package struct Order: Sendable {
         package var name: String
@@ -229,12 +229,14 @@ package actor MarkService {
         }
     }
 
-    /// The readings of a meter were deleted on this host, and its local marks go too. Shared ones stay, as recordings do.
-    func forget(_ meter: MeterID) async throws(GatewayError) {
+    /// Deletes the meter's local marks together with its readings. Shared ones stay, as recordings do.
+    package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
+        guard isDropped else { return 0 }
         try await inTurn { () throws(GatewayError) in
             let ids = try await marks(of: [meter]).filter(\.isLocal).map(\.mark.id)
             try await deleteLocal(ids, doing: "deleting the marks of \(meter)")
         }
+        return 0
     }
 
     private func deleteLocal(_ ids: [RecordingID], doing what: String) async throws(GatewayError) {

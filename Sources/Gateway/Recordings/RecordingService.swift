@@ -7,28 +7,19 @@ import Synchronization
 ///
 /// What goes on is written every `saveInterval` and at a clean stop, so that a power cut costs at most that, which is
 /// marked as a gap. That one began or ended is written at once.
-package final class RecordingService: Sendable {
+package final class RecordingService: MeterKeeping {
     private struct State {
-        var tracks: [MeterID: RecordingTrack] = [:]
-        /// Those of them that no session uses. They stay until their recording is over.
-        var left: Set<MeterID> = []
         /// What began or ended and is not written yet, the latest of each.
         var unwritten: [RecordingID: Recording] = [:]
         /// What need not be kept any more: tests that waited and began under another id, and those that were told of.
         var obsolete: Set<RecordingID> = []
         var formerIDs: [MeterID: MeterID] = [:]
-
-        mutating func dropEnded() {
-            for meter in left where tracks[meter]?.recording == nil {
-                tracks[meter] = nil
-                left.remove(meter)
-            }
-        }
     }
 
     private let state = Mutex(State())
     /// This one, which makes the recordings.
     package let host: HostID
+    private let meters: Meters
     private let repository: any RecordingRepository
     private let imports: (any ImportRepository)?
     private let settings: SettingsService
@@ -48,13 +39,14 @@ package final class RecordingService: Sendable {
     ///   - imports: where readings from files are; nil where none are taken.
     ///   - formerIDs: what meters of this host were called when they were recorded, and what they are called now.
     package init(
-        host: HostID, repository: any RecordingRepository, imports: (any ImportRepository)? = nil,
+        host: HostID, meters: Meters, repository: any RecordingRepository, imports: (any ImportRepository)? = nil,
         settings: SettingsService, loop: any SessionLoop,
         saveInterval: Duration = .seconds(60),
         formerIDs: @escaping @Sendable () async throws -> [MeterID: MeterID] = { [:] }, logger: Logger
     ) {
         readFormerIDs = formerIDs
         self.host = host
+        self.meters = meters
         self.repository = repository
         self.imports = imports
         self.settings = settings
@@ -74,7 +66,9 @@ package final class RecordingService: Sendable {
     package func restore() async throws {
         let former = try await readFormerIDs()
         state.withLock { $0.formerIDs = former }
-        let ended = Set(try await settings.recordings().filter { $0.end != nil }.map(\.id))
+        let (ended, mainIDs) = (
+            Set(try await settings.recordings().filter { $0.end != nil }.map(\.id)), try await mainIDs()
+        )
         for recording in try await repository.runningRecordings() where recording.id.host == host {
             if recording.isToBeTold {
                 tell(recording)
@@ -85,49 +79,39 @@ package final class RecordingService: Sendable {
                 try await repository.forget(recording.id)
                 continue
             }
-            let meter = former[recording.id.meter] ?? recording.id.meter
-            var machine = RecordingMachine(host: host, meter: meter, rules: RecordingRules())
-            machine.resumed(recording)
-            let track = makeTrack(machine)
+            let meter = mainIDs[recording.id.meter] ?? recording.id.meter
             // Killed between the two writes of its start, a test both waits and goes on; it began later than it waited.
-            if let former = state.withLock({ $0.tracks[meter]?.recording }), former.isWaiting {
-                try await repository.forget(former.id)
-            }
-            state.withLock { state in
-                state.tracks[meter] = track
-                state.left.insert(meter)
-            }
+            if let former = present(meter)?.recording, former.isWaiting { try await repository.forget(former.id) }
+            resume(recording, of: meter, isRestart: true)
             logger.notice(
                 "recording goes on",
                 metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
         }
     }
 
-    /// Where one meter's readings go in, until `remove`.
-    package func track(for meter: MeterID) -> RecordingTrack {
-        let new = makeTrack(RecordingMachine(host: host, meter: meter, rules: RecordingRules()))
-        return state.withLock { state in
-            let track = state.tracks[meter] ?? new
-            state.tracks[meter] = track
-            state.left.remove(meter)
-            return track
+    /// Where one meter's readings go in. When its session ends, a running recording goes on until it ends by itself or by
+    /// a person.
+    package func track(for meter: MeterID) -> RecordingTrack { meters.take(meter) { newTrack(of: meter) } }
+
+    private func newTrack(of meter: MeterID) -> RecordingTrack {
+        RecordingTrack(RecordingMachine(host: host, meter: meter, rules: RecordingRules())) { [weak self] in
+            self?.changed($0, waitedAs: $1)
+            self?.meters.dropUnneeded(meter)
         }
     }
 
-    /// The meter's session is over. What is recorded of it goes on until it ends by itself or by a person.
-    func remove(_ meter: MeterID) {
-        state.withLock { state in
-            guard state.tracks[meter] != nil else { return }
-            state.left.insert(meter)
-            state.dropEnded()
+    private func resume(_ recording: Recording, of meter: MeterID, isRestart: Bool) {
+        meters.use(meter) {
+            newTrack(of: meter)
+        } _: {
+            $0.resume(recording, isRestart: isRestart)
         }
     }
 
-    /// Those whose readings come in here, or of which something is recorded.
-    package var meters: [MeterID] { state.withLock { $0.tracks.keys.sorted() } }
-
-    private func makeTrack(_ machine: RecordingMachine) -> RecordingTrack {
-        RecordingTrack(machine) { [weak self] recording, waited in self?.changed(recording, waitedAs: waited) }
+    /// The present ids of this host's meters, by former ones and by those that are aliases.
+    private func mainIDs() async throws(GatewayError) -> [MeterID: MeterID] {
+        let aliases = try await settings.aliases()
+        return state.withLock { AliasMap.mainIDs(former: $0.formerIDs, aliases: aliases) }
     }
 
     /// One began or ended by itself.
@@ -138,7 +122,6 @@ package final class RecordingService: Sendable {
                 state.unwritten[waited] = nil
                 state.obsolete.insert(waited)
             }
-            if recording.end != nil { state.dropEnded() }
         }
         logger.info(
             recording.end == nil ? "recording begun" : "recording ended",
@@ -167,7 +150,7 @@ package final class RecordingService: Sendable {
     /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
-    private var tracks: [RecordingTrack] { state.withLock { Array($0.tracks.values) } }
+    private var tracks: [RecordingTrack] { meters.parts() }
 
     /// - Returns: false when the store refused; what is not written is kept.
     private func write(saving isDue: Bool) async -> Bool {
@@ -226,9 +209,12 @@ package final class RecordingService: Sendable {
         _ meter: MeterID, name: String?, test: BatteryTest? = nil
     ) async throws(GatewayError) -> Recording {
         try Self.check(name: name)
-        let track = track(for: meter)
-        guard let recording = track.start(name: name, test: test, at: loop.wallNow, loop.now) else {
-            let present = track.recording
+        let (started, present) = meters.use(meter) {
+            newTrack(of: meter)
+        } _: { track in
+            (track.start(name: name, test: test, at: loop.wallNow, loop.now), track.recording)
+        }
+        guard let recording = started else {
             let what = present?.isWaiting == true ? "a battery test waits for \(meter)" : "\(meter) is recorded already"
             throw GatewayError(
                 .refused, "\(what)\(present.map { ", since \($0.started)" } ?? "")",
@@ -246,6 +232,7 @@ package final class RecordingService: Sendable {
             throw GatewayError(
                 .refused, "\(meter) is not being recorded", next: "meterctl record start \(meter) begins it")
         }
+        meters.dropUnneeded(meter)
         try await writeNow(recording, "the recording is over, and is written as soon as that works")
         return recording
     }
@@ -356,15 +343,30 @@ package final class RecordingService: Sendable {
         return entry
     }
 
-    /// Deletes the readings of what was imported for a meter. The recordings stay.
-    ///
-    /// - Returns: how many readings went.
-    func dropImports(of meter: MeterID) async throws(GatewayError) -> Int {
+    /// Deletes the imported readings of a meter, if asked. The recordings stay.
+    package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
+        guard isDropped else { return 0 }
         var count = 0
         for entry in try await recordings(of: meter) where entry.isMine && entry.recording.source != nil {
             count += try await dropReadings(of: entry)
         }
         return count
+    }
+
+    /// A running recording of the alias goes on with the meter's readings, unless the meter is recorded already
+    /// (Docs/Decisions/0038-two-ids-one-meter.md).
+    package func merge(_ alias: MeterID, into meter: MeterID) async throws {
+        guard let recording = present(alias)?.recording else { return }
+        let isMoved = present(meter)?.recording == nil
+        if isMoved, let moved = present(alias)?.handOver() {
+            resume(moved, of: meter, isRestart: false)
+            meters.dropUnneeded(alias)
+        } else {
+            _ = try await stop(alias)
+        }
+        logger.notice(
+            isMoved ? "recording goes on under the meter's main id" : "recording ended: the meter is recorded already",
+            metadata: ["meter.id": "\(meter)", "recording": "\(recording.id.short)"])
     }
 
     @discardableResult
@@ -398,7 +400,7 @@ package final class RecordingService: Sendable {
         }
     }
 
-    private func present(_ meter: MeterID) -> RecordingTrack? { state.withLock { $0.tracks[meter] } }
+    private func present(_ meter: MeterID) -> RecordingTrack? { meters.part(of: meter) }
 
     private func writeNow(_ recording: Recording, _ consequence: String) async throws(GatewayError) {
         changed(recording)
@@ -418,8 +420,8 @@ package final class RecordingService: Sendable {
         // What is here is newer than what was told of it.
         for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
         for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
-        let former = state.withLock { $0.formerIDs }
-        func present(_ id: RecordingID) -> MeterID { id.host == host ? former[id.meter] ?? id.meter : id.meter }
+        let (aliases, own) = (try await settings.aliases(), try await mainIDs())
+        func present(_ id: RecordingID) -> MeterID { (id.host == host ? own : aliases)[id.meter] ?? id.meter }
         let wanted = all.values.filter { meter == nil || present($0.id) == meter }.sorted { $0.id > $1.id }
         let overlaps = Recording.overlaps(among: wanted)
         let names = try await settings.hostNames()

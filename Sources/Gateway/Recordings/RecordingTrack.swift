@@ -2,7 +2,7 @@ package import Domain
 import Synchronization
 
 /// One meter's way into its recording. Called on the loop for each reading; cheap.
-package final class RecordingTrack: Sendable {
+package final class RecordingTrack: MeterPart {
     package let meter: MeterID
     private let machine: Mutex<RecordingMachine>
     /// When it was last looked at what the meter tells.
@@ -15,6 +15,8 @@ package final class RecordingTrack: Sendable {
         self.machine = Mutex(machine)
         self.tell = tell
     }
+
+    package var isNeeded: Bool { hasRecording }
 
     /// Whether anything goes on.
     package var hasRecording: Bool { machine.withLock { $0.hasRecording } }
@@ -45,6 +47,14 @@ package final class RecordingTrack: Sendable {
     package func apply(_ rules: RecordingRules) { handle { $0.rulesChanged(rules) } }
 
     func woke(at wall: WallTime, _ now: MonotonicTime) { handle { $0.woke(at: wall, now) } }
+
+    /// Continues a recording that was running before a restart, or under another id of the meter.
+    func resume(_ recording: Recording, isRestart: Bool) {
+        machine.withLock { $0.resumed(recording, isRestart: isRestart) }
+    }
+
+    /// Takes the recording out, nil where none goes on.
+    func handOver() -> Recording? { machine.withLock { $0.handedOver() } }
 
     /// - Returns: nil where one goes on already.
     func start(name: String?, test: BatteryTest?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {

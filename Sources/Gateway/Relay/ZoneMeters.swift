@@ -125,7 +125,7 @@ package actor ZoneMeters {
 
     private func meter(_ reference: String) async throws(GatewayError) -> (id: MeterID, session: DeviceSession?) {
         let id = try await directory.wanted(reference)
-        return (id, await directory.sessions[id])
+        return (id, directory.meters.session(of: id))
     }
 
     /// The row of a meter that this host has never met.

@@ -4,7 +4,7 @@ import Synchronization
 /// One meter's way into the recorder. Called on the loop for each reading; cheap.
 ///
 /// Readings are kept one by one, or, where the session says so, as what each second of them comes to.
-package final class SampleBuffer: Sendable {
+package final class SampleBuffer: MeterPart {
     fileprivate struct State {
         var builder: SampleChunkBuilder
         var full: [SampleChunk] = []
@@ -24,12 +24,23 @@ package final class SampleBuffer: Sendable {
     private let state: Mutex<State>
     private let readingsMax: Int
     private let chunkIsFull: @Sendable () -> Void
+    private let rest: @Sendable ([SampleChunk]) -> Void
 
-    init(meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void) {
+    /// - Parameter rest: takes what is in it when a session ends.
+    init(
+        meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void,
+        rest: @escaping @Sendable ([SampleChunk]) -> Void
+    ) {
         self.meter = meter
         state = Mutex(State(builder: SampleChunkBuilder(meter: meter)))
         self.readingsMax = readingsMax
         self.chunkIsFull = chunkIsFull
+        self.rest = rest
+    }
+
+    package func sessionEnded() {
+        rest(takeAll(isOver: true))
+        keepWhole()
     }
 
     /// From now on of each second only its least, greatest, mean and number are kept.

@@ -8,7 +8,7 @@ import Synchronization
 /// A batch is written when its oldest reading has waited `flushInterval`, or when it is large. While the store fails,
 /// readings are kept and the write is tried again; only beyond `keptBytesMax` do the oldest go, counted. A clean stop
 /// writes everything; a power cut costs at most `flushInterval`.
-package final class SampleRecorder: Sendable {
+package final class SampleRecorder: MeterKeeping {
     package struct Limits: Hashable, Sendable {
         package var flushInterval: Duration = .seconds(60)
         /// Readings in one chunk.
@@ -25,7 +25,6 @@ package final class SampleRecorder: Sendable {
     }
 
     private struct State {
-        var tracks: [SampleBuffer] = []
         var pending: [SampleChunk] = []
         /// What waits of these is to be dropped.
         var unwanted: Set<MeterID> = []
@@ -37,6 +36,8 @@ package final class SampleRecorder: Sendable {
     }
 
     private let state = Mutex(State())
+    /// The meters whose readings come in here.
+    package let meters: Meters
     private let repository: any SampleRepository
     private let tiers: (any TierRepository)?
     private let space: (any SpaceRepository)?
@@ -55,11 +56,13 @@ package final class SampleRecorder: Sendable {
     ///   - counts: what is counted of meters, which is written with their readings.
     ///   - calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
     package init(
-        repository: any SampleRepository, tiers: (any TierRepository)? = nil, space: (any SpaceRepository)? = nil,
+        meters: Meters, repository: any SampleRepository, tiers: (any TierRepository)? = nil,
+        space: (any SpaceRepository)? = nil,
         counts: EnergyCounts? = nil,
         calendar: RetentionCalendar? = nil, loop: any SessionLoop, limits: Limits = Limits(),
         changes: ChangeMarks = ChangeMarks(), logger: Logger
     ) {
+        self.meters = meters
         self.changes = changes
         self.space = space
         self.counts = counts
@@ -72,23 +75,16 @@ package final class SampleRecorder: Sendable {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Where one meter's readings go in.
+    /// Where one meter's readings go in, until its session ends.
     package func track(for meter: MeterID) -> SampleBuffer {
-        let track = SampleBuffer(meter: meter, readingsMax: limits.chunkReadingsMax) { [wakeUp] in wakeUp.yield() }
-        state.withLock { $0.tracks.append(track) }
-        return track
-    }
-
-    /// Its session is over: what is in it is stored with the next batch.
-    func remove(_ track: SampleBuffer) {
-        state.withLock { state in
-            state.pending += track.takeAll(isOver: true)
-            state.tracks.removeAll { $0 === track }
+        meters.take(meter) {
+            SampleBuffer(meter: meter, readingsMax: limits.chunkReadingsMax) { [wakeUp] in
+                wakeUp.yield()
+            } rest: { [weak self] chunks in
+                self?.state.withLock { $0.pending += chunks }
+            }
         }
     }
-
-    /// Those whose readings come in here, one after the other; twice while a former session of one ends.
-    package var meters: [MeterID] { state.withLock { $0.tracks.map(\.meter) } }
 
     /// Writes until `finish`, then writes the rest.
     package func run() async {
@@ -119,22 +115,24 @@ package final class SampleRecorder: Sendable {
 
     package func status(path: String) -> StoreStatus {
         state.withLock { state in
-            let waiting = state.tracks.reduce(0) { $0 + $1.count } + state.pending.reduce(0) { $0 + $1.count }
+            let waiting = tracks.reduce(0) { $0 + $1.count } + state.pending.reduce(0) { $0 + $1.count }
             return StoreStatus(
                 path: path, unsaved: waiting, saved: state.saved, dropped: state.dropped, error: state.error,
                 crowding: state.crowding.map { "\($0)" })
         }
     }
 
+    private var tracks: [SampleBuffer] { meters.parts() }
+
     private func collect(isOver: Bool = false) {
         state.withLock { state in
-            for track in state.tracks { state.pending += track.takeAll(isOver: isOver) }
+            for track in tracks { state.pending += track.takeAll(isOver: isOver) }
         }
     }
 
     private func collectFull() {
         state.withLock { state in
-            for track in state.tracks { state.pending += track.takeFull() }
+            for track in tracks { state.pending += track.takeFull() }
         }
     }
 
@@ -191,9 +189,7 @@ package final class SampleRecorder: Sendable {
     ///
     /// - Returns: how many stored readings went.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
-        state.withLock { state in
-            if isDropped { state.unwanted.insert(meter) }
-        }
+        if isDropped { state.withLock { _ = $0.unwanted.insert(meter) } }
         wakeUp.yield()
         return isDropped ? try await repository.deleteReadings(of: meter) : 0
     }
@@ -202,7 +198,7 @@ package final class SampleRecorder: Sendable {
     package func waiting(of meter: MeterID) -> [SampleChunk] {
         state.withLock { state in
             state.pending.filter { $0.meter == meter }
-                + state.tracks.filter { $0.meter == meter }.flatMap { $0.copyAll() }
+                + (meters.part(SampleBuffer.self, of: meter)?.copyAll() ?? [])
         }
     }
 

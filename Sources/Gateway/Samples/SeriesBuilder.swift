@@ -68,6 +68,9 @@ package struct SeriesBuilder: Sendable {
     /// How many points there are at most.
     package var pointCount: Int { stretches.count }
 
+    /// What follows is of another id of the meter: `latest` counts anew.
+    package mutating func beginID() { latest = nil }
+
     /// Takes in a reading. One outside of the span is left out.
     package mutating func add(_ time: WallTime, _ reading: Reading) {
         guard let point = point(at: time) else { return }

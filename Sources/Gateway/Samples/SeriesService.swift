@@ -6,11 +6,14 @@ package struct SeriesService: Sendable {
     private let samples: any SampleRepository
     private let recorder: SampleRecorder
     private let wallNow: @Sendable () -> WallTime
+    private let ids: @Sendable (MeterID) async -> [MeterID]
 
+    /// - Parameter ids: all ids under which a meter's readings may be stored.
     package init(
         repository: any TierRepository & SampleRepository, recorder: SampleRecorder,
-        wallNow: @escaping @Sendable () -> WallTime
+        wallNow: @escaping @Sendable () -> WallTime, ids: @escaping @Sendable (MeterID) async -> [MeterID] = { [$0] }
     ) {
+        self.ids = ids
         self.repository = repository
         samples = repository
         self.recorder = recorder
@@ -24,19 +27,22 @@ package struct SeriesService: Sendable {
     package func series(
         of meter: MeterID, in span: Range<WallTime>, points: Int, quantities: [Quantity]
     ) async throws(GatewayError) -> Series {
-        // Before the store is asked: what is written meanwhile is in both, and told by its time.
-        let waiting = recorder.waiting(of: meter)
         var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
         do {
-            builder = try await repository.fill(builder, of: meter)
-            let stored = builder.latest
-            for chunk in waiting {
-                for bucket in try chunk.seconds() where stored.map({ $0 < bucket.start }) ?? true {
-                    builder.add(bucket)
-                }
-                guard !chunk.holdsSeconds else { continue }
-                try chunk.forEach { sample in
-                    if stored.map({ $0 < sample.time }) ?? true { builder.add(sample.time, sample.reading) }
+            for id in await ids(meter) {
+                // Before the store is asked: what is written meanwhile is in both, and told by its time.
+                let waiting = recorder.waiting(of: id)
+                builder.beginID()
+                builder = try await repository.fill(builder, of: id)
+                let stored = builder.latest
+                for chunk in waiting {
+                    for bucket in try chunk.seconds() where stored.map({ $0 < bucket.start }) ?? true {
+                        builder.add(bucket)
+                    }
+                    guard !chunk.holdsSeconds else { continue }
+                    try chunk.forEach { sample in
+                        if stored.map({ $0 < sample.time }) ?? true { builder.add(sample.time, sample.reading) }
+                    }
                 }
             }
         } catch {
@@ -66,16 +72,16 @@ package struct SeriesService: Sendable {
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
         // Before the store is asked: what is written meanwhile is in both, and told by its time.
-        let waiting = try recorder.waiting(of: meter).flatMap { try $0.pieces() }
-            .filter { span.contains($0.time) }.sorted { $0.time < $1.time }
+        let ids = await ids(meter)
+        let waiting = try waiting(of: ids, in: span).sorted { $0.time < $1.time }
         var last: WallTime?
         var start = span.lowerBound
         var length = Self.pageLengths[0]
-        while start < span.upperBound, let next = try await firstStored(of: meter, in: start..<span.upperBound) {
+        while start < span.upperBound, let next = try await firstStored(of: ids, in: start..<span.upperBound) {
             try Task.checkCancellation()
             start = max(start, next.floored(to: length))
             let end = min(start.floored(to: length) + .milliseconds(length), span.upperBound)
-            let pieces = try await page(of: meter, in: start..<end)
+            let pieces = try await page(of: ids, in: start..<end)
             if !pieces.isEmpty { try await body(pieces) }
             last = pieces.last?.time ?? last
             start = end
@@ -88,18 +94,34 @@ package struct SeriesService: Sendable {
 
     /// When the first was measured of which anything is left in a span, what is not stored yet included.
     package func first(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime? {
-        let waiting = try recorder.waiting(of: meter).flatMap { try $0.pieces() }.map(\.time).filter(span.contains)
-            .min()
-        guard let stored = try await firstStored(of: meter, in: span) else { return waiting }
+        let ids = await ids(meter)
+        let waiting = try waiting(of: ids, in: span).map(\.time).min()
+        guard let stored = try await firstStored(of: ids, in: span) else { return waiting }
         return min(stored, waiting ?? stored)
     }
 
-    private func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> WallTime? {
-        do {
-            return try await repository.firstStored(of: meter, in: span)
-        } catch {
-            throw GatewayError(error, doing: "reading the readings of \(meter)")
+    private func waiting(of ids: [MeterID], in span: Range<WallTime>) throws -> [StoredPiece] {
+        try ids.flatMap { try recorder.waiting(of: $0).flatMap { try $0.pieces() } }.filter { span.contains($0.time) }
+    }
+
+    private func firstStored(of ids: [MeterID], in span: Range<WallTime>) async throws(GatewayError) -> WallTime? {
+        var first: WallTime?
+        for id in ids {
+            do {
+                guard let time = try await repository.firstStored(of: id, in: span) else { continue }
+                first = min(time, first ?? time)
+            } catch {
+                throw GatewayError(error, doing: "reading the readings of \(id)")
+            }
         }
+        return first
+    }
+
+    private func page(of ids: [MeterID], in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {
+        var pieces: [StoredPiece] = []
+        for id in ids { pieces += try await page(of: id, in: span) }
+        if ids.count > 1 { pieces.sort { $0.time < $1.time } }
+        return pieces
     }
 
     private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {

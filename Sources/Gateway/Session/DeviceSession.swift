@@ -39,7 +39,8 @@ package actor DeviceSession {
         id: MeterID, model: ModelName?, isWanted: Bool, preferred: LinkAddress.Transport? = nil,
         lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
         catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
-        recording: RecordingTrack? = nil, counts: EnergyCounts? = nil, alerts: AlertTrack? = nil, log: LogKeeper? = nil,
+        recording: RecordingTrack? = nil, counting: EnergyTrack? = nil, alerts: AlertTrack? = nil,
+        log: LogKeeper? = nil,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         changes: ChangeMarks = ChangeMarks(), tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
@@ -63,11 +64,11 @@ package actor DeviceSession {
             states, claim: claim, to: model, preferred: preferred, catalogue: catalogue, opener: opener,
             traffic: traffic)
         talk = MeterTalk(
-            over: line, states, commands: MeterCommands(over: line, states, counts: counts),
+            over: line, states, commands: MeterCommands(over: line, states, counting: counting),
             logs: LogReader(over: line, states, catalogue),
             readings: SessionReadings(
                 shown: readings, samples: samples, track: track, recording: recording,
-                counting: counts?.track(for: id), alerts: alerts),
+                counting: counting, alerts: alerts),
             settings: settings, settingsNumber: settingsNumber, tell: tell)
     }
 

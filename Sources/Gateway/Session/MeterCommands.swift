@@ -7,14 +7,14 @@ import MeterCodec
 final class MeterCommands {
     private let line: MeterLine
     private let states: MeterStates
-    private let counts: EnergyCounts?
+    private let counting: EnergyTrack?
     private var queue = CommandQueue()
     private var readBacks = ReadBacks()
 
-    init(over line: MeterLine, _ states: MeterStates, counts: EnergyCounts?) {
+    init(over line: MeterLine, _ states: MeterStates, counting: EnergyTrack?) {
         self.line = line
         self.states = states
-        self.counts = counts
+        self.counting = counting
     }
 
     private var id: MeterID { states.id }
@@ -96,11 +96,11 @@ final class MeterCommands {
         }
     }
 
-    /// What was counted for the meter begins anew. That needs no link.
+    /// Resets what meterd counts for the meter; works without a link.
     private func resetEnergy(
         _ command: MeterCommand, isolation: isolated (any Actor)? = #isolation
     ) async throws(GatewayError) {
-        guard let profile = line.profile, let counts else {
+        guard let profile = line.profile, let counting else {
             throw GatewayError(
                 .refused, "nothing is counted for \(id), whose model is not known", next: "meterctl connect \(id)")
         }
@@ -109,7 +109,7 @@ final class MeterCommands {
         } catch {
             throw GatewayError(.badRequest, "\(error)", next: profile.commandHelp)
         }
-        try await counts.reset(id, at: states.loop.wallNow)
+        try await counting.reset(at: states.loop.wallNow)
         states.mark()
         states.logger.info("counted energy reset")
     }

@@ -26,7 +26,7 @@ struct DirectoryBench {
         settings records: (any SettingsRepository)? = nil,
         on host: VirtualHost? = nil, gate: (any LinkGate)? = nil,
         recordings: RecordingService? = nil, counts: EnergyCounts? = nil, alerts: AlertService? = nil,
-        log: LogKeeper? = nil
+        log: LogKeeper? = nil, otherKeepers: [any MeterKeeping] = []
     ) {
         let host = host ?? VirtualHost(store: store)
         let store = store ?? host.store
@@ -35,11 +35,12 @@ struct DirectoryBench {
         settings = SettingsService(
             repository: records ?? store,
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
-        happened = log ?? LogKeeper(repository: host.store, loop: host.loop, logger: host.log.logger)
+        happened =
+            log ?? LogKeeper(meters: host.meters, repository: host.store, loop: host.loop, logger: host.log.logger)
         let dependencies = MeterDirectory.Dependencies(
             loop: host.loop, opener: host.links, ports: sightings, repository: meters ?? store, settings: settings,
-            recorder: host.recorder, recordings: recordings, counts: counts ?? host.counts,
-            alerts: alerts, log: happened, hostID: "pi",
+            meters: host.meters, recorder: host.recorder, recordings: recordings, counts: counts ?? host.counts,
+            alerts: alerts, log: happened, otherKeepers: otherKeepers, hostID: "pi",
             makeRNG: { SplitMix64(seed: 7) },
             gate: gate)
         directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)

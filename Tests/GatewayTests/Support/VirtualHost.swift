@@ -16,6 +16,7 @@ struct VirtualHost {
     /// What the store goes through, unless it was given.
     let access: ScriptedAccess
     let store: MeterStore
+    let meters = Meters()
     let recorder: SampleRecorder
     /// What is counted of meters that count nothing.
     let counts: EnergyCounts
@@ -26,14 +27,16 @@ struct VirtualHost {
     /// - Parameters:
     ///   - loop: the loop of another host with which this one shares a clock.
     ///   - store: what the host had before a restart.
-    init(loop: VirtualLoop = VirtualLoop(), store: MeterStore? = nil) {
+    ///   - links: the meters that were plugged in before a restart.
+    init(loop: VirtualLoop = VirtualLoop(), store: MeterStore? = nil, links: SimulatedLinks? = nil) {
         self.loop = loop
         access = ScriptedAccess()
         self.store = store ?? .temporary(through: access)
-        links = SimulatedLinks(loop: loop)
-        counts = EnergyCounts(repository: self.store)
-        recorder = SampleRecorder(repository: self.store, counts: counts, loop: loop, logger: log.logger)
-        happened = LogKeeper(repository: self.store, loop: loop, logger: log.logger)
+        self.links = links ?? SimulatedLinks(loop: loop)
+        counts = EnergyCounts(meters: meters, repository: self.store)
+        recorder = SampleRecorder(
+            meters: meters, repository: self.store, counts: counts, loop: loop, logger: log.logger)
+        happened = LogKeeper(meters: meters, repository: self.store, loop: loop, logger: log.logger)
     }
 
     /// A session of a meter that is not plugged in yet.
@@ -43,7 +46,8 @@ struct VirtualHost {
     ) -> DeviceSession {
         DeviceSession(
             id: id, model: model, isWanted: isWanted, settings: MeterSettings(stored: settings), loop: loop,
-            opener: links, track: recorder.track(for: id), counts: counts, log: happened, rng: SplitMix64(seed: 7),
+            opener: links, track: recorder.track(for: id), counting: counts.track(for: id), log: happened,
+            rng: SplitMix64(seed: 7),
             logger: log.logger,
             gate: gate)
     }

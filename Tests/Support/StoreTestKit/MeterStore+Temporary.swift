@@ -7,12 +7,14 @@ import Synchronization
 
 /// What a store's accesses go through in a test: they are counted, and those that write fail when the test says so.
 package final class ScriptedAccess: Sendable {
-    private let state = Mutex<(reads: Int, writes: Int, failure: StoreError?)>((0, 0, nil))
+    private let state = Mutex<(reads: Int, writes: Int, failure: StoreError?, left: Int)>((0, 0, nil, 0))
 
     package init() {}
 
-    /// Makes every access that writes throw `error` from now on; nil ends that.
-    package func failWrites(with error: StoreError?) { state.withLock { $0.failure = error } }
+    /// Makes every access that writes throw `error` after the next `count`; nil ends that.
+    package func failWrites(with error: StoreError?, after count: Int = 0) {
+        state.withLock { ($0.failure, $0.left) = (error, count) }
+    }
 
     package var reads: Int { state.withLock { $0.reads } }
     /// How often anything was to be written, including failed accesses.
@@ -25,6 +27,10 @@ package final class ScriptedAccess: Sendable {
                 return nil
             }
             state.writes += 1
+            guard state.left == 0 else {
+                state.left -= 1
+                return nil
+            }
             return state.failure
         }
         if let failure { throw failure }

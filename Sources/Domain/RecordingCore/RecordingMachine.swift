@@ -92,7 +92,9 @@ package struct RecordingMachine: Sendable {
         return recording
     }
 
-    /// - Parameter test: settings of a battery test, which may wait for its start.
+    /// Starts a recording, or has a battery test wait for its start.
+    ///
+    /// - Parameter test: settings of a battery test.
     /// - Returns: `none` if a recording is running already.
     package mutating func start(
         name: String?, test: BatteryTest? = nil, at wall: WallTime, _ now: MonotonicTime

@@ -43,8 +43,9 @@ quick: Sources/CBuildInfo/commit.h ## one suite, with no more built than it need
 tools: setup Sources/CBuildInfo/commit.h ## every target, with the programs of long runs and measurements, for development
 	WITH_TOOLS=1 swift build
 
-everything: ## what CI does, and each of its heavy checks, due or not (two hours)
+everything: ## what CI does, each of its heavy checks, due or not, and the package built twice (two hours)
 	.ci/run --all
+	Tests/Package/rebuilt
 
 lint: ## the format of every source file
 	swift format lint --strict --recursive Sources Tests Package.swift

@@ -291,7 +291,8 @@ actor CloudMember: CloudJoining {
         active = begun
         await dependencies.directory.use(keeper)
         startSink.yield(begun)
-        logger.notice("cloud membership active", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
+        logger.notice(
+            "cloud membership active", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
     }
 
     private func operate(_ active: Active) async {

@@ -43,7 +43,8 @@ enum FastBenchmark {
             settings.rate = rate
             let session = DeviceSession(
                 id: id, model: .km003c, isWanted: true, settings: settings, loop: loop,
-                opener: SerialChannelOpener(loop: loop), track: recorder.track(for: id), counting: counts.track(for: id),
+                opener: SerialChannelOpener(loop: loop), track: recorder.track(for: id),
+                counting: counts.track(for: id),
                 rng: SystemRandomNumberGenerator(), logger: logger)
             await session.appeared(Sighting(id: id, model: .km003c, name: nil, link: .serial(path: path)))
             guard case .data = await session.waitForData(.seconds(20)) else {

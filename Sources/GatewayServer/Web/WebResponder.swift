@@ -119,7 +119,8 @@ package struct WebResponder: HTTPResponder {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
                 // The library's own message might contain part of the token.
-                throw GatewayError(.badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
+                throw GatewayError(
+                    .badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
             }
             let cookie = try door.logIn(with: body.token, context)
             var response = try JSON.response(SessionBody(login: .done, may_change: true))

@@ -25,8 +25,7 @@ struct TokenCommand: AsyncParsableCommand {
             name: [.customLong("label"), .customLong("host")], help: "Its label, such as the host that it is for.")
         var label = "unnamed"
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Option(name: .shortAndLong, help: "Write it to a new file (mode 0600) and print nothing.") var output:
-            String?
+        @Option(name: .shortAndLong, help: "Write it to a new file (mode 0600) and print nothing.") var output: String?
         @OptionGroup var data: DataOptions
 
         func run() async throws {

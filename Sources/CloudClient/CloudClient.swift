@@ -37,6 +37,9 @@ package final class CloudClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: membership.pin))
     }
 
+    /// Closes the connections of a client that nobody operated, as meterd was stopped before.
+    deinit { _ = http.shutdown() }
+
     /// Closes all connections. Later calls fail.
     package func shutdown() async {
         // Throws when called twice; then the client is already closed.

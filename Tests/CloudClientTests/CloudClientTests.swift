@@ -36,6 +36,13 @@ struct CloudClientTests {
         throw SyncFailure(.other, "nothing was thrown")
     }
 
+    /// meterd may be stopped before it uses a membership. AsyncHTTPClient ends a debug build over an open client.
+    @Test func clientThatNobodyShutDown_closesItself() throws {
+        weak var client: CloudClient?
+        client = try CloudClient(CloudMembership(urls: ["https://pi:8643"], zone: "home", token: Secret("mgt_t"), pin: nil))
+        #expect(client == nil)
+    }
+
     @Test func hostThatMayOnlyLook_learnsIt_andIsRefusedInWordsThatHelp() async throws {
         let meter = meter
         try await withCloud { cloud in

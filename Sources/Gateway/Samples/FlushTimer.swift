@@ -1,12 +1,12 @@
 import Domain
 import Synchronization
 
-/// Wakes the recorder when a batch is due.
+/// Wakes a service at a fixed interval, and once more for a retry.
 final class FlushTimer: Sendable {
     private struct State {
         var timer: LoopTimer?
         var retry: LoopTimer?
-        /// A retry was asked for and has not come. Apart from its timer, which may fire before its ticket is known.
+        /// Whether a retry is pending. `retry` cannot say: the timer may fire before it is set.
         var isRetrying = false
         var isDue = false
         var isStopped = false
@@ -25,8 +25,7 @@ final class FlushTimer: Sendable {
         arm(after: interval, then: interval)
     }
 
-    /// Wakes once more, without changing the beat. While one such wake is due, asking for another changes nothing:
-    /// otherwise each reason to write would add a chain of attempts to a store that fails for long.
+    /// Schedules one extra wake-up. Does nothing while one is pending, so that a failing store collects no retries.
     func retry(after delay: Duration) {
         let isFirst = state.withLock { state in
             defer { state.isRetrying = true }
@@ -40,7 +39,7 @@ final class FlushTimer: Sendable {
         state.withLock { $0.retry = timer }
     }
 
-    /// Whether a beat came since the last call.
+    /// Whether a wake-up came since the last call, including a retry.
     func isDue() -> Bool {
         state.withLock { state in
             defer { state.isDue = false }

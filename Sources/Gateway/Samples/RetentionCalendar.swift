@@ -1,12 +1,12 @@
 package import Domain
 package import Logging
 
-/// Keeps the date from which the ages of what this host stores count back: see `BelievedDate`.
+/// Keeps the date that ages of stored data count from (`BelievedDate`).
 package actor RetentionCalendar {
     package struct Clocks: Sendable {
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
-        /// Whether something besides this machine's own clock says that the calendar is right.
+        /// Whether another source than this machine's clock confirms the calendar.
         package var isConfirmed: @Sendable () async -> Bool
 
         package init(
@@ -23,9 +23,8 @@ package actor RetentionCalendar {
     private let clocks: Clocks
     private let logger: Logger
     private var believed: BelievedDate?
-    /// What the store has of it; nil while it has none.
     private var saved: BelievedDate?
-    /// Until when running time has been counted.
+    /// Time up to which running time is counted.
     private var counted: MonotonicTime?
     private var wasConfirmed: Bool?
 
@@ -35,9 +34,7 @@ package actor RetentionCalendar {
         self.logger = logger
     }
 
-    /// The date from which ages count back just now.
-    ///
-    /// - Throws: what the store throws; nothing is to be deleted by age then.
+    /// Returns the date that ages count from. If this throws, delete nothing by age.
     package func today() async throws -> WallTime {
         let isConfirmed = await clocks.isConfirmed()
         let known = try await load()
@@ -50,9 +47,7 @@ package actor RetentionCalendar {
         }
     }
 
-    /// To be called before readings are stored, so that what an unconfirmed calendar dates is known as such.
-    ///
-    /// - Parameter spans: the dates that they have.
+    /// Marks dates of an unconfirmed calendar as doubtful. Call before storing readings with these dates.
     package func willStore(_ spans: [ClosedRange<WallTime>]) async throws {
         let isConfirmed = await clocks.isConfirmed()
         _ = try await load()
@@ -62,7 +57,7 @@ package actor RetentionCalendar {
                 return
             }
             date.confirm(wall)
-            // What came before the calendar was set right, and is stored only now.
+            // Readings dated before the calendar was corrected.
             for span in spans where !(Self.around(wall) ~= span.upperBound && Self.around(wall) ~= span.lowerBound) {
                 date.doubt(span)
                 date.confirm(wall)
@@ -70,8 +65,8 @@ package actor RetentionCalendar {
         }
     }
 
-    /// The calendar's date where it is confirmed and the believed date has caught up with it; nil otherwise, and where the
-    /// store does not say. What was set aside ages by it.
+    /// Returns the calendar's date if confirmed and within a day of the believed date; otherwise, or if the store
+    /// fails, nil. Parked records age by it.
     package func confirmed() async -> WallTime? {
         guard await clocks.isConfirmed(), let today = try? await today() else { return nil }
         let wall = clocks.wallNow()
@@ -86,20 +81,19 @@ package actor RetentionCalendar {
         if let believed { return believed }
         let kept = try await repository.believed()
         let newest = kept == nil ? try await repository.newestStored() : nil
-        // Another call may have been quicker.
+        // Another call may have loaded it meanwhile.
         if let believed { return believed }
         let first = kept ?? BelievedDate(newest: newest, calendar: clocks.wallNow())
         (believed, saved) = (first, kept)
         return first
     }
 
-    /// - Parameter body: has the date as it is, and the calendar; changes it without waiting in between.
     private func change(
         _ isConfirmed: Bool, _ body: (inout BelievedDate, WallTime) -> Void
     ) async throws -> WallTime {
         let wall = clocks.wallNow()
         var date = believed ?? BelievedDate(date: wall)
-        // Settings and their history have dates of this calendar too.
+        // Settings and their history also carry dates of this calendar.
         if !isConfirmed { date.doubt(wall...wall) }
         body(&date, wall)
         believed = date

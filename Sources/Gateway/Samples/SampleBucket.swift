@@ -1,22 +1,18 @@
 package import Domain
 
-/// What is left of the readings of one second, minute or hour: per quantity the least, the greatest, the mean and how
-/// many there were.
-///
-/// Adding readings one by one, or merging buckets that hold parts of them, comes to the same but for the last digits of
-/// the mean.
+/// Minimum, maximum, mean and count per quantity of the readings of one second, minute or hour. Merging buckets gives
+/// the same result as adding all readings, except for the last digits of the mean.
 package struct SampleBucket: Hashable, Sendable {
-    /// Where it begins.
     package let start: WallTime
     package private(set) var minima = Reading()
     package private(set) var maxima = Reading()
     package private(set) var means = Reading()
-    /// How many values of each quantity are in it, a whole number.
+    /// Number of values of each quantity; whole numbers.
     package private(set) var counts = Reading()
 
     package init(start: WallTime) { self.start = start }
 
-    /// One that was stored. Quantities that are not in all four are left out.
+    /// Restores a stored bucket. Leaves out quantities that lack one of the four values.
     package init(start: WallTime, minima: Reading, maxima: Reading, means: Reading, counts: Reading) {
         self.start = start
         let known = minima.known.intersection(maxima.known).intersection(means.known).intersection(counts.known)
@@ -29,7 +25,7 @@ package struct SampleBucket: Hashable, Sendable {
         }
     }
 
-    /// Readings in it, as far as each had the most frequent quantity.
+    /// Number of readings, taken from the most frequent quantity.
     var readingCount: Int {
         var most = 0.0
         counts.known.forEach { most = max(most, counts[$0] ?? 0) }
@@ -43,7 +39,6 @@ package struct SampleBucket: Hashable, Sendable {
         }
     }
 
-    /// Takes in what another bucket of the same time holds.
     package mutating func merge(_ other: SampleBucket) {
         other.counts.known.forEach { quantity in
             guard let count = other.counts[quantity], let least = other.minima[quantity],
@@ -66,7 +61,7 @@ package struct SampleBucket: Hashable, Sendable {
         minima[quantity] = Swift.min(minima[quantity] ?? least, least)
         maxima[quantity] = Swift.max(maxima[quantity] ?? greatest, greatest)
         counts[quantity] = before + count
-        // By the step towards the new mean, which neither overflows nor loses what a large sum would.
+        // A step towards the new mean neither overflows nor loses digits, as a large sum would.
         means[quantity] = oldMean + (mean - oldMean) * (count / (before + count))
     }
 }

@@ -1,36 +1,32 @@
 package import Domain
 
-/// The buckets of one meter in one piece of time: what the store keeps as one row of a tier.
+/// Buckets of one meter in one block of time: one row of a tier in the store.
 ///
 /// ```
 /// block = version (1 byte) count (2 bytes) part part part part
 /// part  = length (4 bytes) and a sample chunk (`SampleChunkFormat`): minima, maxima, means, counts
 /// ```
 ///
-/// Numbers are little-endian. Each part is a chunk of `count` samples at the buckets' starts, so all that is known of
-/// chunks (checks, versions, short encoding of decimal numbers) holds here too. Means are rounded to a millionth of
-/// their unit, which no meter resolves.
+/// Numbers are little-endian. Each part has `count` samples, at the buckets' starts. Means are rounded to a millionth
+/// of their unit, which no meter resolves.
 package struct SampleBucketBlock: Hashable, Sendable {
     package let tier: SampleTier
     package let start: WallTime
     private var byStart: [Int64: SampleBucket] = [:]
 
-    /// - Parameter time: any time within the block.
     package init(tier: SampleTier, holding time: WallTime) {
         self.tier = tier
         start = tier.block(of: time)
     }
 
-    /// The buckets, the earliest first.
     package var buckets: [SampleBucket] { byStart.values.sorted { $0.start < $1.start } }
 
-    /// Takes in a reading of this block's time.
     package mutating func add(_ time: WallTime, _ reading: Reading) {
         let start = tier.bucket(of: time)
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].add(reading)
     }
 
-    /// Takes in a bucket of this block's time, which may be a shorter one.
+    /// Adds a bucket of this block's time; it may be shorter than the tier's.
     package mutating func add(_ bucket: SampleBucket) {
         let start = tier.bucket(of: bucket.start)
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].merge(bucket)
@@ -48,7 +44,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
     private static let headerLength = 3
     private static let lengthLength = 4
 
-    /// Empty where it holds no bucket.
+    /// Returns no bytes for an empty block.
     package func encoded() -> [UInt8] {
         let buckets = buckets
         guard !buckets.isEmpty else { return [] }
@@ -56,7 +52,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
             Self.version, UInt8(truncatingIfNeeded: buckets.count), UInt8(truncatingIfNeeded: buckets.count >> 8),
         ]
         for part in [\SampleBucket.minima, \.maxima, \.roundedMeans, \.counts] {
-            // Chunks belong to a meter only in the store; here nobody asks.
+            // The bytes do not contain the meter.
             var builder = SampleChunkBuilder(meter: .mac(MACAddress(bits: 0)))
             for bucket in buckets { builder.append(bucket.start, bucket[keyPath: part]) }
             let chunk = builder.finish()?.bytes ?? []
@@ -68,7 +64,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
         return bytes
     }
 
-    /// Reads what `encoded` wrote. Any bytes end in buckets of this block or in an error.
+    /// Reads what `encoded` wrote. Safe on any bytes: bad ones throw.
     package init(tier: SampleTier, start: WallTime, bytes: [UInt8]) throws(ChunkError) {
         self.init(tier: tier, holding: start)
         guard bytes.count >= Self.headerLength else { throw .tooShort(length: bytes.count) }
@@ -101,7 +97,6 @@ package struct SampleBucketBlock: Hashable, Sendable {
 }
 
 extension SampleBucket {
-    /// The means to a millionth, and never outside of what was measured.
     var roundedMeans: Reading {
         var rounded = Reading()
         means.known.forEach { quantity in
@@ -115,6 +110,6 @@ extension SampleBucket {
 }
 
 extension Double {
-    /// Rounded to a millionth, where it is small enough to have any.
+    /// Rounded to a millionth; from 1e9 on unchanged.
     package var toMillionths: Double { magnitude < 1e9 ? (self * 1e6).rounded() / 1e6 : self }
 }

@@ -1,23 +1,20 @@
 package import Domain
 import Synchronization
 
-/// One meter's way into the recorder. Called on the loop for each reading; cheap.
-///
-/// Readings are kept one by one, or, where the session says so, as what each second of them comes to.
+/// Buffers one meter's readings for the recorder: each one or, on request, one bucket per second. Called on the loop
+/// for each reading; cheap.
 package final class SampleBuffer: MeterPart {
     fileprivate struct State {
         var builder: SampleChunkBuilder
         var full: [SampleChunk] = []
         var fullCount = 0
         var keepsSeconds = false
-        /// The second that goes on.
         var second: SampleBucket?
-        /// Those before it that are not taken yet.
+        /// Complete seconds not taken yet.
         var seconds: [SampleBucket] = []
     }
 
-    /// Readings a second up to which all of them are kept (Docs/Decisions/0033-samples-of-fast-meters.md). An FNB58 tells a
-    /// hundred.
+    /// Readings per second up to which all are kept (Docs/Decisions/0033-samples-of-fast-meters.md). FNB58: 100.
     static let wholeRateMax = 100
 
     package let meter: MeterID
@@ -26,7 +23,7 @@ package final class SampleBuffer: MeterPart {
     private let chunkIsFull: @Sendable () -> Void
     private let rest: @Sendable ([SampleChunk]) -> Void
 
-    /// - Parameter rest: takes what is in it when a session ends.
+    /// - Parameter rest: takes what is left when a session ends.
     init(
         meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void,
         rest: @escaping @Sendable ([SampleChunk]) -> Void
@@ -43,10 +40,9 @@ package final class SampleBuffer: MeterPart {
         keepWhole()
     }
 
-    /// From now on of each second only its least, greatest, mean and number are kept.
+    /// Keeps only one bucket per second from now on.
     package func keepSeconds() { state.withLock { $0.keepsSeconds = true } }
 
-    /// From now on each reading is kept, as at first.
     package func keepWhole() {
         state.withLock { state in
             state.keepsSeconds = false
@@ -73,7 +69,7 @@ package final class SampleBuffer: MeterPart {
         if isFull { chunkIsFull() }
     }
 
-    /// Readings, and seconds, not taken yet.
+    /// Number of readings and seconds not taken yet.
     var count: Int {
         state.withLock { $0.builder.count + $0.fullCount + $0.seconds.count + ($0.second == nil ? 0 : 1) }
     }
@@ -88,7 +84,6 @@ package final class SampleBuffer: MeterPart {
         }
     }
 
-    /// All that is in it, which stays there.
     func copyAll() -> [SampleChunk] {
         state.withLock { state in
             var copy = state
@@ -96,7 +91,7 @@ package final class SampleBuffer: MeterPart {
         }
     }
 
-    /// - Parameter isOver: whether nothing follows. Otherwise the second that goes on stays, so that it is stored once.
+    /// - Parameter isOver: whether nothing follows. If false, the current second stays, so that it is stored once.
     func takeAll(isOver: Bool) -> [SampleChunk] {
         state.withLock { $0.takeAll(of: meter, isOver: isOver) }
     }

@@ -1,23 +1,17 @@
 package import Domain
 
-/// A chunk of seconds: of readings that come too often to be kept one by one, the least, greatest, mean and number of each
-/// second (Docs/Decisions/0033-samples-of-fast-meters.md).
+/// Chunk of seconds: buckets of readings too frequent to keep one by one
+/// (Docs/Decisions/0033-samples-of-fast-meters.md). `count` counts seconds; `first` and `last` are starts of seconds.
 ///
 /// ```
 /// chunk = version 3 (1 byte) block (`SampleBucketBlock`, of seconds)
 /// ```
-///
-/// Its `count` is the number of seconds, and `first` and `last` are where the first and the last of them begin.
 extension SampleChunk {
-    /// The first byte of such a chunk.
     package static let secondsVersion: UInt8 = 3
 
-    /// Whether it holds seconds instead of readings.
     package var holdsSeconds: Bool { bytes.first == Self.secondsVersion }
 
-    /// Seconds as chunks, one for each block that they lie in.
-    ///
-    /// - Parameter seconds: in any order.
+    /// Packs seconds, in any order, into one chunk per block.
     package static func seconds(of meter: MeterID, _ seconds: [SampleBucket]) -> [SampleChunk] {
         var blocks: [SampleBucketBlock] = []
         for bucket in seconds.sorted(by: { $0.start < $1.start }) {
@@ -34,7 +28,7 @@ extension SampleChunk {
         }
     }
 
-    /// The seconds in it, the earliest first; empty for a chunk of readings.
+    /// Returns the seconds, earliest first; none for a chunk of readings.
     package func seconds() throws(ChunkError) -> [SampleBucket] {
         guard holdsSeconds else { return [] }
         let block = try SampleBucketBlock(
@@ -44,7 +38,6 @@ extension SampleChunk {
         return buckets
     }
 
-    /// What is in it, in the order in which it was added.
     package func pieces() throws(ChunkError) -> [StoredPiece] {
         guard holdsSeconds else { return try samples().map { .reading($0) } }
         return try seconds().map { .bucket($0, .second) }

@@ -1,15 +1,12 @@
 package import Domain
 
-/// Consecutive readings of one meter in one piece of bytes: what the store writes at once and keeps as a whole.
-///
-/// Lossless: every double comes back with the same bits. For the layout see `SampleChunkFormat`.
+/// Consecutive readings of one meter as bytes: the unit that the store writes and keeps. Lossless: every double comes
+/// back bit by bit. Layout: `SampleChunkFormat`.
 package struct SampleChunk: Hashable, Sendable {
     package var meter: MeterID
-    /// The earliest time in it. Not always the first sample's: the calendar may step back in between.
+    /// Earliest time. Not always the first sample's, because the calendar may step back.
     package var first: WallTime
-    /// The latest time in it.
     package var last: WallTime
-    /// How many samples it holds.
     package var count: Int
     package var bytes: [UInt8]
 
@@ -21,32 +18,28 @@ package struct SampleChunk: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The samples in the order in which they were appended; an error for a chunk that holds seconds.
-    ///
-    /// Safe on any bytes: they are checked before they are believed, and the memory taken is bounded by their number.
+    /// Returns the samples in the order appended; throws for a chunk of seconds. Safe on any bytes: they are checked
+    /// first, and their number bounds the memory.
     package func samples() throws(ChunkError) -> [StoredSample] {
         var decoder = try SampleChunkDecoder(bytes)
         return try decoder.samples(count: count)
     }
 
-    /// Calls `body` for each sample, in the order in which they were appended, without keeping them all.
+    /// Calls `body` for each sample in the order appended, without keeping them all in memory.
     package func forEach(_ body: (StoredSample) -> Void) throws(ChunkError) {
         var decoder = try SampleChunkDecoder(bytes)
         try decoder.forEach(count: count, body)
     }
 }
 
-/// Why a chunk's bytes cannot be read.
 package enum ChunkError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Fewer bytes than the smallest chunk has.
     case tooShort(length: Int)
-    /// A newer version of this program wrote it.
+    /// Written by a newer version of this program.
     case unknownVersion(UInt8)
-    /// Some byte is not what was written.
+    /// The checksum differs: some byte changed.
     case wrongCheck(expected: UInt32, found: UInt32)
-    /// The sum is right, and yet the bytes make no sense at this offset.
+    /// The checksum is right, but the bytes make no sense at this offset.
     case malformed(offset: Int)
-    /// It holds another number of samples than it says.
     case wrongCount(expected: Int, found: Int)
 
     package var description: String {

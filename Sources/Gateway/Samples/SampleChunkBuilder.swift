@@ -1,9 +1,8 @@
 package import Domain
 
-/// Packs a meter's readings as they come. See `SampleChunkFormat` for what it writes.
+/// Packs a meter's readings as they come, in the layout of `SampleChunkFormat`.
 package struct SampleChunkBuilder: Sendable {
     package let meter: MeterID
-    /// How many samples wait in it.
     package private(set) var count = 0
     private var bytes: [UInt8] = []
     private var state = SampleChunkState()
@@ -12,24 +11,20 @@ package struct SampleChunkBuilder: Sendable {
 
     package init(meter: MeterID) { self.meter = meter }
 
-    /// A chunk spans at most an hour, so that one step of the calendar makes none of many years.
+    /// Milliseconds that a chunk may span, so that a step of the calendar makes no chunk of many years.
     private static let spanMax: Int64 = 3_600_000
 
-    /// Whether a sample of that time belongs into the next chunk.
+    /// Whether a sample of that time belongs in the next chunk.
     package func isFar(_ time: WallTime) -> Bool {
         let milliseconds = time.millisecondsSince1970
-        // Of an empty chunk, the sample itself is both ends.
         let (span, overflow) = max(last, milliseconds).subtractingReportingOverflow(min(first, milliseconds))
         return overflow || span > Self.spanMax
     }
 
-    /// How many bytes `finish` would give.
     package var byteCount: Int { count == 0 ? 0 : bytes.count + SampleChunkFormat.checkLength }
 
-    /// Adds a sample. The time may lie before the last one's.
-    ///
-    /// Runs for every reading of every meter, so it compares plain numbers (comparing the types that hold them is a
-    /// call into another module each time) and asks the reading for each value once.
+    /// Adds a sample; its time may lie before the last one's. Compares plain numbers for each reading, because
+    /// comparing their types calls another module.
     package mutating func append(_ time: WallTime, _ reading: Reading) {
         if count == 0 { bytes.append(SampleChunkFormat.version) }
         count += 1
@@ -55,7 +50,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// The samples so far as a chunk, nil when there are none. The builder is empty after it.
+    /// Returns the samples so far, nil if there are none, and empties the builder.
     package mutating func finish() -> SampleChunk? {
         guard count > 0 else { return nil }
         let check = SampleChunkFormat.check(bytes[...])
@@ -64,7 +59,7 @@ package struct SampleChunkBuilder: Sendable {
             meter: meter, first: WallTime(millisecondsSince1970: first), last: WallTime(millisecondsSince1970: last),
             count: count, bytes: bytes)
         self = SampleChunkBuilder(meter: meter)
-        // The next chunk will be about as long: room at once, so that appending does not allocate.
+        // The next chunk is about as long: reserve now, so that appending does not allocate.
         bytes.reserveCapacity(chunk.bytes.count + 64)
         return chunk
     }
@@ -72,13 +67,12 @@ package struct SampleChunkBuilder: Sendable {
     private mutating func putTime(_ time: Int64) {
         let step = time &- state.time
         put(SampleChunkFormat.zigzag(step &- state.step))
-        // The first "step" is from 1970; the second is not to be compared with that.
+        // The first step counts from 1970, so the second is not compared with it.
         state.step = count == 1 ? 0 : step
         state.time = time
     }
 
-    /// Writes which known quantities differ from the sample before, puts their new values into the columns, and
-    /// returns which they are.
+    /// Writes and returns which known quantities changed, and stores their new values.
     private mutating func putChanges(of reading: borrowing Reading, known: UInt32, shapeChanged: Bool) -> UInt32 {
         var changes = shapeChanged ? SampleChunkFormat.shapeBit : 0
         var bit = SampleChunkFormat.shapeBit << 1
@@ -100,10 +94,9 @@ package struct SampleChunkBuilder: Sendable {
         return changed
     }
 
-    /// Writes the column's value, which has just changed.
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // Equal after a raw value in between: a difference of 0 would read as the escape.
+        // After a raw value the integer may be equal; a difference of 0 would read as the escape.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {
@@ -114,7 +107,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// A value that the column's scale does not hold: in the coarsest scale that does, or as it is.
+    /// Writes a value that the column's scale cannot hold: in the coarsest scale that can, or raw.
     private mutating func putEscaped(_ value: Double, column index: Int) {
         put(SampleChunkFormat.escape)
         for exponent in 0...SampleChunkFormat.exponentMax {
@@ -132,7 +125,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// Seven bits a byte, the lowest first, the top bit set where more follow.
+    /// Writes seven bits per byte, lowest first; the top bit is set if more follow.
     @inline(__always)
     private mutating func put(_ number: UInt64) {
         var rest = number

@@ -1,11 +1,10 @@
 import Domain
 
-/// Reads what `SampleChunkBuilder` wrote. Believes nothing: any bytes end in samples or in a `ChunkError`.
+/// Reads what `SampleChunkBuilder` wrote. Safe on any bytes: bad ones throw.
 struct SampleChunkDecoder {
     private let bytes: [UInt8]
-    /// Where the samples end and the check begins.
+    /// Offset where the samples end and the checksum begins.
     private let end: Int
-    /// The quantities that a chunk of its version may name.
     private let quantities: UInt32
     private var offset = 1
     private var state = SampleChunkState()
@@ -31,11 +30,11 @@ struct SampleChunkDecoder {
         return samples
     }
 
-    /// Calls `body` for each sample. Where the bytes make no sense, it was called for those before that.
+    /// Calls `body` for each sample, also for those before an error.
     mutating func forEach(count: Int, _ body: (StoredSample) -> Void) throws(ChunkError) {
         var found = 0
         while offset < end {
-            // Stops as soon as the count is passed: a chunk that lies about it is not worth the time.
+            // Stop at once: a chunk with a false count is not worth the time.
             guard found < count else { throw .wrongCount(expected: count, found: found + 1) }
             body(try sample(isFirst: found == 0))
             found += 1
@@ -79,7 +78,7 @@ struct SampleChunkDecoder {
             var bits: UInt64 = 0
             for shift in stride(from: UInt64(0), to: 64, by: 8) { bits |= UInt64(try byte()) << shift }
             let value = Double(bitPattern: bits)
-            // A reading never holds one of these, so neither does a chunk.
+            // A reading never holds infinity or NaN.
             guard value.isFinite else { throw .malformed(offset: offset) }
             state.columns[index].value = value
         } else {

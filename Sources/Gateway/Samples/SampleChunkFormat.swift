@@ -1,6 +1,5 @@
-/// The layout of a chunk. Stored on people's disks: a change needs a new version number, and the old ones stay readable.
-/// Version 2 differs from version 1 in nothing but the quantities that it may name; where those of version 1 do, that is
-/// what is written.
+/// Layout of a chunk on users' disks: a change needs a new version number, and old versions stay readable. Version 2 is
+/// version 1 with more quantities, and is written only for those.
 ///
 /// ```
 /// chunk   = version (1 byte) sample* check (FNV-1a of all before it, 4 bytes little-endian)
@@ -13,25 +12,22 @@
 ///         | 0 FF 8 bytes little-endian: a double that no scale gives back bit by bit
 /// ```
 ///
-/// Meters send decimal numbers of few digits, so a value is nearly always an integer over a power of ten, and a step
-/// of one in the last digit is one byte. The scale is found per quantity, not fixed by its unit: with millionths for
-/// all, a step of a millivolt would take two bytes.
+/// Meters send decimals of few digits, so nearly every value is an integer over a power of ten, and a step of the last
+/// digit takes one byte. With one scale for all quantities, a millivolt would take two.
 enum SampleChunkFormat {
     static let version: UInt8 = 1
-    /// Of chunks with a quantity that version 1 may not name.
+    /// Version of chunks with a quantity that version 1 may not name.
     static let widerVersion: UInt8 = 2
     static let checkLength = 4
     static let shapeBit: UInt64 = 1
     static let escape: UInt64 = 0
     static let rawMark: UInt8 = 0xFF
     static let exponentMax: UInt8 = 9
-    /// Up to here a double counts every integer.
+    /// Up to here a double represents every integer.
     static let integerMax: Int64 = 1 << 53
-    /// The quantities that a version 1 chunk may name.
+    /// Quantities that version 1 may name.
     static let quantities: UInt32 = 0xFFFF
-    /// Those that a version 2 chunk may name.
     static let widerQuantities: UInt32 = 0x3_FFFF
-    /// Room for one value of each quantity.
     static let columnCount = 18
     /// A time and a changes byte.
     static let sampleLengthMin = 2
@@ -58,39 +54,37 @@ enum SampleChunkFormat {
         }
     }
 
-    /// FNV-1a, 32 bits. Any change of one byte changes it; other damage gets past it once in four billion times.
+    /// FNV-1a, 32 bits. Detects any change of one byte; misses other damage once in four billion times.
     static func check(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var hash: UInt32 = 0x811C_9DC5
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
         return hash
     }
 
-    /// The integer that gives back exactly `value` in this scale, or nil.
+    /// Returns the integer that gives back exactly `value` in this scale, or nil.
     @inline(__always)
     static func integer(for value: Double, exponent: UInt8) -> Int64? {
         let power = powerOfTen(exponent)
         let scaled = value * power
         guard scaled.magnitude < Double(integerMax) else { return nil }
-        // Rounded half away from zero by truncation, which is cheap; a wrong guess only fails the comparison.
+        // Cheap rounding by truncation; a wrong guess only fails the comparison.
         let integer = Int64(scaled + (scaled < 0 ? -0.5 : 0.5))
         return (Double(integer) / power).bitPattern == value.bitPattern ? integer : nil
     }
 }
 
-/// What the next value of a quantity is compared with. Writer and reader keep the same.
+/// Reference for the next value of a quantity; the same in writer and reader.
 struct SampleColumn {
-    /// The last value, 0 before the first.
     var value = 0.0
-    /// The last value that had a scale, in it.
+    /// Last value that had a scale, as an integer in it.
     var integer: Int64 = 0
     var exponent: UInt8 = 0
 }
 
-/// What both sides carry from one sample to the next.
 struct SampleChunkState {
     var time: Int64 = 0
     var step: Int64 = 0
-    /// The raw values of two `QuantitySet`s.
+    /// Raw values of two `QuantitySet`s.
     var supported: UInt32 = 0
     var known: UInt32 = 0
     var columns = InlineArray<18, SampleColumn>(repeating: SampleColumn())

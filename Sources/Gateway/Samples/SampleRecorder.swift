@@ -3,19 +3,17 @@ package import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Collects readings in memory and writes them to the store in batches, so that an SD card sees few writes.
+/// Collects readings in memory and writes them to the store every `flushInterval`, or earlier if they are many, so that
+/// an SD card sees few writes.
 ///
-/// A batch is written when its oldest reading has waited `flushInterval`, or when it is large. While the store fails,
-/// readings are kept and the write is tried again; only beyond `keptBytesMax` do the oldest go, counted. A clean stop
-/// writes everything; a power cut costs at most `flushInterval`.
+/// While the store fails, it keeps readings and retries; beyond `keptBytesMax` it drops and counts the oldest. A clean
+/// stop writes everything; a power cut costs at most `flushInterval`.
 package final class SampleRecorder: MeterKeeping {
     package struct Limits: Hashable, Sendable {
         package var flushInterval: Duration = .seconds(60)
-        /// Readings in one chunk.
         var chunkReadingsMax = 1024
-        /// Memory for readings that the store does not take.
+        /// Bytes of memory for readings while the store fails.
         var keptBytesMax = 8 << 20
-        /// After a failed write, how long to wait before the next.
         package var retryInterval: Duration = .seconds(5)
         var pruneInterval: Duration = .seconds(3600)
         package var retention = SampleRetention()
@@ -26,17 +24,16 @@ package final class SampleRecorder: MeterKeeping {
 
     private struct State {
         var pending: [SampleChunk] = []
-        /// What waits of these is to be dropped.
+        /// Meters whose pending readings are to be dropped.
         var unwanted: Set<MeterID> = []
         var saved = 0
         var dropped = 0
         var error: String?
-        /// As the log has it.
+        /// Result of the last look at the store's size.
         var crowding: StoreCrowding?
     }
 
     private let state = Mutex(State())
-    /// The meters whose readings come in here.
     package let meters: Meters
     private let repository: any SampleRepository
     private let tiers: (any TierRepository)?
@@ -51,10 +48,8 @@ package final class SampleRecorder: MeterKeeping {
     private let wakeUp: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - tiers: where readings are summed up for long times; nil means they are not.
-    ///   - space: says what takes the room where readings may not; nil means nobody says it.
-    ///   - counts: what is counted of meters, which is written with their readings.
-    ///   - calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
+    ///   - space: tells what fills the store besides readings; nil means no report.
+    ///   - calendar: dates that ages count from; nil means the loop's calendar, for tests.
     package init(
         meters: Meters, repository: any SampleRepository, tiers: (any TierRepository)? = nil,
         space: (any SpaceRepository)? = nil,
@@ -75,7 +70,6 @@ package final class SampleRecorder: MeterKeeping {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Where one meter's readings go in, until its session ends.
     package func track(for meter: MeterID) -> SampleBuffer {
         meters.take(meter) {
             SampleBuffer(meter: meter, readingsMax: limits.chunkReadingsMax) { [wakeUp] in
@@ -110,7 +104,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Makes `run` write everything and return. Not a cancellation, which would take the last write with it.
+    /// Makes `run` write everything and return. Cancelling it would also cancel the last write.
     package func finish() { wakeUp.finish() }
 
     package func status(path: String) -> StoreStatus {
@@ -136,10 +130,10 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// - Returns: false when the store refused; the readings are kept.
+    /// - Returns: false if the store failed; the readings are kept.
     private func write() async -> Bool {
         let batch = state.withLock { state in
-            // Only here: a batch that is being written is counted from the front.
+            // Only here, because a batch being written is counted from the front.
             if !state.unwanted.isEmpty { state.pending.removeAll { state.unwanted.contains($0.meter) } }
             state.unwanted = []
             return state.pending
@@ -185,16 +179,13 @@ package final class SampleRecorder: MeterKeeping {
         logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
     }
 
-    /// The meter was removed and is not wanted again. What is not stored yet is stored, or dropped with all that is.
-    ///
-    /// - Returns: how many stored readings went.
+    /// Deletes the meter's stored and pending readings if `isDropped`; otherwise writes the pending ones.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         if isDropped { state.withLock { _ = $0.unwanted.insert(meter) } }
         wakeUp.yield()
         return isDropped ? try await repository.deleteReadings(of: meter) : 0
     }
 
-    /// Readings of a meter that are not in the store yet.
     package func waiting(of meter: MeterID) -> [SampleChunk] {
         state.withLock { state in
             state.pending.filter { $0.meter == meter }
@@ -202,7 +193,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// From which date ages count; nil where that is not known, and nothing is deleted by age.
+    /// Returns the date that ages count from; nil if unknown, and nothing is deleted by age.
     private func today() async -> WallTime? {
         guard let calendar else { return loop.wallNow }
         do {
@@ -213,7 +204,6 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Sums up what came, and makes what is old coarser.
     private func condense(_ today: WallTime?) async {
         guard let tiers else { return }
         do {
@@ -234,7 +224,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Readings are deleted for the limit only as far as they may be; what else takes the room is said once.
+    /// Reports once what else fills the store if deleting readings is not enough.
     private func lookAtSpace() async {
         guard let space else { return }
         let crowding: StoreCrowding?
@@ -256,7 +246,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// The limit of size holds whatever the date is.
+    /// The size limit holds even if the date is unknown.
     private func prune(_ today: WallTime?) async {
         do {
             let cutoff = today.map { $0 + (.zero - limits.retention.seconds) } ?? WallTime(millisecondsSince1970: .min)

@@ -1,29 +1,23 @@
 package import Domain
 
-/// Puts readings of a span of time into at most so many points, each with the least, the greatest and the mean of what
-/// lies in it, so that no peak is lost however long the span is.
-///
-/// Chooses which tier is fine enough. Takes readings and buckets in any order and any portions; its memory depends on
-/// the number of points and quantities alone.
+/// Reduces readings to a limited number of points with minimum, maximum and mean, so that no peak is lost. Takes
+/// readings and buckets in any order. Memory depends only on the number of points and quantities.
 package struct SeriesBuilder: Sendable {
-    /// The most points that can be asked for.
     package static let pointsMax = 10_000
-    /// Where the first point begins; at or a little before the span's start.
+    /// Start of the first point; at or a little before the span's start.
     package let origin: WallTime
-    /// Ends before this.
     package let end: WallTime
-    /// Milliseconds that a point spans.
+    /// Milliseconds per point.
     package let width: Int64
-    /// Where to read: buckets of this length do. nil means single readings, and seconds of what is older than those.
+    /// Tier to read from; nil means single readings, and seconds where those are gone.
     package let tier: SampleTier?
     package let quantities: [Quantity]
-    /// The time of the latest reading or bucket in it, nil while there is none.
+    /// Time of the latest reading or bucket; nil before the first.
     package private(set) var latest: WallTime?
 
     private var cells: [Cell]
     private var stretches: [Stretch]
 
-    /// The values of one quantity at one point.
     private struct Cell {
         var count = 0.0
         var least = 0.0
@@ -31,15 +25,15 @@ package struct SeriesBuilder: Sendable {
         var mean = 0.0
     }
 
-    /// When the first and the last thing at a point was measured. The first after the last where there was nothing.
+    /// Times of the first and last value in a point; `first` is after `last` in an empty point.
     private struct Stretch {
         var first = Int64.max
         var last = Int64.min
     }
 
     /// - Parameters:
-    ///   - span: of which times from the years 0 to 9999 count.
-    ///   - points: at most so many, between 1 and `pointsMax`; one more where the span begins within a bucket.
+    ///   - span: clamped to the years 0 to 9999.
+    ///   - points: maximum, clamped to 1 to `pointsMax`; one more if the span begins within a bucket.
     package init(span: Range<WallTime>, points: Int, quantities: [Quantity]) {
         let from = span.lowerBound.inCalendar
         let to = max(span.upperBound.inCalendar, from)
@@ -47,7 +41,7 @@ package struct SeriesBuilder: Sendable {
         let length = to - from
         tier = Self.tier(length: length, points: points)
         let finest = max(1, (length + points - 1) / points)
-        // Whole buckets, and seconds where it is not finer than that, so that a bucket lies in one point.
+        // Whole buckets, or whole seconds unless finer, so that each bucket lies in one point.
         let unit = tier?.rawValue ?? (finest >= SampleTier.second.rawValue ? SampleTier.second.rawValue : 1)
         width = max(unit, (finest + unit - 1) / unit * unit)
         origin = WallTime(millisecondsSince1970: from).floored(to: unit)
@@ -58,20 +52,17 @@ package struct SeriesBuilder: Sendable {
         stretches = Array(repeating: Stretch(), count: count)
     }
 
-    /// Minutes as soon as there are a third as many as points, hours as soon as there are as many: that far it is worth
-    /// to read the finer ones.
+    /// Hours if there are as many as points, minutes if a third as many. Otherwise the finer tier is worth reading.
     private static func tier(length: Int64, points: Int64) -> SampleTier? {
         if length / SampleTier.hour.rawValue >= points { return .hour }
         return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil
     }
 
-    /// How many points there are at most.
     package var pointCount: Int { stretches.count }
 
-    /// What follows is of another id of the meter: `latest` counts anew.
+    /// Begins readings of another id of the meter: resets `latest`.
     package mutating func beginID() { latest = nil }
 
-    /// Takes in a reading. One outside of the span is left out.
     package mutating func add(_ time: WallTime, _ reading: Reading) {
         guard let point = point(at: time) else { return }
         var cell = point * quantities.count
@@ -114,8 +105,7 @@ package struct SeriesBuilder: Sendable {
         cells[index] = cell
     }
 
-    /// What came together. Points without anything are left out; where nothing came for long, a point without values
-    /// stands, so that whoever draws a line breaks it there.
+    /// Returns the series without empty points. Each gap has a point without values, so that charts break the line.
     package consuming func finish() -> Series {
         var series = Series(origin: origin, width: .milliseconds(width), tier: tier, gap: .milliseconds(gapLength))
         let columns = quantities.indices.filter { column in
@@ -139,7 +129,7 @@ package struct SeriesBuilder: Sendable {
         return series
     }
 
-    /// From here on silence is a gap: four times the usual step, and no less than what a slow meter or a bucket takes.
+    /// Milliseconds of silence that make a gap: four times the usual step, at least `Series.gapMin` and two buckets.
     private var gapLength: Int64 {
         var steps: [Int64] = []
         var last: Int64?
@@ -154,21 +144,19 @@ package struct SeriesBuilder: Sendable {
     }
 }
 
-/// Readings over time, ready to be drawn.
 package struct Series: Hashable, Sendable {
-    /// A shorter silence does not count as a gap, whatever the meter's pace: a chart shows the gaps that a recording marks.
+    /// Shortest gap at any pace of the meter: charts show the gaps that recordings mark.
     static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime
-    /// How long a point is.
     package var width: Duration
-    /// What it was made of; nil means single readings, and seconds where those are gone.
+    /// Source, as in `SeriesBuilder.tier`.
     package var tier: SampleTier?
-    /// Silence longer than this has a point without values in it.
+    /// Silence beyond which there is a point without values.
     package var gap: Duration
-    /// When the first thing at each point was measured, rising.
+    /// Time of the first measurement in each point; rising.
     package var times: [WallTime] = []
-    /// One for each quantity that was asked for and that has any value; each as long as `times`.
+    /// One per requested quantity that has values; each as long as `times`.
     package var columns: [Column] = []
 
     package init(origin: WallTime, width: Duration, tier: SampleTier?, gap: Duration) {
@@ -178,7 +166,7 @@ package struct Series: Hashable, Sendable {
         self.gap = gap
     }
 
-    /// One quantity; nil where nothing is known of it.
+    /// Values of one quantity; nil where unknown.
     package struct Column: Hashable, Sendable {
         package var quantity: Quantity
         package var minima: [Double?] = []
@@ -201,6 +189,6 @@ package struct Series: Hashable, Sendable {
 }
 
 extension WallTime {
-    /// Clamped to the years 0 to 9999, where sums and differences of times cannot overflow.
+    /// Clamped to the years 0 to 9999, so that sums and differences cannot overflow.
     fileprivate var inCalendar: Int64 { min(max(millisecondsSince1970, -62_167_219_200_000), 253_402_300_799_999) }
 }

@@ -2,14 +2,9 @@ package import Domain
 import GatewayAPI
 
 extension SeriesService {
-    /// A longer stretch is summed up from minutes, or what else as many points come to.
+    /// Maximum length computed from single readings; a longer one comes from `SeriesBuilder.pointsMax` points.
     private static let singleReadingsMax = Duration.seconds(86_400)
 
-    /// What a stretch of time comes to.
-    ///
-    /// - Parameters:
-    ///   - host: this one.
-    ///   - name: what a recording of it is called.
     package func summary(
         of meter: MeterID, in span: Range<WallTime>, host: HostID, name: String? = nil
     ) async throws -> StretchSummary {
@@ -25,11 +20,9 @@ extension SeriesService {
         return summary
     }
 
-    /// The energy of a stretch of at most a day, reading by reading: it sums up to the summary's.
+    /// Returns the energy of at most a day, reading by reading; its sum is that of the summary.
     ///
-    /// - Parameters:
-    ///   - samplesMax: about how many samples are kept.
-    ///   - budget: how many readings may be read; what is left of it afterwards.
+    /// - Parameter budget: number of readings that may be read; reduced by those read.
     package func energy(
         of meter: MeterID, in span: Range<WallTime>, host: HostID, samplesMax: Int, budget: inout Int
     ) async throws -> EnergySamples {
@@ -53,9 +46,9 @@ extension SeriesService {
 }
 
 extension RecordingService {
-    /// Makes a recording of a stretch that is over, of readings that are stored here.
+    /// Makes a recording of a past stretch from readings stored here.
     ///
-    /// - Throws: `refused` where nothing of it is kept here, or a recording begins at that very moment.
+    /// - Throws: `refused` if none are stored here, or a recording begins at the same moment.
     package func record(
         _ span: Range<WallTime>, of meter: MeterID, name: String?, from series: SeriesService
     ) async throws -> RecordingEntry {
@@ -82,7 +75,7 @@ extension StretchSummary {
 }
 
 extension Series {
-    /// Puts one point in; one without values stands for a gap, which is seen by the next one's time.
+    /// Adds one point. One without values is a gap, which shows in the next point's time.
     fileprivate func add(_ point: Int, to summary: inout StretchSummary) {
         var (means, minima, maxima) = (Reading(), Reading(), Reading())
         for column in columns {

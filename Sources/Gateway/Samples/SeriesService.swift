@@ -1,6 +1,6 @@
 package import Domain
 
-/// Readings of a meter over any stretch of time, to the last second: what the store has, and what waits to be stored.
+/// Reads a meter's readings over any span, including those not stored yet.
 package struct SeriesService: Sendable {
     private let repository: any TierRepository
     private let samples: any SampleRepository
@@ -8,7 +8,7 @@ package struct SeriesService: Sendable {
     private let wallNow: @Sendable () -> WallTime
     private let ids: @Sendable (MeterID) async -> [MeterID]
 
-    /// - Parameter ids: all ids under which a meter's readings may be stored.
+    /// - Parameter ids: returns all ids under which a meter's readings may be stored.
     package init(
         repository: any TierRepository & SampleRepository, recorder: SampleRecorder,
         wallNow: @escaping @Sendable () -> WallTime, ids: @escaping @Sendable (MeterID) async -> [MeterID] = { [$0] }
@@ -20,17 +20,16 @@ package struct SeriesService: Sendable {
         self.wallNow = wallNow
     }
 
-    /// This host's calendar: what a series without an end goes up to.
     package var now: WallTime { wallNow() }
 
-    /// - Parameter points: at most so many, 1 to `SeriesBuilder.pointsMax`.
+    /// - Parameter points: maximum, 1 to `SeriesBuilder.pointsMax`.
     package func series(
         of meter: MeterID, in span: Range<WallTime>, points: Int, quantities: [Quantity]
     ) async throws(GatewayError) -> Series {
         var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
         do {
             for id in await ids(meter) {
-                // Before the store is asked: what is written meanwhile is in both, and told by its time.
+                // Read before the store. Readings written meanwhile are in both, and are skipped by their time.
                 let waiting = recorder.waiting(of: id)
                 builder.beginID()
                 builder = try await repository.fill(builder, of: id)
@@ -51,14 +50,13 @@ package struct SeriesService: Sendable {
         return builder.finish()
     }
 
-    /// How much of the time is read at once: whole blocks of minutes, and of seconds where that are not too many.
+    /// Milliseconds per page: a minute, or a block of seconds while its pieces are few.
     private static let pageLengths: [Int64] = [SampleTier.minute.rawValue, SampleTier.second.blockLength]
-    /// Beyond this the next page is a short one: a fast meter's ten minutes would be a hundred megabytes.
+    /// Number of pieces that makes the next page a short one: ten minutes of a fast meter would take 100 MB.
     private static let pieceCountMax = 50_000
 
-    /// Calls `body` for each reading of a span, by time, a bounded part of them in memory at once. Goes from one stored
-    /// reading to the next, so that years without any, which one step of the calendar makes, cost nothing. Of a time whose single
-    /// readings were summed up, the means of its seconds, or of its minutes where those are gone too.
+    /// Calls `body` for each reading in time order, with a bounded number in memory. Skips years without readings.
+    /// Compacted times yield means of seconds, or of minutes if those are gone too.
     package func readings(
         of meter: MeterID, in span: Range<WallTime>, _ body: (StoredSample) async throws -> Void
     ) async throws {
@@ -67,11 +65,11 @@ package struct SeriesService: Sendable {
         }
     }
 
-    /// The same, some of them at a time, with what is left of those that were summed up.
+    /// Calls `body` with pages of readings, or of the buckets that replaced them, in time order.
     package func pages(
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
-        // Before the store is asked: what is written meanwhile is in both, and told by its time.
+        // Before the store, as in `series`.
         let ids = await ids(meter)
         let waiting = try waiting(of: ids, in: span).sorted { $0.time < $1.time }
         var last: WallTime?
@@ -92,7 +90,7 @@ package struct SeriesService: Sendable {
         if !rest.isEmpty { try await body(rest) }
     }
 
-    /// When the first was measured of which anything is left in a span, what is not stored yet included.
+    /// Returns the time of the first reading or bucket in a span, including readings not stored yet.
     package func first(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime? {
         let ids = await ids(meter)
         let waiting = try waiting(of: ids, in: span).map(\.time).min()
@@ -125,7 +123,7 @@ package struct SeriesService: Sendable {
     }
 
     private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {
-        // Whether its sum is all that is left of a minute is told by the whole of it, of which the span may have a part.
+        // The span may hold part of a minute. Only the whole minute shows whether its bucket is all that is left.
         let minute = SampleTier.minute.rawValue
         let begun = span.upperBound.floored(to: minute)
         let whole = span.lowerBound..<(begun == span.upperBound ? begun : begun + .milliseconds(minute))
@@ -134,7 +132,7 @@ package struct SeriesService: Sendable {
             let seconds = try await repository.buckets(.second, of: meter, in: whole)
             let isBare = samples.isEmpty && seconds.isEmpty
             let coarse = isBare ? try await repository.buckets(.minute, of: meter, in: span) : seconds
-            // A fast meter's minute is a megabyte, and is in memory once beside what was read.
+            // A fast meter's minute takes a megabyte: reserve it once.
             var pieces: [StoredPiece] = []
             pieces.reserveCapacity(samples.count + coarse.count)
             for sample in samples where span.contains(sample.time) { pieces.append(.reading(sample)) }

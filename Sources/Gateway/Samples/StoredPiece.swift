@@ -1,9 +1,9 @@
 package import Domain
 
-/// What is left of a moment: a reading, or what a second or a minute was summed up to.
+/// A stored reading, or the bucket of a second or minute that replaced it.
 package enum StoredPiece: Hashable, Sendable {
     case reading(StoredSample)
-    // Four times as large as a reading, of which there may be thousands beside one of these.
+    // Indirect: four times as large as a reading, and far rarer.
     indirect case bucket(SampleBucket, SampleTier)
 
     package var time: WallTime {
@@ -13,7 +13,7 @@ package enum StoredPiece: Hashable, Sendable {
         }
     }
 
-    /// The reading, or the means.
+    /// Reading, or the bucket's means.
     package var reading: Reading {
         switch self {
         case .reading(let sample): sample.reading

@@ -1,6 +1,5 @@
 package import Domain
 
-/// A reading as read from the store.
 package struct StoredSample: Hashable, Sendable {
     package var time: WallTime
     package var reading: Reading

@@ -4,13 +4,12 @@ package import Logging
 import MeterCodec
 import Synchronization
 
-/// What a person says of a file that is to be imported.
+/// Options of an import, as a person gives them.
 package struct ImportOrder: Sendable {
     package var meter: MeterID
-    /// What to call the recording; nil means nothing.
     package var name: String?
     package var options: ImportOptions
-    /// How far apart samples may be that the meter's filter for single impossible ones compares. Nil for none.
+    /// Maximum distance of samples that the filter for impossible samples compares; nil turns it off.
     package var filterReach: @Sendable (ImportReader) -> Duration? = { _ in nil }
 
     package init(meter: MeterID, name: String? = nil, options: ImportOptions) {
@@ -20,25 +19,23 @@ package struct ImportOrder: Sendable {
     }
 }
 
-/// What came of it.
 package struct ImportOutcome: Sendable {
     package var entry: RecordingEntry
     package var format: ImportFormat
-    /// Lines of the file.
     package var lines: Int
-    /// What the file has and no quantity stands for.
+    /// Columns of the file that no quantity stands for.
     package var columnsLeftOut: [String]
-    /// Lines that were not taken, as their values cannot be.
+    /// Lines left out for impossible values.
     package var linesLeftOut: Int
     /// Single impossible samples that were replaced or left out.
     package var filteredSamples: Int
-    /// What was changed, left out or assumed, a sentence each.
+    /// Sentences about what was changed, left out or assumed.
     package var remarks: [String]
 }
 
 extension MeterDirectory {
-    /// What a meter can measure, for judging its files. Of one whose model is not known, what those measure that its ids or the
-    /// file's program allow.
+    /// Returns the meter's ranges. For an unknown model: those of all models that fit its USB ids or the file's
+    /// program.
     package func ranges(of id: MeterID) async -> @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] {
         let catalogue = dependencies.catalogue
         return { [models = await models(of: id)] format in
@@ -53,8 +50,7 @@ extension MeterDirectory {
         }
     }
 
-    /// For `ImportOrder.filterReach`: what live decoding filters, unless the meter's setting says otherwise. Our own files
-    /// were filtered when they were measured.
+    /// Returns the reach of live decoding, unless the meter's setting turns the filter off. Our own files are filtered.
     package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
         let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
         let models = await models(of: id)
@@ -69,7 +65,6 @@ extension MeterDirectory {
         }
     }
 
-    /// One where it is known, or those that have the meter's USB ids.
     private func models(of id: MeterID) async -> [ModelName] {
         if let model = try? await session(id.description).shownModel { return [model] }
         guard case .usb(let vendor, let product, _) = id else { return [] }
@@ -77,18 +72,14 @@ extension MeterDirectory {
     }
 }
 
-/// Makes recordings of files: their readings are stored apart from what is measured here, and the recording is made when
-/// all are there. Whatever goes wrong before, nothing stays.
+/// Makes recordings from files. Stores their readings apart from measured ones, and the recording last.
 package final class ImportService: Sendable {
     package struct Limits: Sendable {
-        /// Readings of one file.
         package var readingsMax = 20_000_000
-        /// Of the file, in bytes.
         package var bytesMax: Int64 = 4 << 30
-        /// What its readings may take in the store, in bytes: older readings must not make room for them.
+        /// Bytes in the store per file; older readings must not make room for them.
         var storedBytesMax: Int64
 
-        /// - Parameter storeBytesMax: what the whole store may take.
         package init(storeBytesMax: Int64) { storedBytesMax = max(1, storeBytesMax / 4) }
     }
 
@@ -100,12 +91,11 @@ package final class ImportService: Sendable {
     private let logger: Logger
     private let isBusy = Mutex(false)
 
-    /// Readings are never later than now; a machine whose clock is a little wrong is forgiven.
+    /// Tolerance for a wrong clock: readings are never later than now.
     private static let future = Duration.seconds(86_400)
-    /// Chunks that wait to be written together.
     private static let batchChunks = 32
 
-    /// - Parameter calendar: readings age from their import on; nil means from their dates, which is for tests.
+    /// - Parameter calendar: readings age from their import; nil, for tests, means from their dates.
     package init(
         repository: any SampleRepository & ImportRepository, recordings: RecordingService,
         calendar: RetentionCalendar? = nil, wallNow: @escaping @Sendable () -> WallTime, limits: Limits, logger: Logger
@@ -118,8 +108,7 @@ package final class ImportService: Sendable {
         self.logger = logger
     }
 
-    /// Deletes what an import left that was cut off with the whole program, and what belonged to recordings that were
-    /// deleted elsewhere. To be called once, before anything is imported.
+    /// Deletes readings of interrupted imports and of recordings deleted elsewhere. Call once, before any import.
     package func restore() async throws {
         let stretches = try await repository.importStretches()
         guard !stretches.isEmpty else { return }
@@ -132,9 +121,9 @@ package final class ImportService: Sendable {
 
     /// Reads a file to its end and makes a recording of it.
     ///
-    /// - Parameter next: some more bytes of the file; nil at its end. What it throws ends the import.
-    /// - Throws: `badRequest` with the line for what is wrong in the file; `refused` where it was imported before or is too
-    ///   large, or another import goes on; what the store throws. Nothing is kept then.
+    /// - Parameter next: returns more bytes, nil at the end of the file. Its errors end the import.
+    /// - Throws: `badRequest` with the faulty line; `refused` for a repeated import, a file too large, or during
+    ///   another import; errors of the store. Nothing is kept then.
     package func take(
         _ order: ImportOrder, _ next: () async throws -> [UInt8]?
     ) async throws -> ImportOutcome {
@@ -177,13 +166,12 @@ package final class ImportService: Sendable {
         if run.chunks.count >= Self.batchChunks { try await write(&run) }
     }
 
-    /// Writes the chunks that are full, and all of them at the end.
     private func write(_ run: inout Run) async throws {
         guard var id = run.id, !run.chunks.isEmpty else { return }
         if !run.isWriting {
             id = try await free(id)
             run.id = id
-            // What is left of an import that could not even be undone.
+            // Leftovers of an import whose clean-up failed.
             try await repository.deleteImport(id.importStretch)
             run.isWriting = true
         }
@@ -203,8 +191,7 @@ package final class ImportService: Sendable {
         try await repository.append(chunks)
     }
 
-    /// An id that no other file has which begins at the same moment, as those do whose times count from a start that a person
-    /// says.
+    /// Returns an id that no other file has. Files whose start a person gives may begin at the same moment.
     private func free(_ id: RecordingID) async throws -> RecordingID {
         let all = try await recordings.recordings().map(\.recording)
         if let own = all.first(where: { $0.id == id && $0.source == nil }) {
@@ -215,7 +202,7 @@ package final class ImportService: Sendable {
         return id
     }
 
-    /// - Throws: where an earlier file had the same readings.
+    /// - Throws: `refused` if an earlier file had the same readings.
     private func check(_ recording: Recording) async throws {
         func isAlike(_ one: Double?, _ other: Double?) -> Bool { abs((one ?? 0) - (other ?? 0)) < 1e-6 }
         let twin = try await recordings.recordings().map(\.recording).first { other in
@@ -251,14 +238,13 @@ package final class ImportService: Sendable {
             linesLeftOut: run.reader.linesLeftOut, filteredSamples: run.filter?.filtered ?? 0, remarks: run.remarks)
     }
 
-    /// Takes back what was written, and says what happened.
     private func undo(_ run: Run, because cause: any Error) async throws -> Never {
         var left = "nothing was imported"
         if run.isWriting, let id = run.id {
             do {
                 try await repository.deleteImport(id.importStretch)
             } catch {
-                // The next start, or the next import of the file, does it.
+                // The next start, or the next import of the file, deletes it.
                 left = "no recording was made, and what was stored goes at the next start of meterd"
                 logger.error("an import was not taken back", metadata: ["cause": "\(error)"])
             }
@@ -277,32 +263,29 @@ package final class ImportService: Sendable {
 }
 
 extension ImportService {
-    /// One import on its way.
     private struct Run {
         let order: ImportOrder
         let host: HostID
         var reader: ImportReader
         var bytes: Int64 = 0
         var storedBytes: Int64 = 0
-        /// What is not written yet.
         var chunks: [SampleChunk] = []
-        /// From the first reading on.
+        /// Nil before the first reading.
         var id: RecordingID?
-        /// Something is in the store.
+        /// Whether the store may have some of the readings.
         var isWriting = false
         var summary: StretchSummary?
-        /// From the first reading on, where samples are filtered.
+        /// Nil before the first reading, and if nothing is filtered.
         private(set) var filter: FNIRSIReadingFilter?
         private var builder: SampleChunkBuilder?
-        /// The first readings, from which the file's pace is told.
+        /// First readings, which show the file's pace.
         private var begun: [(WallTime, Reading)] = []
-        /// Until when dates were told to the calendar.
+        /// Last date declared to the calendar.
         private var declared: WallTime?
 
         private static let chunkReadings = 1024
-        /// So many readings tell the pace.
         private static let paceReadings = 65
-        /// Told ahead, because the calendar remembers few spans.
+        /// Span declared ahead, because the calendar remembers few spans.
         private static let reach = Duration.seconds(31 * 86_400)
 
         init(_ order: ImportOrder, host: HostID, latest: Int64) {
@@ -337,7 +320,6 @@ extension ImportService {
             self.filter = filter
         }
 
-        /// What the reader and the filter did, a sentence each.
         var remarks: [String] {
             guard let filter, let first = filter.first else { return reader.remarks }
             let count = filter.filtered
@@ -364,7 +346,7 @@ extension ImportService {
             builder?.append(time, reading)
         }
 
-        /// A file of one reading a minute has no gaps between them: what is a gap depends on its usual step.
+        /// Begins the summary. Gaps depend on the usual step: a file may have one reading a minute.
         private mutating func begin() {
             guard summary == nil, !begun.isEmpty else { return }
             let times = begun.map { $0.0.millisecondsSince1970 }
@@ -377,7 +359,7 @@ extension ImportService {
             self.summary = summary
         }
 
-        /// The dates of chunks that the calendar does not know yet, and of what will probably follow.
+        /// Returns dates of chunks that the calendar does not know, plus those likely to follow.
         mutating func undeclared(_ chunks: [SampleChunk]) -> ClosedRange<WallTime>? {
             guard let first = chunks.first?.first, let last = chunks.last?.last, declared.map({ $0 < last }) ?? true
             else {

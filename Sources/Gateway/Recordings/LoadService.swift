@@ -4,11 +4,11 @@ package import Logging
 import MeterCodec
 import Synchronization
 
-/// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs what `LoadDrive` decides, and looks at each
-/// load once a second, as long as there is one.
+/// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs what `LoadDrive` decides, and looks at
+/// each load once a second.
 ///
-/// A load is given its cut-off and its time before it is switched on, so that it ends by itself whatever becomes of its link
-/// or of this program. That this program ends switches nothing off, and it says so.
+/// A load gets its cut-off and its time before it is switched on, so that it ends without its link or meterd. Stopping
+/// meterd switches no load off.
 package final class LoadService: Sendable {
     private struct Drive {
         var test: RecordingID
@@ -16,7 +16,7 @@ package final class LoadService: Sendable {
     }
 
     private static let lookInterval = Duration.seconds(1)
-    /// A load that could not be switched off is still tried after a restart, for so long. Later, somebody else may use it.
+    /// Time in which a restarted meterd still tries to switch a load off. Later, somebody else may use it.
     private static let takenUpFor = Duration.seconds(24 * 3600)
 
     private let drives = Mutex<[MeterID: Drive]>([:])
@@ -37,10 +37,10 @@ package final class LoadService: Sendable {
         timer = FlushTimer(loop: loop, wakeUp: wakeUp)
     }
 
-    /// Takes up the tests of earlier runs. To be called once, after the recordings were.
+    /// Resumes the tests of earlier runs. Call once, after the recordings' `restore`.
     package func restore() async throws {
         let now = loop.wallNow.millisecondsSince1970
-        // The oldest first: of two of one meter the later counts.
+        // Oldest first: of two tests of one meter the later counts.
         for entry in try await recordings.recordings().reversed() where entry.isMine {
             guard let load = entry.recording.test?.load, load.phase != .over else { continue }
             let isRunning = entry.recording.end == nil
@@ -59,10 +59,10 @@ package final class LoadService: Sendable {
 
     // MARK: What people ask for
 
-    /// Begins a battery test; one with a load returns once that draws.
+    /// Begins a battery test; one with a load returns once the load draws.
     ///
-    /// - Throws: `refused` for a meter that is not a load, answers no query or is still being switched off, and where it did not
-    ///   take an order; `notConnected`.
+    /// - Throws: `refused` if the meter is no load, answers no query, is not off yet or rejects an order;
+    ///   `notConnected`.
     package func start(
         _ meter: MeterID, name: String?, test: BatteryTest
     ) async throws(GatewayError) -> Recording {
@@ -108,7 +108,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// The test of a meter is over by a person's hand: its load is switched off now, if it can be.
+    /// Switches the load off now, if it is linked, after a person stopped the test.
     package func testWasStopped(_ meter: MeterID) async {
         let isLinked = await view(of: meter) != nil
         await carryOut(meter) { $0.testEnded(isLinked: isLinked) }
@@ -116,7 +116,6 @@ package final class LoadService: Sendable {
 
     // MARK: Running
 
-    /// Looks at the loads until `finish`.
     package func run() async {
         await withDiscardingTaskGroup { group in
             for await _ in wake {
@@ -141,7 +140,7 @@ package final class LoadService: Sendable {
         timer.stop()
     }
 
-    /// Makes `run` return. What draws goes on drawing.
+    /// Makes `run` return. Loads go on drawing.
     package func finish() {
         for (meter, drive) in drives.withLock({ $0 }) where drive.machine.mayDraw {
             logger.warning(
@@ -167,7 +166,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Performs what follows from an event, and all that follows from that.
+    /// Performs the act that an event leads to, and all that follow.
     private func carryOut(
         _ meter: MeterID, _ event: (inout LoadDrive) -> LoadDrive.Act, whenChanged: (LoadDrive) -> Void = { _ in }
     ) async {
@@ -205,7 +204,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Keeps how far it went in its recording, and forgets what is over.
+    /// Stores the phase in the recording and drops a drive that is over.
     private func keep(_ meter: MeterID, _ whenChanged: (LoadDrive) -> Void) async {
         guard let drive = drives.withLock({ $0[meter] }) else { return }
         whenChanged(drive.machine)

@@ -2,26 +2,23 @@ package import Domain
 import GatewayAPI
 import Synchronization
 
-/// A mark, and what this host knows around it.
 package struct MarkEntry: Hashable, Sendable {
     package var mark: Mark
-    /// What its meter is called now.
+    /// Current id of its meter.
     package var meter: MeterID
-    /// This host alone has it.
     package var isLocal: Bool
-    /// As the host that made it calls itself; nil if it told no name.
+    /// Name that the host of the mark gave itself; nil if unknown.
     package var hostName: String?
 }
 
-/// Marks on the timelines of meters. Shared ones are records that any host may change; local ones stay in this host's
-/// store. Neither depends on who holds the meter.
+/// Marks on the timelines of meters, whoever holds them. Shared marks are records that any host may change; local ones
+/// stay in this host's store.
 package actor MarkService: MeterKeeping {
-    /// What somebody wants marked.
     package struct Order: Sendable {
         package var name: String
-        /// Nil for now.
+        /// Nil means now.
         package var start: WallTime?
-        /// Nil for a moment, or while the span is open.
+        /// Nil for a moment and for an open span.
         package var end: WallTime?
         package var isOpen: Bool
         package var isLocal: Bool
@@ -37,21 +34,19 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// When an open span ends.
     package enum End: Hashable, Sendable {
         case now
         case at(WallTime)
     }
 
-    /// Most shared marks of one meter: a further one is refused, as deleting shared records costs every host a tombstone.
-    /// Also the most local ones, of which the oldest goes.
+    /// Maximum number of shared marks per meter; more are refused, because deleted ones cost every host a tombstone.
+    /// Also the maximum of local marks, of which the oldest goes.
     package static let marksMax = 1000
-    /// A wrong calendar shows an earlier time: this program is younger.
+    /// Earliest plausible date: this program is younger.
     private static let earliestNow = WallTime(millisecondsSince1970: 1_577_836_800_000)
-    /// How far behind what is stored a calendar may be, and how far ahead of it a mark.
+    /// How far a calendar may lag behind stored data, and a mark lie ahead of the calendar.
     private static let tolerance = Duration.seconds(86_400)
 
-    /// Most shared marks that wait to be taken.
     private static let newsMax = 64
 
     private nonisolated let news = Mutex<[MarkEntry]>([])
@@ -60,14 +55,13 @@ package actor MarkService: MeterKeeping {
     private let settings: SettingsService
     private let repository: any MarkRepository
     private let wallNow: @Sendable () -> WallTime
-    /// The date that the store believes in (`RetentionCalendar`); nil if it has none.
     private let believed: @Sendable () async -> WallTime?
     private let formerIDs: @Sendable () async throws -> [MeterID: MeterID]
     private var former: [MeterID: MeterID]?
     private var isWriting = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter formerIDs: what meters of this host were called when they were marked, and what they are called now.
+    /// - Parameter formerIDs: current ids of this host's meters, by their ids when they were marked.
     package init(
         host: HostID, settings: SettingsService, repository: any MarkRepository,
         wallNow: @escaping @Sendable () -> WallTime, believed: @escaping @Sendable () async -> WallTime? = { nil },
@@ -83,9 +77,9 @@ package actor MarkService: MeterKeeping {
 
     // MARK: Reading
 
-    /// The marks of a meter that touch a span, in order.
+    /// Returns marks that touch a span, in order.
     ///
-    /// - Parameter meters: its ids; nil for all meters.
+    /// - Parameter meters: ids of a meter; nil for all meters.
     package func marks(of meters: [MeterID]? = nil, in span: Range<WallTime>? = nil) async throws(GatewayError)
         -> [MarkEntry]
     {
@@ -108,7 +102,6 @@ package actor MarkService: MeterKeeping {
         return (entries(shared, isLocal: false) + entries(own, isLocal: true)).sorted { $0.mark < $1.mark }
     }
 
-    /// The mark that a text means: its short id, or the beginning of it.
     private func mark(_ reference: String) async throws(GatewayError) -> MarkEntry {
         let wanted = reference.lowercased()
         let all = try await marks()
@@ -138,7 +131,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// The shared marks that were made or changed on this host since the last call, as far as somebody calls often.
+    /// Returns the last `newsMax` shared marks made or changed on this host since the last call.
     package nonisolated func takeNews() -> [MarkEntry] {
         news.withLock { news in
             defer { news = [] }
@@ -148,7 +141,7 @@ package actor MarkService: MeterKeeping {
 
     // MARK: Writing
 
-    /// Has writes wait for each other, because each depends on what is there.
+    /// Serialises writes, because each depends on the stored marks.
     private func inTurn<Value: Sendable>(
         _ body: () async throws(GatewayError) -> Value
     ) async throws(GatewayError) -> Value {
@@ -163,8 +156,7 @@ package actor MarkService: MeterKeeping {
 
     /// Marks a moment, or begins a span.
     ///
-    /// - Throws: `badRequest` for a name or time that cannot be one; `refused` where the meter has as many marks as it may
-    ///   have, or where this host's calendar is wrong.
+    /// - Throws: `badRequest` for an invalid name or time; `refused` for too many marks or a wrong clock of this host.
     package func add(_ order: Order, of meter: MeterID) async throws(GatewayError) -> MarkEntry {
         let name = try Self.name(order.name)
         let now = try await now(isNeeded: order.start == nil)
@@ -178,7 +170,7 @@ package actor MarkService: MeterKeeping {
                     .refused, "\(meter) has \(Self.marksMax) marks, as many as may be shared",
                     next: "delete some: meterctl mark delete; or mark with --local, which keeps the newest")
             }
-            // Short ids of this host's marks never collide.
+            // Keep short ids of this host's marks unique.
             let taken = Set(all.map(\.mark.id.short))
             var id = RecordingID(host: host, meter: meter, token: 0, started: start)
             while taken.contains(id.short) { id.token += 1 }
@@ -190,9 +182,9 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Renames a mark, or ends an open span. Any host may. What is nil stays.
+    /// Renames a mark or ends an open span. Any host may. Nil means unchanged.
     ///
-    /// - Throws: `badRequest`, `notFound`; `refused` where the mark has an end.
+    /// - Throws: `badRequest`, `notFound`; `refused` if the mark has an end.
     package func change(
         _ reference: String, name: String? = nil, end: End? = nil
     ) async throws(GatewayError) -> MarkEntry {
@@ -229,7 +221,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Deletes the meter's local marks together with its readings. Shared ones stay, as recordings do.
+    /// Deletes only local marks, with the readings; shared ones stay, as recordings do.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         guard isDropped else { return 0 }
         try await inTurn { () throws(GatewayError) in
@@ -272,8 +264,7 @@ package actor MarkService: MeterKeeping {
         return name
     }
 
-    /// - Parameter isNeeded: the mark gets this time.
-    /// - Throws: `refused` if it is needed and wrong: a machine without a clock starts in 1970.
+    /// - Throws: `refused` if the time is needed and wrong: a machine without a clock battery starts in 1970.
     private func now(isNeeded: Bool) async throws(GatewayError) -> WallTime {
         let now = wallNow()
         guard isNeeded else { return now }
@@ -286,9 +277,9 @@ package actor MarkService: MeterKeeping {
         return now
     }
 
-    /// What a person says may be as old as an imported file, but not to come.
+    /// Rejects times before 1970 and in the future.
     private func check(_ time: WallTime, _ now: WallTime) throws(GatewayError) {
-        // A wrong clock cannot say what is to come.
+        // A wrong clock cannot tell what is in the future.
         guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
             throw GatewayError(
                 .badRequest, "a mark cannot be at \(time), as it is \(now)",

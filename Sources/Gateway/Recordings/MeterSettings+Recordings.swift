@@ -1,15 +1,13 @@
 package import Domain
 
 extension MeterSettings {
-    /// What a person set of recordings.
-    ///
-    /// - Parameter staleAfter: without a reading for so long the meter has no data: a slow meter's readings are no gaps.
+    /// - Parameter staleAfter: shorter silence is no gap, because a slow meter has pauses.
     package func recordingRules(staleAfter: Duration) -> RecordingRules {
         var rules = RecordingRules(threshold: recordAbove)
         rules.hold = recordHold ?? rules.hold
         rules.gapMax = recordGap ?? rules.gapMax
         rules.stepMax = max(rules.stepMax, staleAfter)
-        // Else each single gap would be its end.
+        // Otherwise each single gap would end the recording.
         rules.gapMax = max(rules.gapMax, rules.stepMax)
         return rules
     }

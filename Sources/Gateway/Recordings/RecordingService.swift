@@ -3,21 +3,18 @@ import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Charge sessions: begins and ends them, keeps those that go on over restarts, and tells the other hosts of each.
-///
-/// What goes on is written every `saveInterval` and at a clean stop, so that a power cut costs at most that, which is
-/// marked as a gap. That one began or ended is written at once.
+/// Begins and ends recordings, continues them after restarts, and publishes them to other hosts. Writes starts and ends
+/// at once, running recordings every `saveInterval`: a power cut costs at most that, marked as a gap.
 package final class RecordingService: MeterKeeping {
     private struct State {
-        /// What began or ended and is not written yet, the latest of each.
+        /// Latest state of started or ended recordings not written yet.
         var unwritten: [RecordingID: Recording] = [:]
-        /// What need not be kept any more: tests that waited and began under another id, and those that were told of.
+        /// Recordings to delete from `repository`: waiting tests that began under another id, and announced results.
         var obsolete: Set<RecordingID> = []
         var formerIDs: [MeterID: MeterID] = [:]
     }
 
     private let state = Mutex(State())
-    /// This one, which makes the recordings.
     package let host: HostID
     private let meters: Meters
     private let repository: any RecordingRepository
@@ -27,17 +24,13 @@ package final class RecordingService: MeterKeeping {
     private let saveInterval: Duration
     private let readFormerIDs: @Sendable () async throws -> [MeterID: MeterID]
     private let logger: Logger
-    /// Tells what came of a battery test, and then calls back.
     private let teller = Mutex<Teller?>(nil)
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// After a failed write, how long to wait before the next.
     private static let retryInterval = Duration.seconds(5)
 
-    /// - Parameters:
-    ///   - imports: where readings from files are; nil where none are taken.
-    ///   - formerIDs: what meters of this host were called when they were recorded, and what they are called now.
+    /// - Parameter formerIDs: current ids of this host's meters, by their ids when they were recorded.
     package init(
         host: HostID, meters: Meters, repository: any RecordingRepository, imports: (any ImportRepository)? = nil,
         settings: SettingsService, loop: any SessionLoop,
@@ -59,10 +52,9 @@ package final class RecordingService: MeterKeeping {
     package typealias Teller =
         @Sendable (_ test: Recording, _ meter: MeterID, _ over: @escaping @Sendable () -> Void) -> Void
 
-    /// From now on `teller` tells of battery tests that are over, until it calls back.
     package func tellResults(by teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
 
-    /// Takes up what went on before a restart. To be called once, before any meter is taken up.
+    /// Resumes the recordings of an earlier run. Call once, before any meter's session starts.
     package func restore() async throws {
         let former = try await readFormerIDs()
         state.withLock { $0.formerIDs = former }
@@ -74,13 +66,13 @@ package final class RecordingService: MeterKeeping {
                 tell(recording)
                 continue
             }
-            // Killed between the two writes of its end.
+            // meterd was killed between the two writes of the end.
             guard !ended.contains(recording.id), recording.end == nil else {
                 try await repository.forget(recording.id)
                 continue
             }
             let meter = mainIDs[recording.id.meter] ?? recording.id.meter
-            // Killed between the two writes of its start, a test both waits and goes on; it began later than it waited.
+            // If meterd was killed between the writes of the start, the waiting test comes first, then the running one.
             if let former = present(meter)?.recording, former.isWaiting { try await repository.forget(former.id) }
             resume(recording, of: meter, isRestart: true)
             logger.notice(
@@ -89,8 +81,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Where one meter's readings go in. When its session ends, a running recording goes on until it ends by itself or by
-    /// a person.
+    /// Returns the track for one meter's readings. A running recording outlives the session.
     package func track(for meter: MeterID) -> RecordingTrack { meters.take(meter) { newTrack(of: meter) } }
 
     private func newTrack(of meter: MeterID) -> RecordingTrack {
@@ -108,13 +99,12 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// The present ids of this host's meters, by former ones and by those that are aliases.
+    /// Returns current ids of this host's meters, by former ids and aliases.
     private func mainIDs() async throws(GatewayError) -> [MeterID: MeterID] {
         let aliases = try await settings.aliases()
         return state.withLock { AliasMap.mainIDs(former: $0.formerIDs, aliases: aliases) }
     }
 
-    /// One began or ended by itself.
     private func changed(_ recording: Recording, waitedAs waited: RecordingID? = nil) {
         state.withLock { state in
             state.unwritten[recording.id] = recording
@@ -152,7 +142,7 @@ package final class RecordingService: MeterKeeping {
 
     private var tracks: [RecordingTrack] { meters.parts() }
 
-    /// - Returns: false when the store refused; what is not written is kept.
+    /// - Returns: false if the store failed; what is not written is kept.
     private func write(saving isDue: Bool) async -> Bool {
         do {
             for recording in state.withLock({ Array($0.unwritten.values) }) { try await write(recording) }
@@ -169,10 +159,9 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// First what makes it go on after a restart, then what all hosts see; at the end the other way round.
+    /// Writes the local copy for restarts first, then the published record; at the end the other way round.
     private func write(_ recording: Recording) async throws {
         if recording.end == nil { try await repository.keep([recording]) }
-        // What waits is nothing yet that others should see.
         if !recording.isWaiting { try await settings.publish(recording) }
         if recording.isToBeTold {
             try await repository.keep([recording])
@@ -181,12 +170,12 @@ package final class RecordingService: MeterKeeping {
             try await repository.forget(recording.id)
         }
         state.withLock { state in
-            // Meanwhile it may have ended.
+            // It may have ended meanwhile.
             if state.unwritten[recording.id] == recording { state.unwritten[recording.id] = nil }
         }
     }
 
-    /// Has it told what came of a battery test. Once that is done, or is in vain, it is kept no longer.
+    /// Announces the result of a battery test; forgets the test once that is done or in vain.
     private func tell(_ recording: Recording) {
         guard let teller = teller.withLock({ $0 }) else { return }
         let meter = state.withLock { $0.formerIDs[recording.id.meter] } ?? recording.id.meter
@@ -199,12 +188,12 @@ package final class RecordingService: MeterKeeping {
 
     // MARK: What people ask for
 
-    /// Begins to record a meter, whether it is connected or not.
+    /// Begins to record a meter, connected or not.
     ///
     /// - Parameters:
-    ///   - name: 1 to 64 printable characters; nil means none.
-    ///   - test: what makes it a battery test, which may have to wait for its start.
-    /// - Throws: `refused` while it is recorded already, `badRequest` for a name that cannot be one.
+    ///   - name: 1 to 64 printable characters, or nil.
+    ///   - test: makes it a battery test, which may wait for its start.
+    /// - Throws: `refused` if the meter is being recorded; `badRequest` for an invalid name.
     package func start(
         _ meter: MeterID, name: String?, test: BatteryTest? = nil
     ) async throws(GatewayError) -> Recording {
@@ -224,9 +213,7 @@ package final class RecordingService: MeterKeeping {
         return recording
     }
 
-    /// Ends what is recorded of a meter, whatever began it.
-    ///
-    /// - Throws: `refused` where nothing is.
+    /// Ends the meter's recording, whatever began it; throws `refused` if there is none.
     package func stop(_ meter: MeterID) async throws(GatewayError) -> Recording {
         guard let recording = present(meter)?.stop(at: loop.wallNow, loop.now) else {
             throw GatewayError(
@@ -241,10 +228,9 @@ package final class RecordingService: MeterKeeping {
 
     func isRunning(_ id: RecordingID, of meter: MeterID) -> Bool { present(meter)?.recording?.id == id }
 
-    /// The load ended the running test.
     func endTest(_ id: RecordingID, of meter: MeterID, _ end: Recording.End) { present(meter)?.loadEnded(id, end) }
 
-    /// How the load of a test stands, while it goes on or afterwards.
+    /// Stores the state of a test's load, during the test or afterwards.
     func drove(_ id: RecordingID, of meter: MeterID, _ phase: LoadDrive.Phase, problem: String?) async {
         do {
             if isRunning(id, of: meter) {
@@ -266,9 +252,9 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Takes in a recording that was made of readings that are stored already, and is over.
+    /// Publishes a finished recording made from stored readings.
     ///
-    /// - Throws: `badRequest` for a name that cannot be one; `refused` where this host has one that begins then.
+    /// - Throws: `badRequest` for an invalid name; `refused` if a recording begins at the same moment.
     package func keep(_ recording: Recording) async throws(GatewayError) -> RecordingEntry {
         try Self.check(name: recording.name)
         guard try await !recordings().contains(where: { $0.recording.id == recording.id }) else {
@@ -283,7 +269,7 @@ package final class RecordingService: MeterKeeping {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// A recording as it is listed. A battery test that was called off while it waited was nothing, and is in no list.
+    /// Returns a recording as listed; a battery test cancelled while waiting is in no list.
     package func entry(of recording: Recording) async throws(GatewayError) -> RecordingEntry {
         guard recording.isWaiting, recording.end != nil else {
             return try await self.recording(recording.id.recordName)
@@ -301,9 +287,9 @@ package final class RecordingService: MeterKeeping {
             next: "a name has 1 to 64 characters")
     }
 
-    /// Names a recording of this host, or writes a note to it. What is nil stays; an empty text takes it away.
+    /// Names a recording of this host or writes its note. Nil means unchanged; an empty text removes it.
     ///
-    /// - Throws: `badRequest` for a name that cannot be one or a note beyond 1,000 characters; `refused` for another host's.
+    /// - Throws: `badRequest` for an invalid name or a note above 1,000 characters; `refused` for another host's.
     package func describe(
         _ reference: String, name: String?, note: String?
     ) async throws(GatewayError) -> RecordingEntry {
@@ -327,7 +313,7 @@ package final class RecordingService: MeterKeeping {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// Deletes a recording of this host, on every host. Its readings stay, but for those that came from a file.
+    /// Deletes a recording of this host, on every host, with imported readings.
     ///
     /// - Throws: `refused` while it goes on, and for another host's.
     package func delete(_ reference: String) async throws(GatewayError) -> RecordingEntry {
@@ -343,7 +329,6 @@ package final class RecordingService: MeterKeeping {
         return entry
     }
 
-    /// Deletes the imported readings of a meter, if asked. The recordings stay.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         guard isDropped else { return 0 }
         var count = 0
@@ -353,7 +338,7 @@ package final class RecordingService: MeterKeeping {
         return count
     }
 
-    /// A running recording of the alias goes on with the meter's readings, unless the meter is recorded already
+    /// Continues a running recording of the alias, unless the meter is being recorded
     /// (Docs/Decisions/0038-two-ids-one-meter.md).
     package func merge(_ alias: MeterID, into meter: MeterID) async throws {
         guard let recording = present(alias)?.recording else { return }
@@ -379,7 +364,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// A recording is written by the host that made it alone.
+    /// Only the host that made a recording writes it.
     private func own(_ reference: String, _ deed: String) async throws(GatewayError) -> RecordingEntry {
         let entry = try await recording(reference)
         guard entry.isMine else {
@@ -391,7 +376,7 @@ package final class RecordingService: MeterKeeping {
         return entry
     }
 
-    /// - Throws: `refused` while it is recorded, so that it cannot be forgotten.
+    /// - Throws: `refused` during a recording, so that the meter cannot be forgotten.
     func checkUnrecorded(_ meter: MeterID) throws(GatewayError) {
         if let recording = present(meter)?.recording {
             throw GatewayError(
@@ -411,13 +396,11 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// All recordings of all hosts, the latest first.
-    ///
-    /// - Parameter meter: of this one only; nil means of all.
+    /// Returns all hosts' recordings of one meter, or of all, latest first.
     package func recordings(of meter: MeterID? = nil) async throws(GatewayError) -> [RecordingEntry] {
         var all: [RecordingID: Recording] = [:]
         for recording in try await settings.recordings() { all[recording.id] = recording }
-        // What is here is newer than what was told of it.
+        // Local states are newer than published ones.
         for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
         for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
         let (aliases, own) = (try await settings.aliases(), try await mainIDs())
@@ -436,14 +419,13 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// What a kilowatt-hour through a meter costs now, if somebody said.
     package func tariff(of meter: MeterID) async throws(GatewayError) -> Tariff? {
         try await settings.read(meter).settings.tariff
     }
 
-    /// The recording that a text means: its short id or the beginning of it, its name, or its record's name.
+    /// Finds a recording by its name, its record's name, or the beginning of its short id.
     ///
-    /// - Throws: `notFound`, `badRequest` where it may mean several.
+    /// - Throws: `notFound`; `badRequest` if several fit.
     package func recording(_ reference: String) async throws(GatewayError) -> RecordingEntry {
         let all = try await recordings()
         let wanted = reference.lowercased()
@@ -466,21 +448,18 @@ package final class RecordingService: MeterKeeping {
     }
 }
 
-/// A recording, and what this host knows around it.
 package struct RecordingEntry: Hashable, Sendable {
     package var recording: Recording
-    /// What its meter is called now.
+    /// Current id of its meter.
     package var meter: MeterID
-    /// As the host that made it calls itself; nil means nobody told.
+    /// Name that the recording host gave itself; nil if unknown.
     package var hostName: String?
-    /// This host made it: its readings are here.
+    /// Whether this host made it and has its readings.
     package var isMine: Bool
-    /// Others of this meter that tell of some of the same time.
+    /// Recordings of the same meter that overlap in time.
     package var overlaps: [RecordingID]
-    /// What a kilowatt-hour through its meter costs now, if somebody said.
     package var tariff: Tariff?
 
-    /// The id under which its readings are stored on the host that made it: its meter's, or one of its own where they came
-    /// from a file.
+    /// Id under which its host stores the readings: the meter's, or a separate one for imported readings.
     package var stretch: MeterID { recording.source == nil ? meter : recording.id.importStretch }
 }

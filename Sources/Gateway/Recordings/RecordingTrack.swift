@@ -1,15 +1,15 @@
 package import Domain
 import Synchronization
 
-/// One meter's way into its recording. Called on the loop for each reading; cheap.
+/// Passes one meter's readings to its recording. Called on the loop for each reading; cheap.
 package final class RecordingTrack: MeterPart {
     package let meter: MeterID
     private let machine: Mutex<RecordingMachine>
-    /// When it was last looked at what the meter tells.
+    /// Time of the last look at what the meter reports besides readings.
     private let glance = Mutex<MonotonicTime?>(nil)
     private let tell: @Sendable (Recording, RecordingID?) -> Void
 
-    /// - Parameter tell: hears of each recording that began or ended by itself, and of the id with which it waited if it did.
+    /// - Parameter tell: gets each recording that began or ended by itself, with its former id if it waited.
     init(_ machine: RecordingMachine, tell: @escaping @Sendable (Recording, RecordingID?) -> Void) {
         meter = machine.meter
         self.machine = Mutex(machine)
@@ -18,13 +18,12 @@ package final class RecordingTrack: MeterPart {
 
     package var isNeeded: Bool { hasRecording }
 
-    /// Whether anything goes on.
     package var hasRecording: Bool { machine.withLock { $0.hasRecording } }
 
-    /// What goes on, nil where nothing does.
+    /// The recording that runs or waits, if any.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
-    /// - Parameter told: what the meter tells besides; asked once a second while a recording goes on.
+    /// - Parameter told: returns what the meter reports besides; called once a second during a recording.
     package func append(_ reading: TimedReading, told: () -> ToldBody? = { nil }) {
         let (outcome, goesOn) = machine.withLock { ($0.received(reading), $0.hasRecording) }
         tell(of: outcome)
@@ -41,22 +40,20 @@ package final class RecordingTrack: MeterPart {
 
     package func linkLost() { machine.withLock { $0.linkLost() } }
 
-    /// The meter is held with this token from now on; 0: without a lease.
+    /// - Parameter token: of this host's lease from now on; 0 without one.
     package func leased(_ token: UInt64) { machine.withLock { $0.token = token } }
 
     package func apply(_ rules: RecordingRules) { handle { $0.rulesChanged(rules) } }
 
     func woke(at wall: WallTime, _ now: MonotonicTime) { handle { $0.woke(at: wall, now) } }
 
-    /// Continues a recording that was running before a restart, or under another id of the meter.
     func resume(_ recording: Recording, isRestart: Bool) {
         machine.withLock { $0.resumed(recording, isRestart: isRestart) }
     }
 
-    /// Takes the recording out, nil where none goes on.
     func handOver() -> Recording? { machine.withLock { $0.handedOver() } }
 
-    /// - Returns: nil where one goes on already.
+    /// - Returns: nil if one goes on already.
     func start(name: String?, test: BatteryTest?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
         guard case .started(let recording) = machine.withLock({ $0.start(name: name, test: test, at: wall, now) })
         else {
@@ -65,18 +62,16 @@ package final class RecordingTrack: MeterPart {
         return recording
     }
 
-    /// - Returns: nil where none goes on.
     func stop(at wall: WallTime, _ now: MonotonicTime) -> Recording? {
         guard case .ended(let recording) = machine.withLock({ $0.stop(at: wall, now) }) else { return nil }
         return recording
     }
 
-    /// - Returns: nil where none goes on.
     func describe(name: String?, note: String?) -> Recording? {
         machine.withLock { $0.described(name: name, note: note) }
     }
 
-    /// - Returns: the recording, if it is this one and something changed.
+    /// - Returns: the recording if it is this one and changed.
     func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
         machine.withLock { $0.drove(id, phase, problem: problem) }
     }

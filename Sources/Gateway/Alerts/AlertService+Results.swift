@@ -1,24 +1,21 @@
 package import Domain
 import Synchronization
 
-/// Battery tests that are over are told in the way of alerts, though they are no rules: what came of one is told once.
+/// Announces each result of a battery test once, through the notifications of alerts.
 extension AlertService {
-    /// What is on its way to be told of a test.
     struct Telling {
         var recording: Recording
         var meter: MeterID
-        /// How many are still to be told.
+        /// Number of targets still to be notified.
         var left: Int
         var over: @Sendable () -> Void
     }
 
-    /// Tells what came of a battery test.
-    ///
-    /// - Parameter over: called once all were told, or given up. Before that, the same is to be told after a restart.
+    /// - Parameter over: called once all targets were notified or given up; until then a restart announces it again.
     package func tell(_ test: Recording, of meter: MeterID, over: @escaping @Sendable () -> Void) {
         guard let targets = test.test?.notify, !targets.isEmpty, test.result != nil else { return over() }
         state.withLock { state in
-            // Above those of alerts, and the same after a restart, so that a receiver recognises a repetition.
+            // Above the numbers of alerts, and the same after a restart, so that a receiver recognises a repetition.
             var number = test.started.millisecondsSince1970
             while let other = state.tellings[number] {
                 guard other.recording.id != test.id else { return }
@@ -30,7 +27,7 @@ extension AlertService {
         wakeUp.yield()
     }
 
-    /// Puts what is to be told into the outbox. The meters' names are known by now.
+    /// Moves pending results into the outbox, with the names of their meters.
     func addResults(_ facts: [MeterID: MeterFacts], in state: inout State) {
         for number in state.untold {
             guard let telling = state.tellings[number], let test = telling.recording.test,
@@ -51,7 +48,7 @@ extension AlertService {
         state.untold = []
     }
 
-    /// One was told of a test, or given up.
+    /// Counts a delivered or abandoned notice of a test.
     func resultEnded(_ entry: AlertOutbox.Entry, in state: inout State) {
         guard var telling = state.tellings[entry.number] else { return }
         telling.left -= 1

@@ -3,14 +3,12 @@ package import GatewayAPI
 import Logging
 import Synchronization
 
-/// The rules, as people add, list, try and remove them, and as their meters come and go.
 extension AlertService {
     // MARK: What people ask for
 
-    /// Number of alerts that are raised now.
     package var raisedCount: Int { meters.parts(AlertTrack.self).reduce(0) { $0 + $1.raisedCount } }
 
-    /// All rules, in the order of their ids. Names of meters are as of the last event or list.
+    /// All rules by id. Meter names are as of the last event or list.
     package var entries: [AlertEntry] {
         state.withLock { state in
             state.rules.values.sorted { $0.id < $1.id }.map { rule in
@@ -21,14 +19,14 @@ extension AlertService {
         }
     }
 
-    /// The same, with the meters' present names.
+    /// Returns the rules with the current names of their meters.
     package func list() async -> [AlertEntry] {
         let facts = await facts(of: Set(state.withLock { Array($0.rules.values) }.map(\.meter)).sorted())
         state.withLock { state in for (meter, facts) in facts { state.names[meter] = facts.name } }
         return entries
     }
 
-    /// Those that can be told, with what came of it.
+    /// Notification targets with their delivery figures.
     package var targets: [AlertTarget] {
         let targets = notifier.targets
         return state.withLock { state in
@@ -41,9 +39,7 @@ extension AlertService {
         }
     }
 
-    /// Adds a rule.
-    ///
-    /// - Throws: `badRequest` for a condition, a name or somebody to be told that cannot be, `refused` beyond `rulesMax`.
+    /// - Throws: `badRequest` for an invalid condition, name or target; `refused` for a used name or beyond `rulesMax`.
     package func add(
         _ condition: String, of meter: MeterID, name: String?, notify: [String]
     ) async throws(GatewayError) -> AlertEntry {
@@ -90,7 +86,7 @@ extension AlertService {
         }
     }
 
-    /// - Throws: `badRequest` for a name that the configuration lacks, and for too many.
+    /// - Throws: `badRequest` for unknown, repeated or too many targets.
     package func check(notify: [String]) throws(GatewayError) {
         let known = notifier.targets.map(\.name)
         guard notify.count <= Self.notifyMax, Set(notify).count == notify.count else {
@@ -105,9 +101,7 @@ extension AlertService {
             next: "\(legal); Docs/Alerts.md says how to add one")
     }
 
-    /// The rule that a text means: its id or its name.
-    ///
-    /// - Throws: `notFound`.
+    /// Finds a rule by its id or name; throws `notFound`.
     package func entry(_ reference: String) async throws(GatewayError) -> AlertEntry {
         let all = await list()
         let wanted = reference.lowercased()
@@ -120,7 +114,7 @@ extension AlertService {
         return found
     }
 
-    /// Deletes a rule, and with it its notices that nobody was told of.
+    /// Deletes a rule and its undelivered notices.
     package func remove(_ reference: String) async throws(GatewayError) -> AlertEntry {
         let entry = try await entry(reference)
         try await delete([entry.rule])
@@ -146,9 +140,7 @@ extension AlertService {
         }
     }
 
-    /// Sends a test to all that a rule tells, once and at once.
-    ///
-    /// - Throws: `refused` if it tells nobody.
+    /// Sends a test notice to each target of a rule, once; throws `refused` if there are none.
     package func test(_ reference: String) async throws(GatewayError) -> [(target: String, delivery: AlertDelivery)] {
         let entry = try await entry(reference)
         guard !entry.rule.notify.isEmpty else {
@@ -175,14 +167,12 @@ extension AlertService {
         state.withLock { state in state.rules.values.filter { $0.meter == meter } }
     }
 
-    /// Deletes the meter's rules.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         let rules = rules(of: meter)
         if !rules.isEmpty { try await delete(rules) }
         return 0
     }
 
-    /// Moves the alias's rules to the meter.
     package func merge(_ alias: MeterID, into meter: MeterID) async throws {
         let rules = rules(of: alias)
         guard !rules.isEmpty else { return }

@@ -3,24 +3,18 @@ import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Watches this host's meters for what people want to be told of, and tells them (Docs/Alerts.md).
-///
-/// Sessions bring readings and states to `track(for:)`. Once a second, while there are such rules, time passes for those that
-/// wait for silence or a state, and the zone is asked who has what. How rules stand, and notices on their way, are written
-/// before anybody is told, so that a restart neither tells twice nor forgets.
+/// Watches this host's meters for alert rules and notifies people (Docs/Alerts.md). Sessions bring readings and states
+/// to `track(for:)`. Changes are written first, so that a restart neither repeats nor loses a notice.
 package final class AlertService: MeterKeeping {
-    /// Most rules of a host.
     package static let rulesMax = 200
-    /// Most that one rule tells.
+    /// Maximum number of targets per rule.
     static let notifyMax = 8
     private static let tickInterval = Duration.seconds(1)
 
-    /// What the service asks about a meter, where it cannot know by itself.
     package struct MeterFacts: Sendable {
         package var name: String?
-        /// The id of the host that has it.
+        /// Id of the host that holds it.
         package var holder: String?
-        /// Its name.
         package var holderName: String?
 
         package init(name: String? = nil, holder: String? = nil, holderName: String? = nil) {
@@ -34,31 +28,30 @@ package final class AlertService: MeterKeeping {
         var rules: [AlertID: AlertRule] = [:]
         var names: [MeterID: String] = [:]
         var outbox = AlertOutbox()
-        /// What alerts did and nobody was told of yet.
+        /// Events whose notices are not in the outbox yet.
         var events: [MeterAlerts.Event] = []
         var unwritten = AlertChanges()
         var lastNumber: Int64 = 0
         var timer: LoopTimer?
         var isDue = false
-        /// Meters are being left: that they go away is not news.
+        /// Whether the host is leaving its meters, so that their absence is no news.
         var isLeaving = false
-        /// Whether the last write failed, so that it is said once.
+        /// Whether the last write failed, so that the log reports it once.
         var isFailing = false
-        /// Battery tests that are being told of, by the numbers of their notices.
+        /// Battery tests being announced, by notice number.
         var tellings: [Int64: Telling] = [:]
-        /// Those of them that are not in the outbox yet.
+        /// Numbers of those not in the outbox yet.
         var untold: [Int64] = []
     }
 
     let state = Mutex(State())
-    /// When the values of the first readings after a start begin to count.
+    /// Time after a start from which states and silence count.
     private let settledAt = Mutex(MonotonicTime.origin)
     let meters: Meters
     let repository: any AlertRepository
     let notifier: any AlertNotifier
     let loop: any SessionLoop
     let logger: Logger
-    /// The meters' log, if this host keeps one.
     private let meterLog: LogKeeper?
     let changes: ChangeMarks
     private let about = Mutex<@Sendable ([MeterID]) async -> [MeterID: MeterFacts]>({ _ in [:] })
@@ -80,14 +73,14 @@ package final class AlertService: MeterKeeping {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// From now on `about` tells of meters' names and holders.
+    /// Sets the source of meters' names and holders.
     package func ask(_ about: @escaping @Sendable ([MeterID]) async -> [MeterID: MeterFacts]) {
         self.about.withLock { $0 = about }
     }
 
-    /// Takes up the rules of earlier runs. To be called once, before any meter is taken up.
+    /// Loads rules and notices of earlier runs. Call once, before any meter's session starts.
     ///
-    /// - Parameter mainIDs: present ids of this host's meters, by former ones and aliases.
+    /// - Parameter mainIDs: current ids of this host's meters, by former ids and aliases.
     package func restore(mainIDs: [MeterID: MeterID] = [:]) async throws {
         let (now, wall) = (loop.now, loop.wallNow)
         settledAt.withLock { $0 = now + MeterAlerts.settling }
@@ -113,13 +106,11 @@ package final class AlertService: MeterKeeping {
 
     // MARK: Sessions
 
-    /// Where one meter's readings and states go in.
     package func track(for meter: MeterID) -> AlertTrack { meters.take(meter, newTrack) }
 
-    /// The host stops, and leaves its meters: from now on nothing that happens to them is news.
+    /// Suppresses events from now on, because the host stops and leaves its meters.
     func leaveAll() { state.withLock { $0.isLeaving = true } }
 
-    /// Has a meter's part watch for a rule.
     func add(_ rule: AlertRule, _ standing: AlertStanding = AlertStanding()) {
         meters.use(rule.meter, newTrack) { $0.add(rule, standing, at: loop.now, loop.wallNow) }
     }
@@ -165,7 +156,7 @@ package final class AlertService: MeterKeeping {
 
     // MARK: Running
 
-    /// Watches and tells until `finish`; what is under way then is left to the next run.
+    /// Watches and notifies until `finish`; leaves deliveries under way to the next run.
     package func run() async {
         await withDiscardingTaskGroup { group in
             for await _ in wake {
@@ -187,10 +178,10 @@ package final class AlertService: MeterKeeping {
     /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
-    /// Sets the timer for the next second, if anything may become due.
+    /// Sets the timer for the next second if anything may become due.
     func arm() {
         let isNeeded = state.withLock { state in
-            // Values are judged as they come.
+            // Rules on values are judged at each reading.
             let isTimed = state.rules.values.contains { $0.pattern.condition.quantity == nil }
             return state.timer == nil && (isTimed || !state.outbox.isEmpty || !state.unwritten.isEmpty)
         }
@@ -257,10 +248,9 @@ package final class AlertService: MeterKeeping {
         }
     }
 
-    /// Puts what an alert did into the outbox, and down to be written.
     private func note(_ event: MeterAlerts.Event, _ facts: MeterFacts?, in state: inout State) {
         let rule = event.rule
-        // It may have been deleted meanwhile.
+        // The rule may have been deleted meanwhile.
         guard state.rules[rule.id] != nil, let track = track(of: rule.meter) else { return }
         state.unwritten.standings[rule.id] = track.standing(of: rule.id)
         guard let notice = AlertNotice(event, facts) else { return }
@@ -323,16 +313,14 @@ package final class AlertService: MeterKeeping {
     }
 }
 
-/// A rule, and how it stands.
 package struct AlertEntry: Hashable, Sendable {
     package var rule: AlertRule
     package var standing: AlertStanding
-    /// The meter's name for people, if known.
     package var meterName: String?
 }
 
 extension AlertNotice {
-    /// What to tell of an event; nil if there is nothing to tell.
+    /// Nil if there is nothing to notify of.
     fileprivate init?(_ event: MeterAlerts.Event, _ facts: AlertService.MeterFacts?) {
         switch event.outcome {
         case .none: return nil
@@ -348,10 +336,10 @@ extension AlertNotice {
 }
 
 extension AlertChanges {
-    /// They were not written. What was noted since is newer.
+    /// Restores changes after a failed write; newer ones win.
     fileprivate mutating func putBack(_ older: AlertChanges) {
         standings.merge(older.standings) { newer, _ in newer }
-        // What is delivered or given up need not be written first.
+        // A notice that ended before it was written needs no write.
         let over = Set(older.ended + ended)
         let unsent = older.sending + sending
         sending = unsent.filter { !over.contains($0.number) }

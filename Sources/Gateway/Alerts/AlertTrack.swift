@@ -1,13 +1,12 @@
 package import Domain
 import Synchronization
 
-/// The rules of one meter, where its session brings what happens to it.
+/// Applies the rules of one meter to what its session reports.
 package final class AlertTrack: MeterPart {
     private let alerts: Mutex<MeterAlerts>
     private let loop: any SessionLoop
     private let tell: @Sendable ([MeterAlerts.Event]) -> Void
 
-    /// - Parameter tell: hears of everything that alerts did.
     init(
         _ alerts: MeterAlerts, loop: any SessionLoop, tell: @escaping @Sendable ([MeterAlerts.Event]) -> Void
     ) {
@@ -26,7 +25,7 @@ package final class AlertTrack: MeterPart {
         handle { $0.stateChanged(to: state, at: now, wall) }
     }
 
-    /// Without a reading for so long the meter has no data, so that a slow meter's readings are no gaps.
+    /// Sets the silence after which the meter has no data, so that a slow meter's pauses are no gaps.
     func expectReadings(within staleAfter: Duration) {
         alerts.withLock { $0.gapMax = max(MeterAlerts.gapMaxDefault, staleAfter) }
     }

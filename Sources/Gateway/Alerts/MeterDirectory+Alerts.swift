@@ -1,12 +1,10 @@
 package import Domain
 import GatewayAPI
 
-/// What rules ask about meters.
 extension MeterDirectory {
-    /// The meter that a person wants to be told of: one of this host or, for its holder, any of the zone.
+    /// Returns the meter of a new rule: this host's or, for rules about its holder, any of the zone.
     package func watched(_ reference: String) async throws(GatewayError) -> MeterID { try await wanted(reference) }
 
-    /// Names and holders as this host knows them.
     package func alertFacts(of meters: [MeterID]) -> [MeterID: AlertService.MeterFacts] {
         var facts: [MeterID: AlertService.MeterFacts] = [:]
         for meter in meters {

@@ -1,9 +1,7 @@
 package import Domain
 
-/// Energy and charge of the meters, over restarts.
-///
-/// What was counted is written in the same batch as the readings that it comes from, so that both say the same after a power
-/// cut, and that a memory card sees no write more.
+/// Energy and charge of the meters, kept over restarts. Counts are written together with their readings: both agree
+/// after a power cut, and a memory card sees no extra writes.
 package final class EnergyCounts: MeterKeeping {
     private let meters: Meters
     private let repository: any EnergyCountRepository
@@ -13,16 +11,15 @@ package final class EnergyCounts: MeterKeeping {
         self.repository = repository
     }
 
-    /// Takes up what was counted before a restart. To be called once, before any meter is taken up.
+    /// Loads earlier counts. Call once, before any meter's session starts.
     ///
-    /// - Parameter mainIDs: present ids of this host's meters, by former ones and aliases.
+    /// - Parameter mainIDs: current ids of this host's meters, by former ids and aliases.
     package func restore(mainIDs: [MeterID: MeterID] = [:]) async throws {
         let counts = try await repository.energyCounts()
         var stored: [MeterID: EnergyCount] = [:]
         for (id, count) in counts {
             let meter = mainIDs[id] ?? id
-            // What was counted under the present id goes on. Of several former ones nobody knows which was written last:
-            // the greater count loses nothing.
+            // A count under the current id continues. Of former ids the greatest count loses nothing.
             guard meter == id || counts[meter] == nil, stored[meter].map({ $0.isLess(than: count) }) ?? true else {
                 continue
             }
@@ -41,31 +38,28 @@ package final class EnergyCounts: MeterKeeping {
         }
     }
 
-    /// Where one meter's readings are counted.
     package func track(for meter: MeterID) -> EnergyTrack { meters.take(meter) { newTrack(of: meter) } }
 
     private func newTrack(of meter: MeterID, _ count: EnergyCount = EnergyCount()) -> EnergyTrack {
         EnergyTrack(of: meter, count, repository: repository)
     }
 
-    /// What is to be written with the next batch of readings.
+    /// Takes the counts to write with the next batch of readings.
     func changes() -> [MeterID: EnergyCount] {
         var changes: [MeterID: EnergyCount] = [:]
         for track in meters.parts(EnergyTrack.self) { changes[track.meter] = track.takeChanged() }
         return changes
     }
 
-    /// They were written.
     func wereWritten(_ changes: [MeterID: EnergyCount]) {
         for (meter, count) in changes { meters.part(EnergyTrack.self, of: meter)?.wasWritten(count) }
     }
 
-    /// They could not be written.
     func putBack(_ changes: [MeterID: EnergyCount]) {
         for meter in changes.keys { meters.part(EnergyTrack.self, of: meter)?.wasNotWritten() }
     }
 
-    /// The sums of the meters with a session as the store has them, as quantities of a reading.
+    /// Stored sums of the meters with a session, as quantities of a reading.
     var written: [MeterID: Reading] {
         var written: [MeterID: Reading] = [:]
         for track in meters.parts(EnergyTrack.self, usedOnly: true) {

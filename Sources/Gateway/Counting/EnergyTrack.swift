@@ -1,15 +1,15 @@
 package import Domain
 import Synchronization
 
-/// Where one meter's readings get what was counted for it. Called on the loop for each reading; cheap.
+/// Counts one meter's energy and charge and adds them to its readings. Called on the loop for each reading; cheap.
 package final class EnergyTrack: MeterPart {
     private struct State {
         var counter: EnergyCounter
         var stepMax = Duration.seconds(10)
         var steps = CounterSteps.fine
-        /// Whether something is counted that is not written yet.
+        /// Whether counts are not written yet.
         var isChanged = false
-        /// As the store has it: what is left after a power cut. Nil where it has nothing.
+        /// Count in the store, which survives a power cut; nil if none.
         var written: EnergyCount?
     }
 
@@ -23,13 +23,13 @@ package final class EnergyTrack: MeterPart {
         state = Mutex(State(counter: EnergyCounter(before), written: before.since == nil ? nil : before))
     }
 
-    /// - Parameter steps: of the meter's own counters, as the link in use tells them.
+    /// - Parameter steps: resolution of the meter's own counters over the link in use.
     func adopt(_ steps: CounterSteps) { state.withLock { $0.steps = steps } }
 
     /// - Parameter stepMax: a longer time between two readings is a gap.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
-    /// This host has the meter by the lease with this token.
+    /// - Parameter token: of this host's lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         state.withLock { state in
             state.isChanged = state.isChanged || state.counter.count.token != token
@@ -37,7 +37,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Counts a reading, and puts the sums into it, unless they belong into another kind of frame.
+    /// Counts a reading and adds the sums, unless they belong in another kind of frame.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
             let isForSums = state.counter.add(reading, stepMax: state.stepMax, steps: state.steps)
@@ -49,7 +49,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// What was counted; nil if nothing ever was.
+    /// Nil if nothing was ever counted.
     package var count: EnergyCount? {
         state.withLock { state in
             let count = state.counter.count
@@ -59,7 +59,7 @@ package final class EnergyTrack: MeterPart {
 
     package var isNeeded: Bool { count != nil }
 
-    /// Nothing is counted between the last reading of this session and the first of the next.
+    /// Integrates nothing between this session's last reading and the next one's first.
     package func sessionEnded() {
         state.withLock { state in
             let count = state.counter.count
@@ -67,7 +67,6 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Begins anew from zero.
     func reset(at wall: WallTime) async throws(GatewayError) {
         state.withLock { state in
             state.counter.reset(at: wall)
@@ -80,7 +79,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Writes what is not written yet; what the store refuses is written with the next readings.
+    /// Writes a changed count; if the store fails, the next batch of readings contains it.
     func writeChanges() async throws {
         guard let count = takeChanged() else { return }
         do {
@@ -92,13 +91,11 @@ package final class EnergyTrack: MeterPart {
         wasWritten(count)
     }
 
-    /// Nothing was ever counted.
     func forget() {
         state.withLock { ($0.counter, $0.isChanged, $0.written) = (EnergyCounter(EnergyCount()), false, nil) }
     }
 
-    /// Goes on with what was counted under another id of the meter, unless something was counted under this one: both
-    /// together would be a leap for whoever adds up this one's.
+    /// Continues the count of another id, unless this one has a count: the sum of both would look like a leap.
     func takeUp(_ other: EnergyCount) {
         state.withLock { state in
             guard state.counter.count.since == nil else { return }
@@ -107,7 +104,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// What is not written yet, which counts as written from now on; nil if nothing is.
+    /// Takes the count if it is not written yet, and marks it as written.
     func takeChanged() -> EnergyCount? {
         state.withLock { state in
             guard state.isChanged else { return nil }
@@ -116,12 +113,9 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// What the store has of it; nil if nothing.
     var written: EnergyCount? { state.withLock(\.written) }
 
-    /// It was written.
     func wasWritten(_ count: EnergyCount?) { state.withLock { $0.written = count } }
 
-    /// It could not be written.
     func wasNotWritten() { state.withLock { $0.isChanged = true } }
 }

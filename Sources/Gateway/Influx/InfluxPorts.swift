@@ -1,21 +1,19 @@
 package import Domain
 
-/// Where points go.
 package protocol PointSink: Sendable {
-    /// - Parameter lines: in the line protocol, with times in milliseconds.
+    /// - Parameter lines: line protocol with times in milliseconds.
     func send(_ lines: [UInt8]) async -> SendAnswer
 }
 
-/// Where it is written down up to when readings were sent.
+/// Saves the time up to which each meter's readings were sent.
 package protocol SendJournal: Sendable {
-    /// Empty where nothing was written down.
+    /// Empty if nothing was saved.
     func load() throws -> [MeterID: WallTime]
-    /// All of it, or nothing.
+    /// Saves all or nothing.
     func save(_ positions: [MeterID: WallTime]) throws
 }
 
-/// Tells of which meters readings are stored.
 package protocol StoredMetersRepository: Sendable {
-    /// Those that this host measured; not what files brought.
+    /// Returns the meters measured by this host; no imports.
     func storedMeters() async throws -> [MeterID]
 }

@@ -2,10 +2,9 @@ package import Domain
 package import Logging
 import Synchronization
 
-/// Sends what this host measures to a time series database: what the store has and was not sent yet, in batches, one at a
-/// time. Whatever the server does, metering goes on, and what is stored meanwhile is sent later.
+/// Sends this host's unsent readings to a time series database, one batch at a time. While the server fails, metering
+/// goes on and the backlog waits.
 package final class InfluxService: Sendable {
-    /// How points of a meter are told apart.
     package struct Tags: Hashable, Sendable {
         package var name: String?
         package var model: String?
@@ -19,7 +18,7 @@ package final class InfluxService: Sendable {
     package struct Dependencies: Sendable {
         package var series: SeriesService
         package var stored: any StoredMetersRepository
-        /// Those whose readings come in here now.
+        /// Meters whose readings arrive now.
         package var present: @Sendable () -> [MeterID]
         package var tags: @Sendable ([MeterID]) async -> [MeterID: Tags]
         package var sink: any PointSink
@@ -53,8 +52,8 @@ package final class InfluxService: Sendable {
     private let timer = Mutex<LoopTimer?>(nil)
 
     /// - Parameters:
-    ///   - measurement: what the points are called.
-    ///   - hostName: this host's, which is a tag of each.
+    ///   - measurement: name of the points.
+    ///   - hostName: this host's name, a tag of each point.
     package init(
         _ settings: SendMachine.Settings, measurement: String, hostName: String, _ dependencies: Dependencies,
         logger: Logger
@@ -69,16 +68,15 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // Points that are sent twice are the same points.
+            // Points sent again replace themselves.
             logger.warning("up to when readings were sent is not known", metadata: ["cause": "\(error)"])
         }
         machine = Mutex(SendMachine(settings, positions: positions))
     }
 
-    /// What people see of it.
     package var state: SendMachine { machine.withLock { $0 } }
 
-    /// Sends until `finish`, then writes down how far it came. What is under way then is not waited for: it is sent again.
+    /// Sends until `finish`, then saves the positions. Cancels a batch under way; it is sent again.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.sendAll() }
@@ -120,7 +118,7 @@ package final class InfluxService: Sendable {
                 news = []
             } else {
                 let answer = await dependencies.sink.send(lines)
-                // An attempt that a stop breaks off says nothing about the server.
+                // A cancelled attempt says nothing about the server.
                 if Task.isCancelled, answer != .taken { return }
                 news = machine.withLock { $0.answered(answer, to: batch, at: loop.now, loop.wallNow) }
             }
@@ -156,10 +154,9 @@ package final class InfluxService: Sendable {
 
     // MARK: Reading
 
-    /// A batch is full.
     private struct Full: Error {}
 
-    /// The next readings of all meters, each beginning where it stands, up to as many as a batch may have.
+    /// Returns the next readings of all meters, up to a full batch.
     private func collect() async throws -> (SendBatch, [UInt8]) {
         let wall = dependencies.loop.wallNow
         let known = Set(try await dependencies.stored.storedMeters() + dependencies.present())
@@ -167,7 +164,7 @@ package final class InfluxService: Sendable {
             machine.keep(known)
             return machine
         }
-        // Who is furthest behind is first, so that no meter waits for a faster one.
+        // Oldest backlog first, so that no meter waits for a faster one.
         let meters = known.map { (meter: $0, start: machine.start(of: $0, at: wall)) }
             .sorted { ($0.start, $0.meter) < ($1.start, $1.meter) }
         let tags = await dependencies.tags(meters.map(\.meter))

@@ -1,7 +1,7 @@
 package import Domain
 
 extension MeterDirectory {
-    /// What meters are called, and their models, as this host knows them.
+    /// Returns names and models of meters as this host knows them.
     package func tags(of meters: [MeterID]) -> [MeterID: InfluxService.Tags] {
         var tags: [MeterID: InfluxService.Tags] = [:]
         for meter in meters {

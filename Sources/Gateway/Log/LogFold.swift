@@ -1,17 +1,15 @@
 package import Domain
 
-/// The last lines of one meter's log, and how what happens next is folded into them. A value: the time is passed in.
+/// Last lines of one meter's log, in the order of their starts, into which new events fold.
 ///
-/// What has happened a short while ago already is the same line, with one more on its count: a link that breaks and comes
-/// back for hours is a few lines, however often it does. A person's deed folds only into an equal one right before it, and
-/// nothing folds past one. Lines are in the order in which they began. A state in which the meter is for less than
-/// `passingTime` on its way up is left out; everything else counts in exactly one line.
+/// A repeated event raises the count of a recent line, so that a link that breaks for hours takes few lines. A command
+/// folds only into an equal one right before it, and nothing folds past it. A state on the way up that lasts less than
+/// `passingTime` is left out; every other event counts in exactly one line.
 package struct LogFold: Sendable {
     package struct Line: Hashable, Sendable {
-        /// Greater than that of every earlier line of this host.
+        /// Rises with each line of this host.
         package let number: Int64
         package fileprivate(set) var entry: LogEntry
-        /// The store has it as it is.
         fileprivate var isWritten = false
     }
 
@@ -21,30 +19,29 @@ package struct LogFold: Sendable {
         var since: HostMoment
     }
 
-    /// What happened longer ago than this is another line.
+    /// Maximum age of a line that events fold into.
     package static let foldedWithin = Duration.seconds(900)
-    /// How many lines back a line may be for something to fold into it: more than a link's way down and up has states.
+    /// Number of lines back that events fold into: more than a link's way down and up has states.
     package static let reach = 12
-    /// A state on the way up counts if the meter is in it for so long.
+    /// Minimum time in a state on the way up before it counts.
     static let passingTime = Duration.seconds(10)
-    /// A holding that was shorter than this, and given back, goes on in the next one's line.
+    /// Length below which a released holding continues in the next one's line.
     static let shortHolding = Duration.seconds(120)
-    /// Most lines kept for a store that does not take them; the oldest go.
+    /// Maximum number of lines while the store fails; the oldest go.
     package static let linesMax = 256
-    /// Most bytes of each text.
     package static let textBytesMax = 256
 
-    /// Those that something may fold into, that go on, or that the store has not got. The oldest first.
+    /// Lines that are unwritten, go on or may be folded into; oldest first.
     package private(set) var lines: [Line] = []
     private var passing: Passing?
-    /// When the present holding began, also where its line began with an earlier one.
+    /// Start of the current holding, even if its line began with an earlier one.
     private var heldSince: HostMoment?
 
     package init() {}
 
     // MARK: What happens
 
-    /// - Parameter lastNumber: of this host's log; raised with each new line.
+    /// - Parameter lastNumber: last line number of this host's log; raised with each new line.
     package mutating func stateChanged(
         from before: ConnectionState, to state: ConnectionState, because cause: String, at now: HostMoment,
         _ lastNumber: inout Int64
@@ -95,7 +92,7 @@ package struct LogFold: Sendable {
         lines[place].entry.count = lines[place].entry.count.incremented
     }
 
-    /// The holding that goes on has ended; nothing happens if there is none.
+    /// Ends the current holding, if any.
     package mutating func letGo(_ end: LogHolding.End, at now: HostMoment) {
         guard let place = lines.lastIndex(where: \.entry.isOpen), case .held(var holding) = lines[place].entry.event
         else { return }
@@ -103,11 +100,11 @@ package struct LogFold: Sendable {
         change(place, to: .held(holding), at: now)
     }
 
-    /// Time has passed: a state in which the meter stays counts.
+    /// Adds a state once the meter has stayed in it for `passingTime`.
     package mutating func settle(at now: HostMoment, _ lastNumber: inout Int64) {
         guard let stayed = passing, now.sinceBoot - stayed.since.sinceBoot >= Self.passingTime else { return }
         passing = nil
-        // What happened meanwhile is in the log already, and lines stay in order.
+        // Later events are in the log already; lines stay in order.
         let since = lines.last.flatMap { last -> HostMoment? in
             guard let begun = last.entry.first.sinceBoot, begun > stayed.since.sinceBoot else { return nil }
             return HostMoment(wall: last.entry.first.wall, sinceBoot: begun)
@@ -117,10 +114,10 @@ package struct LogFold: Sendable {
 
     // MARK: Writing
 
-    /// What the store has not got, the oldest first.
+    /// Lines that the store lacks, oldest first.
     package var unwritten: [Line] { lines.filter { !$0.isWritten } }
 
-    /// The store has got these. What has changed meanwhile is still to be written.
+    /// Marks lines as written unless they changed meanwhile.
     package mutating func wrote(_ written: [Line]) {
         let known = Dictionary(written.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
         for place in lines.indices where known[lines[place].number] == lines[place].entry {
@@ -129,7 +126,7 @@ package struct LogFold: Sendable {
         trim()
     }
 
-    /// Whether everything is written and nothing can fold into it any more: it may be dropped.
+    /// Whether it may be dropped: all is written, and nothing can fold into it.
     package func isOver(at now: HostMoment) -> Bool {
         guard passing == nil else { return false }
         return lines.allSatisfy { $0.isWritten && !$0.entry.isOpen && !isNear($0.entry.last, now) }
@@ -158,12 +155,11 @@ package struct LogFold: Sendable {
     private func placeToFold(_ event: LogEvent, at now: HostMoment) -> Int? {
         placeBehindDeeds { entry in
             if entry.event == event { return isNear(entry.last, now) }
-            // A deed is folded only into the line right before it.
+            // A command folds only into the line right before it.
             return event.isDeed ? false : nil
         }
     }
 
-    /// The line of a short holding that was given back a short while ago.
     private func placeToGoOn(_ transport: LeaseTransport, hasLease: Bool, at now: HostMoment) -> Int? {
         guard let heldSince else { return nil }
         return placeBehindDeeds { entry in
@@ -175,7 +171,8 @@ package struct LogFold: Sendable {
         }
     }
 
-    /// The last line of which `fits` says true, among those that may be folded into; nil as soon as it says false.
+    /// Searches back from the last line, up to a command. `fits` accepts (true), ends the search (false) or skips
+    /// (nil).
     private func placeBehindDeeds(_ fits: (LogEntry) -> Bool?) -> Int? {
         for place in lines.indices.suffix(Self.reach).reversed() {
             if let isFit = fits(lines[place].entry) { return isFit ? place : nil }
@@ -188,7 +185,7 @@ package struct LogFold: Sendable {
         moment.sinceBoot.map { now.sinceBoot - $0 <= Self.foldedWithin } ?? false
     }
 
-    /// Forgets lines that are written and that nothing can fold into, and the oldest of too many.
+    /// Drops written lines that nothing can fold into, and the oldest of too many.
     private mutating func trim() {
         var place = 0
         while lines.count > Self.reach, place < lines.count - Self.reach {
@@ -200,7 +197,7 @@ package struct LogFold: Sendable {
         }
     }
 
-    /// Without a NUL, which ends a text in SQLite.
+    /// Shortens a text. A NUL, which ends a text in SQLite, is made visible.
     private static func clipped(_ text: String) -> String {
         guard !text.utf8.contains(0) else { return clipped(text.visible) }
         guard text.utf8.count > textBytesMax else { return text }
@@ -214,12 +211,11 @@ package struct LogFold: Sendable {
 }
 
 extension LogEntry {
-    /// Whether it is a holding that goes on.
     package var isOpen: Bool { if case .held(let holding) = event { holding.end == nil } else { false } }
 }
 
 extension ConnectionState {
-    /// Whether a meter is in it on its way to others.
+    /// Whether a meter passes through this state on its way to others.
     fileprivate var isPassing: Bool {
         switch self {
         case .offline, .notConnected, .dataAvailable: false
@@ -231,6 +227,5 @@ extension ConnectionState {
 }
 
 extension Int {
-    /// One more, unless that is more than there can be.
     fileprivate var incremented: Int { self == .max ? self : self + 1 }
 }

@@ -2,16 +2,16 @@ package import Domain
 package import Logging
 import Synchronization
 
-/// Keeps the logs of this host's meters: who had them, their states, what they were told to do, and what was done about
-/// their adapters (Docs/Relay.md#the-meters-log).
+/// Keeps the logs of this host's meters: holdings, states, commands, alerts and adapter repairs
+/// (Docs/Relay.md#the-meters-log).
 ///
-/// What happens is folded in memory and written every `flushInterval` and at a clean stop, so that an SD card sees few
-/// writes. A crash costs at most that. Called from anywhere; cheap.
+/// Folds events in memory and writes them every `flushInterval` and at a clean stop, so that an SD card sees few
+/// writes. A crash costs at most `flushInterval`. May be called from anywhere; cheap.
 package final class LogKeeper: MeterKeeping {
-    /// The end of one meter's log. Changed only while `state` is locked.
+    /// End of one meter's log. Change it only under the lock of `state`.
     private final class Track: MeterPart {
         let meter: MeterID
-        /// Nil where all is written and nothing can be added to it.
+        /// Nil if all is written and nothing can fold into it.
         let fold = Mutex<LogFold?>(nil)
 
         init(_ meter: MeterID) { self.meter = meter }
@@ -21,13 +21,13 @@ package final class LogKeeper: MeterKeeping {
 
     private struct State {
         var lastNumber: Int64 = 0
-        /// Whether the last write failed, so that it is said once.
+        /// Whether the last write failed, so that the log reports it once.
         var isFailing = false
     }
 
-    /// How long a line is kept after its last moment, by the date that ages count from (`RetentionCalendar`).
+    /// Retention after a line's last moment, by the date of `RetentionCalendar`.
     package static let keptFor = Duration.seconds(90 * 86_400)
-    /// Most lines of a meter, whatever their age. A line takes about 150 bytes.
+    /// Maximum lines per meter at any age. A line takes about 150 bytes.
     package static let linesMax = 2000
     private static let pruneInterval = Duration.seconds(3600)
     private static let retryInterval = Duration.seconds(5)
@@ -42,7 +42,7 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: from which ages count; nil means from the loop's own calendar, which is for tests.
+    /// - Parameter calendar: dates that ages count from; nil means the loop's calendar, for tests.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger
@@ -56,7 +56,7 @@ package final class LogKeeper: MeterKeeping {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Continues the log of earlier runs. To be called once, before any meter is taken up.
+    /// Continues the log of earlier runs. Call once, before any meter's session starts.
     package func restore() async throws {
         try await repository.endHoldings(.stopped)
         let last = try await repository.lastLogNumber()
@@ -65,9 +65,7 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: What happens
 
-    /// A meter came into another state.
-    ///
-    /// - Parameter isWanted: whether anybody here wants the meter. If not, that it comes and goes is left out: radios hear
+    /// - Parameter isWanted: whether somebody here wants the meter. Others come and go unlogged, because radios hear
     ///   neighbours' meters all day.
     func stateChanged(
         of meter: MeterID, from before: ConnectionState, to state: ConnectionState, because cause: String,
@@ -80,8 +78,6 @@ package final class LogKeeper: MeterKeeping {
         }
     }
 
-    /// This host has the meter from now on.
-    ///
     /// - Parameter token: nil without a lease.
     func held(_ meter: MeterID, _ token: FencingToken?, over transport: LeaseTransport) {
         change(meter) { fold, now, last in fold.held(token, over: transport, at: now, &last) }
@@ -91,19 +87,17 @@ package final class LogKeeper: MeterKeeping {
         change(meter) { fold, now, _ in fold.letGo(end, at: now) }
     }
 
-    /// Something was done about the adapter over which the meter is linked, or looked for.
     func remedied(_ meter: MeterID, _ remedy: AdapterRemedy) {
         change(meter) { fold, now, last in
             fold.remedied(remedy.words, of: remedy.adapter, because: remedy.cause, at: now, &last)
         }
     }
 
-    /// An alert of the meter was raised, is over, or happened.
     func alerted(_ meter: MeterID, _ title: String, outcome: String) {
         change(meter) { fold, now, last in fold.alerted(title, outcome: outcome, at: now, &last) }
     }
 
-    /// Does what somebody wants of a meter, and puts it into the log with what became of it.
+    /// Runs a command of a meter and logs its outcome.
     ///
     /// - Parameter what: in the words of the command line.
     package func logging<Value>(
@@ -162,13 +156,12 @@ package final class LogKeeper: MeterKeeping {
         _ = await write()
     }
 
-    /// Makes `run` write everything and return. Not a cancellation, which would take the last write with it.
+    /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
-    /// Number of meters of which something is in memory.
     package var meterCount: Int { tracks.count(where: \.isNeeded) }
 
-    /// - Returns: false when the store refused; the lines are kept.
+    /// - Returns: false if the store failed; the lines are kept.
     private func write() async -> Bool {
         let now = moment
         let batch = state.withLock { state in
@@ -209,7 +202,7 @@ package final class LogKeeper: MeterKeeping {
                 let (first, last) = (line.entry.first.wall, line.entry.last.wall)
                 return min(first, last)...max(first, last)
             })
-        // Meanwhile a meter may have been forgotten.
+        // A meter may have been forgotten meanwhile.
         let forgotten = Set(batch.filter { !$0.0.isNeeded }.map(\.0.meter))
         lines.removeAll { forgotten.contains($0.meter) }
         try await repository.keepLog(lines, countMax: Self.linesMax)
@@ -231,11 +224,11 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: Reading
 
-    /// The log of a meter, the oldest first, at most `linesMax` lines of it.
+    /// Returns a meter's log, oldest first.
     ///
-    /// - Parameter ids: all ids under which the meter was here.
+    /// - Parameter ids: all ids of the meter on this host.
     package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
-        // Looked at twice: what is written while the store is read is in one of the three.
+        // Memory is read before and after the store, so that no line written meanwhile is missed.
         let before = inMemory(ids)
         let stored: [StoredLogLine]
         do {
@@ -243,7 +236,7 @@ package final class LogKeeper: MeterKeeping {
         } catch {
             throw GatewayError(error, doing: "reading the log of \(ids.first.map { "\($0)" } ?? "no meter")")
         }
-        // What is in memory is newer than what is stored under the same number.
+        // Lines in memory are newer than stored ones with the same number.
         let entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
             .merging(before) { $1 }.merging(inMemory(ids)) { $1 }
         return entries.sorted { $0.key < $1.key }.map(\.value).suffix(Self.linesMax)
@@ -263,7 +256,6 @@ package final class LogKeeper: MeterKeeping {
         }
     }
 
-    /// Deletes the meter's log.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         state.withLock { _ in meters.part(Track.self, of: meter)?.fold.withLock { $0 = nil } }
         meters.dropUnneeded(meter)
@@ -273,7 +265,7 @@ package final class LogKeeper: MeterKeeping {
 }
 
 extension LogKeeper? {
-    /// As that of `LogKeeper`. A host that keeps no log does it all the same.
+    /// As in `LogKeeper`; a host without a log only runs the command.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value

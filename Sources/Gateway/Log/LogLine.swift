@@ -1,9 +1,8 @@
 package import Domain
 
-/// A line of a meter's log as it travels and as it is shown: with its age in place of the time, so that no clock is
-/// compared with another host's.
+/// Line of a meter's log for transfer and display. It has ages, because hosts' clocks may differ.
 package struct LogLine: Hashable, Sendable {
-    /// What kind of thing happened. A later version may know more of them.
+    /// Kind of event. A later version may have more.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 
@@ -19,26 +18,25 @@ package struct LogLine: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// How long ago it happened first.
+    /// Age of the first occurrence.
     package var age: Duration
-    /// How long ago it happened last, or ended; nil while it goes on.
+    /// Age of the last occurrence or of the end; nil while it goes on.
     package var lastAge: Duration?
-    /// When it happened first, by the calendar of its host as it was then.
+    /// First occurrence by its host's calendar.
     package var time: WallTime
     package var count: Int
-    /// The link of a holding, a state, a setting's key, a command, a remedy, an alert, or a mark's name.
+    /// Link of a holding, state, key of a setting, command, repair, alert, or name of a mark.
     package var what: String
-    /// How a holding ended; the cause of a state or remedy; a setting's new value; what became of a command or an alert.
+    /// End of a holding, cause of a state or repair, value of a setting, or outcome of a command or alert.
     package var detail: String?
-    /// Who set, marked or commanded it: a host's name, or what else it was.
+    /// Author of a setting, mark or command: a host's name, or for example "MQTT".
     package var by: String?
-    /// That host's id.
     package var byID: String?
-    /// The address of a remedy's adapter.
+    /// Address of the repaired adapter.
     package var adapter: String?
-    /// Of the lease of a holding; nil without one.
+    /// Nil for a holding without a lease.
     package var token: UInt64?
-    /// Of the last lease, where several holdings are one line.
+    /// Token of the last lease if holdings are folded.
     package var lastToken: UInt64?
 
     package init(
@@ -56,10 +54,9 @@ package struct LogLine: Hashable, Sendable {
 }
 
 extension LogLine {
-    /// - Parameter host: this host, at which a person commands something.
     init(_ entry: LogEntry, at now: HostMoment, host: LeaseKeeper.Identity) {
         let age = entry.first.age(at: now)
-        // A calendar that stepped between them makes no line that ends before it begins.
+        // A step of the calendar must not end a line before its start.
         let lastAge = min(age, entry.last.age(at: now))
         func line(_ kind: Kind, _ what: String, _ detail: String?) -> LogLine {
             LogLine(
@@ -86,7 +83,7 @@ extension LogLine {
         }
     }
 
-    /// A setting is the same on every host, so it is told by none but the host that is asked.
+    /// Only the asked host reports settings, as all hosts have them.
     init(_ write: SettingWrite, at now: HostMoment) {
         let author = write.author
         let age = LogMoment(wall: author.at, sinceBoot: nil).age(at: now)
@@ -98,7 +95,7 @@ extension LogLine {
         byID = author.host?.description
     }
 
-    /// A mark, told by none but the host that is asked: it is the same on every host, or that host's own.
+    /// Only the asked host reports marks: shared ones are everywhere, local ones are its own.
     init(_ entry: MarkEntry, at now: HostMoment) {
         let mark = entry.mark
         let age = LogMoment(wall: mark.start, sinceBoot: nil).age(at: now)
@@ -107,7 +104,7 @@ extension LogLine {
         (by, byID) = (entry.hostName, mark.id.host.description)
     }
 
-    /// Roughly the bytes that it takes on its way.
+    /// Approximate size in transit.
     var bytes: Int {
         [what, detail, by, byID, adapter].reduce(RelayTiming.logLineBytes) { $0 + ($1?.utf8.count ?? 0) }
     }

@@ -1,14 +1,12 @@
 package import Domain
 import GatewayAPI
 
-/// A meter's log as people see it: what this host has of it, what other hosts have, and what was set
-/// (Docs/Relay.md#the-meters-log).
+/// A meter's log for people: parts of this and other hosts, settings and marks (Docs/Relay.md#the-meters-log).
 package struct ZoneLog: Sendable {
-    /// What is known, and of whom nothing is.
     package struct Report: Sendable {
         package struct Line: Sendable {
             package var line: LogLine
-            /// Where it happened; nil for a setting or a mark, which is every host's.
+            /// Host of the event; nil for a setting or a mark.
             package var host: Host?
         }
 
@@ -19,22 +17,21 @@ package struct ZoneLog: Sendable {
         }
 
         package var meter: MeterID
-        /// The oldest first.
+        /// Oldest first.
         package var lines: [Line]
-        /// There are older lines.
+        /// Whether older lines were left out.
         package var isCut: Bool
         package var others: Others
-        /// Names of hosts that share nothing.
+        /// Names of hosts that do not share their logs.
         package var unshared: [String]
     }
 
-    /// What other hosts said.
+    /// Result of asking other hosts.
     package enum Others: Hashable, Sendable {
-        /// Nobody asked them.
         case unasked
         /// This host belongs to no cloud.
         case none
-        /// - `silent`: names of those that listen and did not answer.
+        /// `silent` names the hosts that listen but did not answer.
         case asked(silent: [String])
         case unreachable(String)
     }
@@ -46,12 +43,9 @@ package struct ZoneLog: Sendable {
     private let host: LeaseKeeper.Identity
     private let shares: Bool
     private let link: @Sendable () async -> (any LogLink)?
-    /// This host's clocks.
     package let now: @Sendable () -> HostMoment
 
-    /// - Parameters:
-    ///   - shares: whether other hosts may see what this one has.
-    ///   - link: the present membership's, if this host belongs to a cloud.
+    /// - Parameter shares: whether other hosts may see this host's part.
     package init(
         keeper: LogKeeper, directory: MeterDirectory, settings: SettingsService, marks: MarkService? = nil,
         host: LeaseKeeper.Identity, shares: Bool = true, link: @escaping @Sendable () async -> (any LogLink)? = { nil },
@@ -68,11 +62,11 @@ package struct ZoneLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - since: nothing that ended before.
-    ///   - within: nothing that ended longer ago.
-    ///   - limit: the most lines to return, the newest; at least 1.
-    ///   - asksOthers: whether to ask other hosts, which takes some seconds if one does not answer.
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`; where the store cannot be read.
+    ///   - since: earliest end of a line.
+    ///   - within: maximum age of a line's end.
+    ///   - limit: at least 1; the newest lines are kept.
+    ///   - asksOthers: takes some seconds if a host does not answer.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; errors of the store.
     package func report(
         of reference: String, since: WallTime? = nil, within: Duration? = nil, limit: Int, asksOthers: Bool = true
     ) async throws(GatewayError) -> Report {
@@ -104,13 +98,13 @@ package struct ZoneLog: Sendable {
         return report
     }
 
-    /// What this host has of a meter, for another one.
+    /// Returns this host's part of a meter's log for another host.
     package func part(for question: LogQuestion) async throws(GatewayError) -> LogPart {
         guard shares else { return LogPart(lines: [], isShared: false) }
         let lines = try await own(await directory.canonical(question.meter)).filter { $0.isWithin(question.within) }
         var part = LogPart(lines: [])
         var bytes = 0
-        // The newest, as many as there is room for.
+        // Newest first, as many as fit.
         for line in lines.reversed() {
             bytes += line.bytes
             guard part.lines.count < RelayTiming.logLinesMax, bytes <= RelayTiming.logBytesMax else {
@@ -139,13 +133,13 @@ package struct ZoneLog: Sendable {
         }
     }
 
-    /// How far back to look; nil for as far as there is.
+    /// Nil means no limit.
     private static func reach(since: WallTime?, within: Duration?, at now: HostMoment) -> Duration? {
         let past = since.map { LogMoment(wall: $0, sinceBoot: nil).age(at: now) }
         return [past, within].compactMap(\.self).min()
     }
 
-    /// The oldest first; what happened at the same time in the order of the hosts' own lines.
+    /// Oldest first; lines of equal age keep their order.
     private static func sorted(_ lines: [Report.Line]) -> [Report.Line] {
         lines.enumerated().sorted { one, other in
             (other.element.line.age, one.offset) < (one.element.line.age, other.offset)

@@ -2,22 +2,22 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// Commands waiting to be sent over the present link, and what the meter has been set to over it.
+/// Commands waiting to be sent over the current link, and the settings already sent over it.
 struct CommandQueue {
     struct Entry {
         var command: MeterCommand
         var bytes: [UInt8]
-        /// When it is too late for it; nil for never.
+        /// Time after which the command is dropped; nil if it does not expire.
         var deadline: MonotonicTime?
-        /// The caller waiting for the command to go out. Nobody waits for a setting.
+        /// Caller that waits until the command is sent; nil for a setting.
         var sent: CheckedContinuation<Bool, Never>?
     }
 
-    /// Most commands that may wait at once; more are refused. A meter takes two a second at best.
+    /// Maximum number of waiting commands. A meter takes two a second at best.
     static let countMax = 32
 
     private var waiting: [Entry] = []
-    /// Settings sent or queued over this link: the latest number, by kind of command.
+    /// Number last sent or queued over this link, by kind of command.
     private var told: [MeterCommand.Kind: Int] = [:]
 
     var count: Int { waiting.count }
@@ -25,7 +25,7 @@ struct CommandQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Queues a setting, for which the caller has found `wasTold` false.
+    /// Queues a setting. The caller has checked that `wasTold` is false.
     mutating func append(setting command: MeterCommand, _ bytes: [UInt8]) {
         waiting.append(Entry(command: command, bytes: bytes, sent: nil))
         told[command.kind] = command.number
@@ -35,7 +35,7 @@ struct CommandQueue {
 
     mutating func next() -> Entry? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// The command went out, whoever asked for it.
+    /// Also remembers a setting that a user sent as a command.
     mutating func sent(_ entry: Entry) {
         if MeterSettings.Key.allCases.contains(where: { $0.command == entry.command.kind }) {
             told[entry.command.kind] = entry.command.number
@@ -43,7 +43,6 @@ struct CommandQueue {
         entry.sent?.resume(returning: true)
     }
 
-    /// Removes the commands for which it is too late.
     mutating func dropOverdue(at now: MonotonicTime) {
         let overdue = waiting.filter { $0.deadline.map { $0 <= now } ?? false }
         guard !overdue.isEmpty else { return }
@@ -51,13 +50,12 @@ struct CommandQueue {
         for entry in overdue { drop(entry) }
     }
 
-    /// Removes a command that will not be sent after all.
     mutating func drop(_ entry: Entry) {
         told[entry.command.kind] = nil
         entry.sent?.resume(returning: false)
     }
 
-    /// The link is gone: nothing queued will be sent, and what the meter is set to is unknown.
+    /// Called when the link is gone. The meter's settings are then unknown.
     mutating func dropAll() {
         for entry in waiting { entry.sent?.resume(returning: false) }
         self = CommandQueue()
@@ -65,7 +63,7 @@ struct CommandQueue {
 }
 
 extension MeterProfile {
-    /// Says which commands the model does take, for an error about another one.
+    /// List of the model's commands, for an error message.
     var commandHelp: String {
         "it knows "
             + commands.map { rule in

@@ -1,14 +1,12 @@
 package import Domain
 
-/// How a person wants a meter connected.
+/// How a user wants a meter connected.
 package struct ConnectOptions: Hashable, Sendable {
-    /// Take the meter over from whoever has it.
     package var isTakeover: Bool
-    /// Wait in line until the meter is free.
     package var standsInLine: Bool
-    /// Connect without asking for a lease.
+    /// Connects without a lease.
     package var isExempt: Bool
-    /// The kind of link to use if the meter has several. If nil, the kind last asked for stays in force.
+    /// Kind of link to use if there are several; nil keeps the kind last requested.
     package var link: LinkPreference?
 
     package init(
@@ -25,13 +23,10 @@ extension ConnectOptions {
     var intent: LeaseIntent { LeaseIntent(isTakeover: isTakeover, waitsInLine: standsInLine, isAsked: true) }
 }
 
-/// The kind of link that a person wants to a meter.
 package enum LinkPreference: Hashable, Sendable {
-    /// The usual order of preference.
     case any
     case only(LinkAddress.Transport)
 
-    /// Nil if the text does not name a kind of link.
     init?(_ text: String) {
         if text == Self.anyWord {
             self = .any
@@ -42,19 +37,17 @@ package enum LinkPreference: Hashable, Sendable {
         }
     }
 
-    /// The word for "no preference".
     static let anyWord = "any"
 
     var transport: LinkAddress.Transport? { if case .only(let transport) = self { transport } else { nil } }
 }
 
-/// The refusals that do not end a wait for a meter.
+/// Refusals that do not end a wait for a meter.
 enum Patience: Hashable, Sendable {
     case none
-    /// Waits for the present holder's lease to end. A refusal as held is final: the holder to take it from no longer
-    /// has it, or the cloud is of a version that takes over in another way.
+    /// Waits for the holder's lease to end. `held` is final: the holder has changed, or the cloud's version takes over
+    /// in another way.
     case takeover
-    /// Waits until the meter is free.
     case line
 
     func outlasts(_ refusal: LinkRefusal) -> Bool {

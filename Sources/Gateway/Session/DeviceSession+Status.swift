@@ -2,35 +2,26 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// What people see of a session.
+/// State that users see.
 extension DeviceSession {
     var machine: ConnectionMachine { states.machine }
     var stateSince: WallTime { states.since }
     var lastError: String? { states.lastError }
-    /// The links that lead to the meter now.
     var links: LinkChoice { line.links }
-    /// The link in use or next to be tried; the last one used if there is none.
     var link: LinkAddress? { line.link }
     var isLinkUp: Bool { line.isUp }
-    /// Whether this host talks to the meter.
+    /// Whether this host communicates with the meter.
     var isLinked: Bool { line.exchange != nil }
     var model: ModelName? { line.model }
-    /// What the meter said about itself over the present link, or over the last one.
     var device: DeviceInfo? { line.device }
     var settings: MeterSettings { talk.settings }
-    /// How often readings should come.
     var expectedInterval: Duration? { talk.expectedInterval }
-    /// What was counted for the meter.
     var counted: EnergyCount? { line.driver == nil ? nil : talk.readings.counted }
-    /// Who has the meter instead, if the gate has said so.
     var refusal: LinkRefusal? { claim.refusal }
-    /// Whether the gate gives no permission, as this host may only look.
     var isBarred: Bool { claim.isBarred }
-    /// What the gate says about the meter's lease, if there is a gate.
     var leaseStatus: LeaseStatus? { claim.lease }
-    /// Whether the meter is plugged in here, and at another host that has its lease.
+    /// Whether the meter is plugged in here and also at another host that holds its lease.
     var hasTwin: Bool { isPresent && claim.hasTwin(over: line.leaseTransport) }
-    /// Whether the last search failed a short while ago.
     var wasNotHeard: Bool { search.wasNotHeard }
 
     package func status() -> MeterStatus {
@@ -46,7 +37,7 @@ extension DeviceSession {
         status.rssi = link.flatMap { links.rssi(of: $0) }
         if let reading = wholeReading(at: now) {
             status.reading = ReadingBody(reading.reading)
-            // A sample's time is drawn towards the host's clock, and may be a little ahead of it.
+            // A sample's time is adjusted towards the host's clock, and may be slightly ahead of it.
             status.age_ms = max(0, (now - reading.time).milliseconds)
             status.spread = talk.readings.recent.whole.map {
                 SpreadBody(count: $0.readingCount, least: ReadingBody($0.minima), greatest: ReadingBody($0.maxima))
@@ -74,18 +65,17 @@ extension DeviceSession {
 
     private var samplingBody: SamplingBody? {
         guard let profile, let wanted = settings.rate(for: profile) else { return nil }
-        // Nobody has shown a serial port that gives its queue, only the maker's own interface
-        // (Docs/Protocols/KM003C.md#link).
+        // Only the maker's interface has been seen to deliver sample queues (Docs/Protocols/KM003C.md#link).
         let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
         let next = isElsewhere ? "; meterctl connect \(id) --over bulk takes its maker's interface" : ""
         return SamplingBody(
             wanted: wanted, rate: talk.readings.sampling.rate, error: talk.readings.sampling.failure.map { $0 + next })
     }
 
-    /// What was heard on the meter's CC line while meterd runs, and whether this host hears what happens now.
+    /// Returns the events on the meter's CC line since meterd started, and whether this host hears new ones.
     ///
-    /// - Throws: `refused` for a model that does not hear it; `held` where another host has the meter and nothing was
-    ///   heard here.
+    /// - Throws: `refused` for a model that cannot hear them; `held` if another host has the meter and none were heard
+    ///   here.
     package func heardPD() throws(GatewayError) -> (timeline: PDTimeline, isListening: Bool) {
         guard line.hearsPD else {
             let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: ", ")
@@ -104,24 +94,24 @@ extension DeviceSession {
         return (talk.readings.powerDelivery, isLinked)
     }
 
-    /// What an electronic load says of itself now; nil for another meter, and while it is not heard.
+    /// State of an electronic load; nil for other meters and without current data.
     func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(told()) : nil }
 
-    /// - Parameter all: each sample, however fast they come.
+    /// Returns the readings, or with `all` every single sample of a fast meter.
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
-    /// What the meter tells besides readings.
+    /// Data that the meter sends besides readings.
     package func told() -> ToldBody? { talk.readings.told.body }
 
-    /// The last reading, completed with what other frames held and is not stale.
+    /// Returns the last reading, completed with fresh values from other frames.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
         guard var whole = talk.readings.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
-        // It may have been reset since, and no reading came.
+        // The counter may have been reset since this reading.
         if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
         return whole
     }
 
-    /// The meter's entry in a scan, if it is present.
+    /// Returns the meter's entry in a scan; nil while it is absent.
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link else { return nil }
         var entry = ScanEntry(
@@ -135,34 +125,31 @@ extension DeviceSession {
         return entry
     }
 
-    /// The kinds of link that lead to the meter, without duplicates.
     var transports: [String] {
         var kinds: [LinkAddress.Transport] = []
         for link in links.inOrder where !kinds.contains(link.transport) { kinds.append(link.transport) }
         return kinds.map(\.rawValue)
     }
 
-    /// The name a person gave, or the device's own.
+    /// Name given by a user, or else the device's own.
     package var displayName: String? { settings.name ?? deviceName }
 
-    /// The loop's clock, which all times in this session's records refer to.
+    /// Time on the loop's clock, like all times in this session's records.
     package nonisolated var now: MonotonicTime { loop.now }
 
     var knownModel: ModelName? { model }
 
-    /// The model that people see: the meter's own word, if it has given it.
+    /// Model shown to users: the one that the meter reports, if any.
     var shownModel: ModelName? { device?.model ?? model }
 
-    /// Whether the meter's model is known, or can be found out by asking the meter once it is here.
+    /// Whether the model is known, or can be detected once the meter is here.
     var canBeRead: Bool { model != nil || (link?.isRadio ?? !id.isLocalOnly) }
 
-    /// Whether the meter is plugged in, or heard.
     var isPresent: Bool { machine.isPresent }
 
-    /// Whether the session can be dropped: nobody wants the meter, nothing leads to it, and its model was never known.
+    /// Whether the session can be dropped: the meter is unwanted, has no link, and its model is unknown.
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }
 
-    /// The model's rhythm and abilities, if the model is known.
     package var profile: MeterProfile? { line.profile }
 }
 
@@ -178,7 +165,7 @@ extension CountedBody {
 }
 
 extension LinkAddress {
-    /// What is unusual about a public address. A random one may have any bit set.
+    /// Unusual bits of a public address. A random one may have any bit set.
     fileprivate var addressFlags: [String] {
         switch self {
         case .serial, .hid, .bulk, .network: []

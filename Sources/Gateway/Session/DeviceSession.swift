@@ -3,25 +3,23 @@ import GatewayAPI
 package import Logging
 package import MeterCodec
 
-/// Runs one meter: decides when there is a link to it, and leaves the rest to its parts. Each of them keeps its state to
-/// itself, and none calls the session.
+/// Runs one meter: decides when there is a link to it. Its parts do the rest; they keep their own state and never call
+/// the session.
 ///
-/// An actor on the loop. Everything that happens to it is one of the methods below. Channel and timer events arrive on
-/// the loop already, so no thread changes. Sessions share nothing but the loop, so one meter's failure stays its own.
+/// Sessions share only the loop: one meter's failure affects no other.
 package actor DeviceSession {
     package nonisolated let id: MeterID
-    /// Readings as they come; of a meter that samples too fast for that, what each answer comes to.
+    /// Readings as they come; for a fast meter, one summary of each answer.
     package nonisolated let readings = Feed<TimedReading>()
-    /// The same, and each sample of every meter.
+    /// Every single reading, also of fast meters.
     nonisolated let samples = Feed<TimedReading>()
-    /// Raw bytes as they cross the link.
     package nonisolated let traffic = Feed<TrafficRecord>()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     nonisolated let catalogue: MeterCatalogue
     nonisolated let loop: any SessionLoop
     nonisolated let track: SampleBuffer
-    /// The kind of link on which the meter was last seen before a restart.
+    /// Kind of link on which the meter was last seen before a restart.
     let lastTransport: LinkAddress.Transport?
     private var rng: any RandomNumberGenerator & Sendable
 
@@ -74,7 +72,6 @@ package actor DeviceSession {
 
     // MARK: Events from outside
 
-    /// The meter appeared on a link.
     package func appeared(_ sighting: Sighting) {
         guard !isShutDown else { return }
         attachToGate()
@@ -82,7 +79,7 @@ package actor DeviceSession {
         deviceName = sighting.name.map { $0.visible } ?? deviceName
         line.links.appeared(sighting.link, rssi: sighting.rssi)
         if let seen = sighting.model, seen != line.model {
-            // An open link was set up for the old model's driver.
+            // An open link uses the old model's driver.
             if line.isOpen { replaceLink("another model") }
             talk.change(to: seen)
         }
@@ -92,12 +89,11 @@ package actor DeviceSession {
         wake()
     }
 
-    /// The meter, already known to be there, was heard again.
     package func heard(over link: LinkAddress, rssi: Int?) {
         if line.links.rssi(of: link) != rssi { line.links.heard(link, rssi: rssi) }
     }
 
-    /// The meter is gone from a link. If another link leads to it, that one is next.
+    /// Removes a link; another one that leads to the meter is next.
     package func vanished(from goneLink: LinkAddress) {
         guard line.links.vanished(goneLink), goneLink == line.link else { return }
         guard line.links.isEmpty else {
@@ -125,7 +121,6 @@ package actor DeviceSession {
         waits.endAll(with: .disconnected)
     }
 
-    /// Settings changed, here or on another host.
     func adopt(_ stored: StoredSettings) { if talk.adopt(stored) { wake() } }
 
     package func apply(_ settings: MeterSettings) {
@@ -133,7 +128,7 @@ package actor DeviceSession {
         wake()
     }
 
-    /// Leaves the meter in a clean state and ends every stream. Nothing happens to the session afterwards.
+    /// Sends the meter its goodbye, closes the link and ends every stream. The session does nothing afterwards.
     package func shutdown() {
         letGo("shutting down")
         waits.shutDown()
@@ -143,7 +138,7 @@ package actor DeviceSession {
         traffic.finish()
     }
 
-    /// The meter no longer belongs to this host: as `shutdown`, and the gate forgets it too.
+    /// Shuts down and leaves the gate, as the meter no longer belongs to this host.
     func leave() {
         shutdown()
         claim.detach()
@@ -163,7 +158,7 @@ package actor DeviceSession {
         }
     }
 
-    /// Time has passed, or something may be due.
+    /// Does whatever is due now.
     func wake() {
         stopAtHardStop()
         search.endInVain()
@@ -181,10 +176,9 @@ package actor DeviceSession {
         arm()
     }
 
-    /// Sets the alarm to the earliest moment at which anything is due. An alarm that rings too early does no harm, so
-    /// it is not moved when that moment becomes later.
+    /// Sets the alarm to the earliest due moment. An early alarm is harmless, so it is never moved to a later time.
     func arm() {
-        // Without a list of them: each answer of a fast meter comes here twice.
+        // No array here: each answer of a fast meter calls this twice.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
         let stale =
@@ -193,7 +187,6 @@ package actor DeviceSession {
         alarm.set(to: .earliest(due, stale), alarmRang)
     }
 
-    /// What the alarm calls, made once.
     private lazy var alarmRang: @Sendable () -> Void = { [weak self] in
         self?.assumeIsolated { session in
             session.alarm.rang()
@@ -201,7 +194,7 @@ package actor DeviceSession {
         }
     }
 
-    /// What the parts' timers call.
+    /// Callback of the parts' timers.
     private(set) lazy var ring: @Sendable (SessionTimer) -> Void = { [weak self] timer in
         self?.assumeIsolated { $0.rang(timer) }
     }
@@ -257,18 +250,16 @@ package actor DeviceSession {
     private func letGo(_ cause: String) {
         search.drop()
         endLink(.letGo, because: cause) { $0.disconnectWanted() == .closeChannel }
-        // This also gives up a lease kept for a reconnect.
+        // Also releases a lease kept for a reconnect.
         claim.cancel()
         arm()
     }
 
-    /// Switches to the kind of link that a person asked for, if one of another kind is in use.
     private func takePreferredLink() {
         if let kind = line.betterKind { replaceLink("\(kind.rawValue) asked for") }
         talk.chooseLink()
     }
 
-    /// Another link is to replace the one in use.
     private func replaceLink(_ cause: String) {
         endLink(.replaced, because: cause) {
             $0.channelClosed(at: loop.now, random: rng.next())
@@ -276,17 +267,10 @@ package actor DeviceSession {
         }
     }
 
-    /// Ends the link, or the attempt at one: the only way a session does so, whatever the cause.
+    /// Ends the link or the attempt at one, for every cause. The caller then calls `arm`. The permission is given back
+    /// last: the gate may answer before that call returns.
     ///
-    /// 1. What the link was worth is counted, while that is still known.
-    /// 2. The machine is told. It knows whether there is a channel to close.
-    /// 3. The channel is closed, and all that depended on it ends: commands, a download, the exchange.
-    /// 4. The permission is given back. This comes last because the gate may answer before the call returns: by then
-    ///    the session is ready for another attempt.
-    ///
-    /// What only one cause needs is done by the caller, followed by `arm`.
-    ///
-    /// - Parameter event: tells the machine, and returns whether the channel must be closed.
+    /// - Parameter event: informs the machine; returns whether the channel must be closed.
     private func endLink(
         _ ending: LinkEnding, because cause: String?, _ event: (inout ConnectionMachine) -> Bool
     ) {
@@ -299,8 +283,7 @@ package actor DeviceSession {
 
     // MARK: Permission
 
-    /// Changes the gate, or removes it. A link that is up under the old gate is made anew; one that is up without a
-    /// gate is put before the new one.
+    /// Changes or removes the gate. Closes a link permitted by the old gate; asks the new one to keep any other link.
     package func use(_ newGate: (any LinkGate)?) {
         guard !isShutDown else { return }
         if claim.hasGate {
@@ -335,7 +318,7 @@ package actor DeviceSession {
         takePreferredLink()
         claim.adopt(options, isPresent: states.machine.isPresent)
         states.asksFirst(claim.asksFirst)
-        // A link may already be up without a permission, or be in the way of another host's lease.
+        // The link may lack a permission, or block another host's lease.
         if line.isOpen, options.isTakeover || claim.permission == nil, claim.asksFirst {
             claim.askToStay(over: line.leaseTransport, options.intent)
         }
@@ -346,7 +329,7 @@ package actor DeviceSession {
         case .permitted(let permission): permitted(permission)
         case .withdrawn(let cause): withdrawn(cause)
         case .refused, .barred:
-            // Nobody waits for it any more.
+            // Nobody waits for an answer any more.
             guard states.machine.awaitsPermission || search.isOn else { return }
             if case .refused(let refusal) = verdict { return refused(refusal) }
             claim.barred()
@@ -375,11 +358,10 @@ package actor DeviceSession {
                 waits.endAll(with: .permitted, of: .permission)
                 openChannel()
             } else {
-                // Nobody waits for it any more.
+                // The attempt was given up meanwhile.
                 claim.giveBack(.attemptFailed)
             }
         }
-        // Settings held back during jeopardy.
         talk.tellSettings()
         arm()
     }
@@ -393,7 +375,7 @@ package actor DeviceSession {
         wake()
     }
 
-    /// The watchdog: needs no message from whoever renews the lease.
+    /// Cuts the link at the hard stop, even without a message from the lease keeper.
     private func stopAtHardStop() {
         guard claim.isPastHardStop(at: loop.now) else { return }
         states.lastError = "its lease could not be renewed in time, and another host may use it soon"

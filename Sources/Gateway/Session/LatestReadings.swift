@@ -1,12 +1,11 @@
 import Domain
 
-/// The last readings of one meter. Some meters spread their quantities over several kinds of frame.
+/// Last readings of one meter, which may spread its quantities over several kinds of frame.
 struct LatestReadings: Sendable {
-    /// Most kinds of frame kept. No meter has more with readings in them.
+    /// Maximum number of frame kinds kept. No meter has more with readings.
     private static let partsMax = 8
 
     private var latest: TimedReading?
-    /// The last one of each kind of frame.
     private var parts: [TimedReading] = []
 
     mutating func add(_ reading: TimedReading) {
@@ -18,22 +17,22 @@ struct LatestReadings: Sendable {
         }
     }
 
-    /// Forgets the parts: another model has other frames. The last reading stays, as it was measured.
+    /// Called when the model changes. The last reading stays.
     mutating func forgetParts() { parts = [] }
 
-    /// When `whole` next drops a part as too old.
+    /// Returns the time at which `whole` next drops a part as too old.
     func nextStale(after now: MonotonicTime, staleAfter: Duration) -> MonotonicTime? {
         guard parts.count > 1 else { return nil }
         var next: MonotonicTime?
         for part in parts {
-            // At `staleAfter` exactly, a part is still shown.
+            // At an age of exactly `staleAfter`, a part still counts.
             let time = part.time + staleAfter + .milliseconds(1)
             if time > now { next = .earliest(next, time) }
         }
         return next
     }
 
-    /// The last reading, completed with what other frames held, unless those are older than `staleAfter`.
+    /// Returns the last reading, completed with parts no older than `staleAfter`.
     func whole(at now: MonotonicTime, staleAfter: Duration) -> TimedReading? {
         guard var latest, parts.count > 1 else { return self.latest }
         var all = Reading()

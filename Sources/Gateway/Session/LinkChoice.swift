@@ -1,15 +1,14 @@
 package import Domain
 
-/// The links that lead to one meter now, and which of them to try next. A value without a clock.
+/// Links that lead to one meter now, in the order in which to try them.
 ///
-/// A cable comes before a radio and LE before Classic, unless a person asked for one kind; of two adapters that hear
-/// the same radio, the one that hears it louder; of two equal ones, the one that appeared last. A link that fails makes
-/// way for the next, in turn, and one that brought data is tried first again.
+/// The preferred kind comes first, then the link with the fewest failures, then cable and network before LE before
+/// Classic, then the strongest signal, then the newest link.
 package struct LinkChoice: Sendable {
     private struct Entry {
         var link: LinkAddress
         var rssi: Int?
-        /// Attempts that failed since the link last brought data.
+        /// Failed attempts since the link last brought data.
         var failures = 0
     }
 
@@ -17,18 +16,16 @@ package struct LinkChoice: Sendable {
 
     package init() {}
 
-    /// The kind of link that a person asked for. Others are used only while there is no link of this kind.
+    /// Kind of link that a user requested. Others are used only while none of this kind exists.
     package var preferred: LinkAddress.Transport?
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Every link, the next to be tried first.
     package var inOrder: [LinkAddress] { sorted.map(\.link) }
 
-    /// The next link to be tried, if there is any.
     package var next: LinkAddress? { sorted.first?.link }
 
-    /// Signal strength, in dBm, when the radio at the other end of a link was last heard.
+    /// Returns the last signal strength in dBm.
     package func rssi(of link: LinkAddress) -> Int? { entries.first { $0.link == link }?.rssi }
 
     package mutating func appeared(_ link: LinkAddress, rssi: Int?) {
@@ -44,7 +41,6 @@ package struct LinkChoice: Sendable {
         entries[index].rssi = rssi
     }
 
-    /// - Returns: whether the link was there.
     package mutating func vanished(_ link: LinkAddress) -> Bool {
         guard let index = index(of: link) else { return false }
         entries.remove(at: index)
@@ -54,8 +50,7 @@ package struct LinkChoice: Sendable {
     package mutating func failed(_ link: LinkAddress?) {
         guard let link, let index = index(of: link) else { return }
         entries[index].failures += 1
-        // Only differences matter, so the least count is subtracted: nothing overflows even if every link fails for
-        // years.
+        // Only differences matter. Without this, years of failures could overflow.
         guard let fewest = entries.map(\.failures).min(), fewest > 0 else { return }
         for index in entries.indices { entries[index].failures -= fewest }
     }
@@ -65,7 +60,7 @@ package struct LinkChoice: Sendable {
         for index in entries.indices { entries[index].failures = entries[index].link == link ? 0 : 1 }
     }
 
-    /// Forgets failures: somebody wants an attempt now, in the usual order.
+    /// Forgets failures: a user wants an attempt in the usual order.
     package mutating func beginAnew() {
         for index in entries.indices { entries[index].failures = 0 }
     }
@@ -77,7 +72,6 @@ package struct LinkChoice: Sendable {
         }.map(\.element)
     }
 
-    /// The sort key; the smallest comes first.
     private func rank(_ entry: Entry) -> [Int] {
         let transport = entry.link.transport
         return [

@@ -1,29 +1,26 @@
 import Domain
 
-/// How a session ends its link to a meter, or an attempt at one. Causes differ only in these values:
-/// `DeviceSession.endLink` takes the same steps in the same order for all of them.
+/// How a session ends a link or an attempt. `DeviceSession.endLink` takes the same steps for all causes.
 struct LinkEnding {
-    /// The meter is sent its goodbye, if it may still be spoken to. Otherwise the channel just closes.
+    /// Whether the meter is sent its goodbye, if the link still allows it.
     var hasFarewell = false
-    /// A link that was up counts as lost.
+    /// Whether a link that was up counts as lost.
     var isLoss = false
-    /// If there is another link to the meter, it is tried before this one again.
+    /// Whether other links are tried before this one.
     var isFault = false
-    /// The end reported with the permission. By default a lost link, or an attempt that failed.
+    /// End reported to the gate; by default a lost link or a failed attempt.
     var end: ChannelEnd?
 
-    /// Nothing leads to the meter any more.
+    /// No link to the meter is left.
     static let deviceGone = LinkEnding(isLoss: true)
-    /// The channel closed by itself, or could not be opened.
     static let closed = LinkEnding(isLoss: true, isFault: true)
-    /// It did not open in time, or was silent for too long.
+    /// The link did not open in time or was silent for too long.
     static let overdue = LinkEnding(hasFarewell: true, isLoss: true, isFault: true)
-    /// A link of another kind, or for another model, takes its place.
     static let replaced = LinkEnding(hasFarewell: true, end: .linkLost)
-    /// Nobody here wants the meter, or may have it.
+    /// Nobody here wants the meter, or this host may not have it.
     static let letGo = LinkEnding(hasFarewell: true, end: .letGo)
-    /// The lease is over. Nothing more is sent: another host may be talking to the meter by now.
+    /// The lease is over. Sends nothing, as another host may already talk to the meter.
     static let leaseOver = LinkEnding(isLoss: true, end: .letGo)
-    /// No link that could be opened is known.
+    /// No usable link is known.
     static let impossible = LinkEnding(end: .attemptFailed)
 }

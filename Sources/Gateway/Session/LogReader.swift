@@ -2,12 +2,11 @@ import Domain
 import GatewayAPI
 package import MeterCodec
 
-/// Reads what a meter recorded by itself, one log at a time. The exchange rests meanwhile, and is due when that ends.
+/// Reads a meter's own recordings, one log at a time. Polling rests meanwhile.
 final class LogReader {
     private let line: MeterLine
     private let states: MeterStates
     private let catalogue: MeterCatalogue
-    /// The download under way, if any.
     private var download: LogDownload?
 
     init(over line: MeterLine, _ states: MeterStates, _ catalogue: MeterCatalogue) {
@@ -47,14 +46,13 @@ final class LogReader {
         return try result.get()
     }
 
-    /// Handles bytes that come during a download: they belong to it.
     func received(_ bytes: [UInt8]) {
         guard let (isProgress, act) = download?.received(bytes) else { return }
         if isProgress, states.frameReceived(because: "log read", at: states.now) { line.links.broughtData(line.link) }
         follow(act)
     }
 
-    /// The pause that was asked for is over.
+    /// Called when the requested pause is over.
     func paused() {
         download?.timer = nil
         if let act = download?.paused() { follow(act) }
@@ -83,8 +81,7 @@ final class LogReader {
         }
     }
 
-    /// What to try after a failed transfer. No serial port has been seen to give logs, only the maker's interface
-    /// (Docs/Protocols/KM003C.md#link).
+    /// Only the maker's interface has been seen to give logs (Docs/Protocols/KM003C.md#link).
     private func remedy(of failure: TransferFailure) -> String {
         switch failure {
         case .silent, .refused:
@@ -100,17 +97,17 @@ final class LogReader {
         guard let finished = download.take() else { return }
         if let timer = finished.timer { states.loop.cancel(timer) }
         finished.outcome.resume(returning: result)
-        // What was asked before will not be answered any more.
+        // Earlier requests will get no answer.
         line.discardPartial()
         line.exchange?.answered()
     }
 }
 
 extension DeviceSession {
-    /// Reads the catalogue of a meter's logs, or one of them.
+    /// Reads the catalogue of a meter's logs, or one log.
     ///
-    /// - Throws: `notConnected`, `refused` for a model without logs and while another one is read, `notFound` for a log
-    ///   that is not there.
+    /// - Throws: `notConnected`; `refused` for a model without logs or during another download; `notFound` for a
+    ///   missing log.
     package func logs(_ intent: LogRequest) async throws(GatewayError) -> MeterLogs {
         try await talk.logs.read(intent)
     }

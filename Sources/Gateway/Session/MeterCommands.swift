@@ -3,7 +3,7 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// The commands to one meter, from whoever asks for one until it went out or the meter said that it took it.
+/// Commands to one meter.
 final class MeterCommands {
     private let line: MeterLine
     private let states: MeterStates
@@ -19,7 +19,7 @@ final class MeterCommands {
 
     private var id: MeterID { states.id }
 
-    /// - Parameter wake: called when a command waits.
+    /// Calls `wake` once the command is queued.
     func perform(
         _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
         wake: () -> Void
@@ -49,7 +49,7 @@ final class MeterCommands {
             next: "look at the meter itself")
     }
 
-    /// What the meter says of a command that was sent.
+    /// Waits for the meter's verdict on a sent command.
     private func readBack(
         _ number: Int, isolation: isolated (any Actor)? = #isolation
     ) async -> ReadBacks.Verdict {
@@ -58,7 +58,7 @@ final class MeterCommands {
         return await withCheckedContinuation { readBacks.wait(number, $0) }
     }
 
-    /// Sends a command as soon as the line is free, and returns then.
+    /// Queues a command; returns once it is sent.
     private func send(
         _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
         wake: () -> Void
@@ -96,7 +96,7 @@ final class MeterCommands {
         }
     }
 
-    /// Resets what meterd counts for the meter; works without a link.
+    /// Resets meterd's own count; works without a link.
     private func resetEnergy(
         _ command: MeterCommand, isolation: isolated (any Actor)? = #isolation
     ) async throws(GatewayError) {
@@ -114,10 +114,10 @@ final class MeterCommands {
         states.logger.info("counted energy reset")
     }
 
-    // MARK: What the line gives time for
+    // MARK: Sending and confirmation
 
-    /// Queues the settings that the meter was not sent over this link; nothing during jeopardy. A setting that was
-    /// removed leaves the meter as it is: what it was set to before is unknown.
+    /// Queues the settings not yet sent over this link; does nothing during jeopardy. A removed setting stays in force,
+    /// as its former value is unknown.
     func tell(_ settings: MeterSettings) {
         guard line.exchange != nil, !line.isInJeopardy, let profile = line.profile else { return }
         for command in settings.commands(for: profile) where !queue.wasTold(command) {
@@ -130,7 +130,7 @@ final class MeterCommands {
         }
     }
 
-    /// Sends the command that waits longest, unless it is too late for it.
+    /// Sends the oldest waiting command unless it has expired.
     func sendNext(at now: MonotonicTime) {
         guard let next = queue.next() else { return }
         guard !line.isInJeopardy, next.deadline.map({ now < $0 }) ?? true else { return queue.drop(next) }
@@ -140,10 +140,9 @@ final class MeterCommands {
         queue.sent(next)
     }
 
-    /// The meter says that it is as this command sets it.
+    /// Called when the meter reports a setting.
     func heard(_ command: MeterCommand) { readBacks.heard(command) }
 
-    /// The meter had its time to say what it is set to.
     func readBackIsOver(_ number: Int) { readBacks.end(number, with: .unanswered) }
 
     func dropOverdue() { queue.dropOverdue(at: states.now) }
@@ -155,10 +154,9 @@ final class MeterCommands {
 }
 
 extension DeviceSession {
-    /// Has the meter do something. Returns when the command has gone out, as most meters do not answer; where the meter
-    /// can be asked, when it says that it took it.
+    /// Has the meter perform a command. Returns once it is sent, or confirmed if the meter can be asked.
     ///
-    /// - Parameter deadline: when it is too late for it.
+    /// - Parameter deadline: latest time to send it.
     package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
         try await talk.commands.perform(command, by: deadline) { wake() }
     }

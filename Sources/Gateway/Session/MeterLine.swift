@@ -1,8 +1,7 @@
 import Domain
 import MeterCodec
 
-/// The line to one meter: the links that lead to it, the driver for its model, and one channel at a time, from `open` to
-/// `close`. Whatever is sent passes `send`.
+/// Links to one meter, the driver for its model, and one channel at a time. All bytes go out through `send`.
 final class MeterLine {
     private let states: MeterStates
     private let claim: LinkClaim
@@ -10,9 +9,8 @@ final class MeterLine {
     private let opener: any ChannelOpener
     private let traffic: Feed<TrafficRecord>
 
-    /// The links that lead to the meter now.
     var links = LinkChoice() { didSet { states.mark() } }
-    /// The link in use or next to be tried; the last one used if there is none.
+    /// Link in use or next to be tried; the last one used if there is none.
     private(set) var link: LinkAddress? { didSet { states.mark() } }
     private(set) var model: ModelName? {
         didSet {
@@ -20,28 +18,28 @@ final class MeterLine {
             states.mark()
         }
     }
-    /// Whether the meter's model hears USB Power Delivery. Looked up once, as every frame asks.
+    /// Whether the model hears USB Power Delivery. Cached, as every frame asks.
     private(set) var hearsPD: Bool
-    /// What the meter said about itself over the present link, or over the last one.
+    /// Information that the meter gave over the current link, or over the last one.
     private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?
-    /// The channel is open: leaving it sends the meter its goodbye, and losing it counts.
+    /// Whether the channel is open: closing it sends the goodbye, and losing it counts.
     private(set) var isUp = false
-    /// Rises with each channel, so that a late event from an old one is recognised.
+    /// Number of the current channel; identifies late events of an old one.
     private var number = 0
-    /// Whether the present channel, or the last one, brought a reading.
+    /// Whether the current or last channel brought a reading.
     private var hasReading = false
-    /// Consecutive channels that were up and brought no reading.
+    /// Number of consecutive channels that were up without a reading.
     private var silentLinks = 0
     private var opening: [Outgoing] = []
     private var openingTimer: LoopTimer?
-    /// Whether the meter is written to by the second way to its line, since it answered nothing by the first.
+    /// Whether bytes go to the line's other output, as the first one got no answer.
     private var usesOtherOutput = false
-    /// What timers call: given with each channel.
+    /// Callback of timers, given with each channel.
     private var ring: @Sendable (SessionTimer) -> Void = { _ in }
-    /// Present once the meter is being set up. It rests while logs are read.
+    /// Present once the opening is complete; rests while logs are read.
     var exchange: ExchangeMachine?
 
     init(
@@ -61,7 +59,6 @@ final class MeterLine {
 
     // MARK: Links
 
-    /// The kind of link that a person asked for and that could replace one of another kind, which is in use.
     var betterKind: LinkAddress.Transport? {
         guard isOpen, let transport = links.preferred, let link, link.transport != transport,
             links.next?.transport == transport
@@ -69,9 +66,7 @@ final class MeterLine {
         return transport
     }
 
-    /// Takes the next link, unless one is in use.
-    ///
-    /// - Returns: whether another driver may be needed for it.
+    /// Takes the next link unless one is in use. Returns whether another driver may be needed.
     func takeNext() -> Bool {
         guard !isOpen, let next = links.next, next != link || driver == nil else { return false }
         let isOtherKind = next.transport != link?.transport
@@ -83,25 +78,23 @@ final class MeterLine {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        // A board that is not configured here cannot be looked for either.
+        // A network board must be configured here; it cannot be searched for either.
         case .serial, .hid, .bulk, .network: .usb
-        // Not here: an id that is an address belongs to a radio, whatever else leads to the meter.
+        // No link: an address as the id belongs to a radio.
         case nil: if case .mac = states.id { .ble } else { .usb }
         }
     }
 
-    /// Under `strict`, a lease not renewed for long allows reading only.
     var isInJeopardy: Bool { claim.isInJeopardy(at: states.now) }
 
     // MARK: Model and driver
 
-    /// Another model than was thought, which says nothing yet about itself.
     func modelIs(_ seen: ModelName) {
         model = seen
         device = nil
     }
 
-    /// The meter's model was found out. The link stays; the driver that takes over sets the meter up anew.
+    /// Called when the model was detected. The link stays; the new driver sets the meter up again.
     func identified(as found: ModelName) {
         modelIs(found)
         silentLinks = 0
@@ -110,8 +103,8 @@ final class MeterLine {
 
     func learn(_ device: DeviceInfo?) { self.device = device }
 
-    /// Takes the driver for the next link: the model's, or one that finds out the model. A radio's name may be wrong: if
-    /// a link used as the model it suggests gave no good frame, the next link asks the meter.
+    /// Takes the driver of the model, or one that detects it. A radio's name may suggest the wrong model, so after a
+    /// link without a reading the next one asks the meter.
     func adoptDriver() {
         if let link, link.isRadio, model == nil || !silentLinks.isMultiple(of: 2) {
             driver = IdentifyingDriver(over: link.transport, suspecting: model, in: catalogue)
@@ -123,17 +116,15 @@ final class MeterLine {
         }
     }
 
-    /// An open link may rule out families, and so allow questions that those would take for orders.
+    /// Rules out families by the open link, which allows questions that those would take for commands.
     private func narrowQuestions() {
         guard let asking = driver as? IdentifyingDriver, let module = channel?.radioModule else { return }
         driver = IdentifyingDriver(
             among: catalogue.families(behind: module), guess: asking.profile.model, in: catalogue)
     }
 
-    /// The model's rhythm and abilities, if the model is known.
     var profile: MeterProfile? { driver?.profile }
 
-    /// How the driver says that the meter samples now.
     var sampling: MeterSampling { driver?.sampling ?? MeterSampling() }
 
     func times(_ settings: MeterSettings) -> MeterTimes? {
@@ -143,7 +134,6 @@ final class MeterLine {
         }
     }
 
-    /// Has the driver do as a person set it.
     func adopt(_ settings: MeterSettings) {
         driver?.temperatureUnit = settings.temperatureUnit
         driver?.isFiltering = settings.filters
@@ -152,19 +142,17 @@ final class MeterLine {
 
     // MARK: One channel at a time
 
-    /// Whether there is a channel, open or being opened.
+    /// Whether a channel exists, open or being opened.
     var isOpen: Bool { channel != nil }
 
-    /// What is wrong with a link that works.
+    /// Problem of a link that works.
     var remark: String? { isUp ? channel?.remark : nil }
 
-    /// Whether an event belongs to the present channel.
     func isCurrent(_ number: Int) -> Bool { number == self.number && isOpen }
 
-    /// - Parameters:
-    ///   - ring: called by the timers that are set over this channel.
-    ///   - handle: called with its events, and its number for `isCurrent`.
-    /// - Returns: nil once it is being opened, else why it cannot be.
+    /// Opens a channel. Its timers call `ring`; its events call `handle` with a number for `isCurrent`.
+    ///
+    /// - Returns: why it cannot be opened; nil on success.
     func open(
         ring: @escaping @Sendable (SessionTimer) -> Void, _ handle: @escaping @Sendable (ChannelEvent, Int) -> Void
     ) -> String? {
@@ -192,15 +180,12 @@ final class MeterLine {
         if usesOtherOutput { usesOtherOutput = channel?.switchOutput() ?? false }
     }
 
-    /// Keeps what the other end offers for a maintainer.
+    /// Keeps the services of the other end for support reports.
     func keepServices() { states.past.gatt = channel?.gatt ?? states.past.gatt }
 
-    /// From now on `goOnOpening` sends what sets the meter up.
     func beginOpening() { opening = driver?.opening() ?? [] }
 
-    /// Sends the rest of the opening, up to the next pause.
-    ///
-    /// - Returns: whether that was all of it.
+    /// Sends the opening up to the next pause. Returns whether it is complete.
     func goOnOpening() -> Bool {
         while !opening.isEmpty {
             let step = opening.removeFirst()
@@ -213,13 +198,13 @@ final class MeterLine {
     }
 
     func send(_ bytes: [UInt8]) {
-        // Checked right before each send: no exchange begins after the hard stop, however late a timer is.
+        // Checked before each send: a late timer must not start an exchange after the hard stop.
         guard let channel, !bytes.isEmpty, !claim.isPastHardStop(at: states.now) else { return }
         crossed(TrafficRecord(time: states.now, direction: .outward, bytes: bytes))
         channel.send(bytes)
     }
 
-    /// Keeps what crossed the link until it brings a reading, for a maintainer.
+    /// Keeps traffic for support reports until the link brings a reading.
     func crossed(_ record: TrafficRecord) {
         if traffic.hasListeners { traffic.yield(record) }
         if !hasReading { states.past.record(record) }
@@ -231,19 +216,16 @@ final class MeterLine {
         silentLinks = 0
     }
 
-    /// The line was silent for too long.
     func wasSilent() {
         if !hasReading { silentLinks += 1 }
     }
 
-    /// Harmless without a channel.
-    ///
-    /// - Parameter hasFarewell: whether the meter is sent its goodbye, if it may still be spoken to.
-    /// - Returns: whether the channel was up.
+    /// Closes the channel, if any. With `hasFarewell`, sends the goodbye if still possible. Returns whether the channel
+    /// was up.
     func close(hasFarewell: Bool) -> Bool {
         let farewell = hasFarewell && isUp ? driver?.closing() : nil
         for outgoing in farewell ?? [] { send(outgoing.bytes) }
-        // The channel goes on receiving for so long after the goodbye.
+        // The channel keeps receiving for this long after the goodbye.
         if let farewell { channel?.close(after: farewell.map(\.pause).reduce(.zero, +)) } else { channel?.close() }
         defer { isUp = false }
         channel = nil
@@ -254,16 +236,13 @@ final class MeterLine {
         return isUp
     }
 
-    /// Sets a timer that rings in the session.
     func timer(_ timer: SessionTimer, at time: MonotonicTime) -> LoopTimer {
         states.loop.schedule(at: time) { [ring] in ring(timer) }
     }
 
     // MARK: Requests and answers
 
-    /// Asks for the next reading.
-    ///
-    /// - Returns: whether there was anything to ask.
+    /// Sends the next request. Returns whether there was one.
     func poll() -> Bool {
         let request = driver?.poll() ?? []
         send(request)
@@ -288,11 +267,11 @@ final class MeterLine {
         self.driver = driver
     }
 
-    /// - Returns: number of bytes of an answer whose rest is overdue.
+    /// Returns the number of bytes of an incomplete answer.
     @discardableResult
     func discardPartial() -> Int { driver?.discardPartial() ?? 0 }
 
-    /// Tries the other way to the meter's line where what was sent got no answer. A new link begins with the one used last.
+    /// Switches the output if the driver got no answer. A new link begins with the last one used.
     func followOutput() {
         guard driver?.doubtsOutput == true, let channel else { return }
         let isSwitched = channel.switchOutput()

@@ -1,25 +1,22 @@
 import Domain
 import Logging
 
-/// The search for a meter that is not heard here because another host is connected to it: a Bluetooth LE meter with a
-/// connection does not advertise (Docs/Operating.md#a-meter-that-is-not-heard-here). So the zone is asked first, and
-/// the meter looked for while the lease is kept. Only a person's command starts one; what a host resumes by itself
-/// waits until the meter is heard.
+/// Search for a meter that is not heard because another host is connected to it: a connected Bluetooth LE meter does
+/// not advertise (Docs/Operating.md#a-meter-that-is-not-heard-here). This host keeps the lease while looking for the
+/// meter. Only a user's command starts a search.
 ///
-/// Whoever calls it sets the alarm afterwards.
+/// The caller sets the alarm afterwards.
 final class MeterSearch {
     private let states: MeterStates
     private let claim: LinkClaim
     private let waits: SessionWaits
-    /// Until the zone answers, when asking ends; from then on, when the lease is given back. Nil without a search.
+    /// Time at which asking ends or, after the grant, the lease is given back; nil without a search.
     private(set) var endsAt: MonotonicTime? { didSet { states.mark() } }
-    /// How long to look for the meter. Nil while its lease is being asked for.
+    /// Time allowed to find the meter; nil while its lease is requested.
     private var patience: Duration? { didSet { states.mark() } }
-    /// When the last unsuccessful search ended.
     private var notHeardAt: MonotonicTime?
 
-    /// For this long after an unsuccessful search, a take-over of the meter from this host needs a person's
-    /// confirmation.
+    /// Time after an unsuccessful search during which another take-over needs a user's confirmation.
     private static let doubtAfterSearch = Duration.seconds(600)
 
     init(_ states: MeterStates, claim: LinkClaim, waits: SessionWaits) {
@@ -30,24 +27,23 @@ final class MeterSearch {
 
     var isOn: Bool { endsAt != nil }
 
-    /// The time left to hear the meter; nil unless its lease is kept for that.
+    /// Returns the time left to hear the meter; nil unless its lease is kept for that.
     func left(at now: MonotonicTime) -> Duration? { patience == nil ? nil : endsAt.map { $0 - now } }
 
-    /// Whether the last search failed a short while ago.
+    /// Whether a search failed within `doubtAfterSearch`.
     var wasNotHeard: Bool { notHeardAt.map { states.now < $0 + Self.doubtAfterSearch } ?? false }
 
-    /// - Parameter time: how long the lease is asked for.
+    /// Starts a search that asks for the lease for at most `time`.
     func begin(for time: Duration) { (endsAt, patience) = (states.now + time, nil) }
 
-    /// The zone granted the meter.
     func granted(_ permission: LinkPermission) {
         guard case .leased = permission else {
-            // Permission without a lease is of no use while there is no link.
+            // Without a link, a permission without a lease is useless.
             claim.giveBack(.letGo)
             claim.cancel()
             return end(with: .unanswered)
         }
-        // A permission that replaces another is a renewal.
+        // A second permission is a renewal.
         guard self.patience == nil else { return }
         let patience = claim.searchTime
         (endsAt, self.patience) = (states.now + patience, patience)
@@ -55,7 +51,7 @@ final class MeterSearch {
         waits.endAll(with: .permitted, of: .permission)
     }
 
-    /// The meter is here: from now on all goes as usual, with the lease kept for the first attempts at a link.
+    /// Ends the search, as the meter is here. The lease stays for the first attempts at a link.
     func found() {
         guard isOn else { return }
         drop()
@@ -63,7 +59,6 @@ final class MeterSearch {
         claim.giveBack(.linkLost)
     }
 
-    /// Ends a search whose time is over.
     func endInVain() {
         guard let endsAt, states.now >= endsAt else { return }
         guard let patience else {
@@ -83,12 +78,11 @@ final class MeterSearch {
         waits.endAll(with: outcome)
     }
 
-    /// Nobody looks for the meter any more.
     func drop() { (endsAt, patience) = (nil, nil) }
 }
 
 extension DeviceSession {
-    /// As `connect`, for a meter that is not here.
+    /// Connects an absent meter: asks for its lease for at most `patience`, then looks for it.
     package func seek(_ options: ConnectOptions, patience: Duration) {
         connect(options)
         guard !isShutDown, claim.asksFirst, !states.machine.isPresent, claim.permission == nil else { return }

@@ -1,7 +1,7 @@
 import Domain
 import Logging
 
-/// The states of one meter, with all who learn of a change: both logs, the alerts, and whoever waits for data.
+/// State of one meter. Reports each change to both logs, the alerts and the waits.
 final class MeterStates {
     let id: MeterID
     let loop: any SessionLoop
@@ -12,9 +12,9 @@ final class MeterStates {
     private let log: LogKeeper?
     private(set) var machine: ConnectionMachine { didSet { mark() } }
     private(set) var since: WallTime
-    /// What went wrong since data last came, for people.
+    /// Last error for users; nil once data is available.
     var lastError: String? { didSet { mark() } }
-    /// The status may differ from the one that the live feed took last.
+    /// Whether the status may differ from the live feed's last copy.
     private var isMarked = false
     private let changes: ChangeMarks
 
@@ -37,21 +37,19 @@ final class MeterStates {
 
     var now: MonotonicTime { loop.now }
 
-    /// The live feed is to send the meter. Called by each part after a write to anything that `DeviceSession.status` shows.
+    /// Marks the meter for the live feed. Called after each change that `DeviceSession.status` shows.
     func mark() {
         guard !isMarked else { return }
         isMarked = true
         changes.mark(.sessions)
     }
 
-    /// Returns whether the meter was marked, and removes the mark.
     func takeMark() -> Bool {
         defer { isMarked = false }
         return isMarked
     }
 
-    /// Applies an event to the machine, and logs a change of state with its cause. Without one, the cause is time
-    /// passing.
+    /// Applies an event to the machine and logs a change of state. Without a cause, time passing is the cause.
     @discardableResult
     func apply<Action>(because cause: String?, _ event: (inout ConnectionMachine) -> Action) -> Action {
         let before = machine.state
@@ -60,16 +58,13 @@ final class MeterStates {
         return action
     }
 
-    /// A valid frame came.
-    ///
-    /// - Returns: whether data is available only since then.
+    /// Records a valid frame. Returns whether data became available with it.
     func frameReceived(because cause: String, at now: MonotonicTime) -> Bool {
         let before = machine.state
         apply(because: cause) { $0.frameReceived(at: now) }
         return before != .dataAvailable && machine.state == .dataAvailable
     }
 
-    /// Other times are in force.
     func adopt(_ timing: ConnectionTiming) {
         apply(because: "other times were set") { $0.timingChanged(timing, at: loop.now) }
         alerts?.expectReadings(within: timing.staleAfter)
@@ -91,7 +86,7 @@ final class MeterStates {
         }
     }
 
-    /// Why a state ended when only time passed.
+    /// Returns why a state ended when only time passed.
     func timeCause(from before: ConnectionState) -> String {
         switch before {
         case .offline: "the device is still there"

@@ -3,21 +3,18 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// What is said over the line to one meter while it is up: the opening, requests, commands, answers.
+/// Communication with one meter while its line is up.
 ///
-/// Whoever calls it sets the alarm afterwards. What makes the line ready to be asked returns that, and is followed by a
-/// wake.
+/// The caller sets the alarm afterwards. It also wakes the session if a function returns that the line is ready.
 final class MeterTalk {
     private let line: MeterLine
     private let states: MeterStates
-    /// Reports what is found out about the meter.
     private let tell: @Sendable (MeterDiscovery) -> Void
     let commands: MeterCommands
     let logs: LogReader
     private(set) var settings: MeterSettings { didSet { states.mark() } }
-    /// Of the reading that the settings are from (`StoredSettings.number`).
+    /// `StoredSettings.number` of the current settings.
     private var settingsNumber: UInt64
-    /// What its frames come to.
     private(set) var readings: SessionReadings { didSet { states.mark() } }
 
     init(
@@ -37,9 +34,7 @@ final class MeterTalk {
 
     // MARK: Settings
 
-    /// Of two readings of the settings under way the older one may come back last, and then says nothing new.
-    ///
-    /// - Returns: whether these are news.
+    /// Ignores older settings, as concurrent reads may end in any order. Returns whether these are new.
     func adopt(_ stored: StoredSettings) -> Bool {
         guard stored.number > settingsNumber else { return false }
         settingsNumber = stored.number
@@ -52,7 +47,7 @@ final class MeterTalk {
         adoptSettings()
     }
 
-    /// Sets the times that follow from the model and from a person's settings.
+    /// Applies the times that follow from the model and the settings.
     func adoptSettings() {
         guard let times = line.times(settings) else { return }
         line.exchange?.rhythmChanged(times.rhythm, at: states.now)
@@ -66,12 +61,10 @@ final class MeterTalk {
 
     func tellSettings() { commands.tell(settings) }
 
-    /// How often readings should come.
     var expectedInterval: Duration? { line.times(settings)?.expectedInterval }
 
     // MARK: Links and drivers
 
-    /// Takes the next link, unless one is in use.
     func chooseLink() {
         if line.takeNext() { adoptDriver() }
     }
@@ -81,14 +74,13 @@ final class MeterTalk {
         adoptSettings()
     }
 
-    /// Switches to another model's driver.
     func change(to seen: ModelName) {
         line.modelIs(seen)
         readings.modelChanged(isIdentified: false)
         adoptDriver()
     }
 
-    /// - Returns: whether the line is ready.
+    /// Returns whether the line is ready.
     private func identified(as found: ModelName) -> Bool {
         if found != line.model {
             states.logger.notice("the meter was identified", metadata: ["model": "\(found.displayName)"])
@@ -101,7 +93,7 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// - Returns: whether the line is ready.
+    /// Returns whether the line is ready.
     func linkCameUp() -> Bool {
         line.cameUp()
         readings.linkCameUp()
@@ -109,13 +101,11 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// Sends the rest of the opening, one step at a time, then starts asking.
-    ///
-    /// - Returns: whether the line is ready.
+    /// Sends the rest of the opening step by step, then starts asking. Returns whether the line is ready.
     func goOnOpening() -> Bool {
         guard line.goOnOpening() else { return false }
         let now = states.now
-        // The machine ignores this if another driver takes over a link that was already set up.
+        // The machine ignores this if the line was already set up for another driver.
         _ = states.apply(because: "line set up") { $0.lineReady(at: now) }
         guard line.isUp, let rhythm = line.times(settings)?.rhythm else { return false }
         line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
@@ -125,7 +115,6 @@ final class MeterTalk {
         return true
     }
 
-    /// Closes the channel, and ends all that depended on it.
     func close(hasFarewell: Bool) {
         readings.linkEnded(wasUp: line.close(hasFarewell: hasFarewell))
         commands.linkEnded()
@@ -136,7 +125,6 @@ final class MeterTalk {
 
     func linkWasLost() { readings.linkWasLost() }
 
-    /// The meter may be used with this permission from now on.
     func leased(_ permission: LinkPermission) {
         let token = if case .leased(let permit) = permission { permit.token.rawValue } else { UInt64(0) }
         readings.leased(token, at: states.loop.wallNow)
@@ -145,10 +133,9 @@ final class MeterTalk {
 
     // MARK: Requests and answers
 
-    /// When `takeTurns` has something to do next, or might have.
+    /// Earliest time at which `takeTurns` may have work.
     var nextTurn: MonotonicTime? { logs.isReading ? nil : line.exchange?.nextWake }
 
-    /// Does whatever is due now.
     func takeTurns() {
         while !logs.isReading {
             let now = states.now
@@ -157,7 +144,7 @@ final class MeterTalk {
                 readings.answerEnded()
                 let isAsked = line.poll()
                 followSampling()
-                // What was not asked is not waited for.
+                // Without a request there is no answer to wait for.
                 if !isAsked { line.exchange?.answered() }
                 markCommunicating(at: now)
             case .sendCommand:
@@ -176,7 +163,7 @@ final class MeterTalk {
         states.apply(because: "request sent") { $0.requestSent(at: now) }
     }
 
-    /// - Returns: whether the line is ready, with another driver.
+    /// Returns whether a new driver made the line ready.
     func received(_ bytes: [UInt8]) -> Bool {
         let now = states.now
         let wallNow = states.loop.wallNow
@@ -186,7 +173,7 @@ final class MeterTalk {
             return false
         }
         guard let profile = line.profile else { return false }
-        // Before anything is counted: that a load answers nothing shows while nothing comes.
+        // Before counting: a load that answers nothing changes its profile while no bytes arrive.
         readings.adopt(profile)
         var found: ModelName?
         line.receive(bytes) { event in
@@ -233,7 +220,7 @@ final class MeterTalk {
         line.broughtReading()
     }
 
-    /// Adopts what the meter says about itself. A model other than the expected one is shown to people, not hidden.
+    /// Adopts the device information. Reports an unexpected model instead of hiding it.
     private func learn(from frame: Frame) {
         line.learn(frame.device)
         if let device = line.device { tell(.device(device, of: states.id)) }
@@ -245,7 +232,6 @@ final class MeterTalk {
             metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
     }
 
-    /// Puts in force how the driver says that the meter samples now.
     private func followSampling() { follow(line.sampling) }
 
     private func follow(_ now: MeterSampling) {

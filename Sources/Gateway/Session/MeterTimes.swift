@@ -1,16 +1,16 @@
 import Domain
 import MeterCodec
 
-/// The times that follow from the model and from a person's settings.
+/// Times that follow from the model and the settings.
 struct MeterTimes {
-    /// How often readings should come.
+    /// Expected time between readings.
     let expectedInterval: Duration?
     let rhythm: ExchangeRhythm
-    /// Without a valid frame for so long, the meter has no data.
+    /// Time without a valid frame after which data are stale.
     let staleAfter: Duration
     private let connectTimeout: Duration
 
-    /// - Parameter requestInterval: how often a meter that samples by its own clock has to be asked; nil for one that does not.
+    /// - Parameter requestInterval: request interval of a meter that samples by its own clock; nil for others.
     init(
         _ profile: MeterProfile, _ settings: MeterSettings, sampling requestInterval: Duration? = nil, isFar: Bool
     ) {
@@ -33,7 +33,6 @@ struct MeterTimes {
         connectTimeout = isFar ? .farConnect : .cableConnect
     }
 
-    /// The times of a connection, instead of those in `timing`.
     func timing(from timing: ConnectionTiming) -> ConnectionTiming {
         var timing = timing
         timing.staleAfter = staleAfter
@@ -44,16 +43,14 @@ struct MeterTimes {
 }
 
 extension LineSettings {
-    /// - Parameter profile: of the meter behind the line.
     init(of profile: MeterProfile) {
         self.init(baudRate: profile.baudRate, writeGap: profile.commandSpacing)
     }
 }
 
 extension Duration {
-    /// A port that has not opened in this time will not open.
+    /// Time within which a port opens, if at all.
     fileprivate static let cableConnect = Duration.seconds(10)
-    /// Finding the meter's radio again, pairing, and discovering its services, one after the other; or a board's name in the
-    /// network, its greeting and its sensors.
+    /// Time to find the radio, pair and discover services; or to reach a board and get its greeting and sensors.
     fileprivate static let farConnect = Duration.seconds(30)
 }

@@ -1,11 +1,10 @@
 import Domain
 
-/// Commands that wait until the meter says that it took them.
+/// Commands that wait for the meter's confirmation.
 struct ReadBacks {
-    /// What a meter said of a command.
     enum Verdict: Hashable {
         case taken
-        /// It is set to something else.
+        /// The meter reports another setting.
         case contradicted(MeterCommand)
         case unanswered
         case linkLost
@@ -13,24 +12,21 @@ struct ReadBacks {
 
     private struct Entry {
         var command: MeterCommand
-        /// What was heard before that is about something older.
+        /// Whether the command went out. Earlier reports are about an older state.
         var isSent = false
         var verdict: Verdict?
         var waiter: CheckedContinuation<Verdict, Never>?
     }
 
-    /// How often a command is sent, as misdoro/Electronic_load_px100 does.
+    /// Number of attempts for a command, as in misdoro/Electronic_load_px100.
     static let triesMax = 3
-    /// How long the meter may take to be asked and to say. It is asked after half a second, and again where its answer is lost
-    /// or doubtful.
+    /// Time for a confirmation. The meter is asked after half a second, and again after a lost answer.
     static let patience = Duration.seconds(4)
 
     private var entries: [Int: Entry] = [:]
     private var count = 0
 
-    /// A command that is about to be sent.
-    ///
-    /// - Returns: the number by which the rest is about it, up to `forget`.
+    /// Registers a command before it is sent. Returns its number, valid until `forget`.
     mutating func expect(_ command: MeterCommand) -> Int {
         count += 1
         entries[count] = Entry(command: command)
@@ -41,7 +37,6 @@ struct ReadBacks {
         for number in entries.keys where entries[number]?.command == command { entries[number]?.isSent = true }
     }
 
-    /// The meter says that it is as this command sets it.
     mutating func heard(_ found: MeterCommand) {
         for (number, entry) in entries where entry.isSent {
             if found == entry.command {
@@ -56,7 +51,7 @@ struct ReadBacks {
         for number in entries.keys { end(number, with: .linkLost) }
     }
 
-    /// The first verdict counts.
+    /// Ends a wait; only the first verdict counts.
     mutating func end(_ number: Int, with verdict: Verdict) {
         guard entries[number] != nil, entries[number]?.verdict == nil else { return }
         entries[number]?.verdict = verdict

@@ -1,8 +1,8 @@
 import Domain
 
-/// The least and greatest of what came lately from a meter whose samples are too many to be shown one by one.
+/// Recent minima and maxima of a meter with too many samples to show one by one.
 ///
-/// It keeps the half second that goes on and the one before, so that whoever looks twice a second misses nothing.
+/// They cover the current and the previous half second, so a viewer that looks twice a second misses nothing.
 struct RecentSpread: Sendable {
     private var present = SampleBucket(start: WallTime(millisecondsSince1970: 0))
     private var former = SampleBucket(start: WallTime(millisecondsSince1970: 0))
@@ -19,7 +19,7 @@ struct RecentSpread: Sendable {
         present.add(reading.reading)
     }
 
-    /// What it comes to; nil before anything came.
+    /// Both half seconds together; nil before the first sample.
     var whole: SampleBucket? {
         var whole = former
         whole.merge(present)
@@ -27,7 +27,7 @@ struct RecentSpread: Sendable {
     }
 }
 
-/// What the samples of one answer come to, as one reading.
+/// Summary of one answer's samples, as one reading.
 struct AnswerSpread: Sendable {
     private var bucket: SampleBucket?
     private var last: TimedReading?
@@ -38,8 +38,8 @@ struct AnswerSpread: Sendable {
         last = reading
     }
 
-    /// Their means at the time of the last, with their least and greatest; the sample itself if there is one, nil without
-    /// any. It is empty afterwards.
+    /// Returns the means at the time of the last sample with minima and maxima, and empties itself. Returns a single
+    /// sample unchanged, nil without any.
     mutating func take() -> TimedReading? {
         guard let bucket, var reading = last else { return nil }
         (self.bucket, last) = (nil, nil)

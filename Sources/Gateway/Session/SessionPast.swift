@@ -1,17 +1,17 @@
 import Domain
 package import GatewayAPI
 
-/// What happened in a session lately, for a maintainer. Bounded, and off the path of readings.
+/// Recent events of a session for support reports.
 final class SessionPast {
     private var transitions: [(time: MonotonicTime, from: ConnectionState, to: ConnectionState, cause: String)] = []
-    /// What crossed the present link, until it brings a reading.
+    /// Traffic of the current link until its first reading.
     private var traffic: [TrafficRecord] = []
-    /// The services of the last link that had any.
+    /// Services of the last link that had any.
     var gatt: [SupportService]?
 
     private static let transitionsMax = 16
     private static let trafficMax = 32
-    /// Most bytes kept from one record.
+    /// Maximum number of bytes kept of a record.
     private static let bytesMax = 128
 
     func record(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
@@ -24,7 +24,6 @@ final class SessionPast {
         traffic.append(record)
     }
 
-    /// Another link is in use, or this one brought a reading.
     func forgetTraffic() {
         if !traffic.isEmpty { traffic = [] }
     }
@@ -45,7 +44,7 @@ final class SessionPast {
 }
 
 extension DeviceSession {
-    /// The session's part of what a maintainer asks for.
+    /// Returns the session's part of a support report.
     package func support() -> SupportMeter {
         var meter = SupportMeter(
             id: id.description, model: shownModel?.displayName, state: machine.state.rawValue,

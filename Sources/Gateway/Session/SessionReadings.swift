@@ -3,11 +3,11 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// What a meter's frames come to: its readings, for all who take them, and what it tells besides.
+/// Readings from a meter's frames, and its other data.
 struct SessionReadings {
-    /// Readings as they come; of a meter that samples too fast for that, what each answer comes to.
+    /// Readings as they come; for a fast meter, one summary of each answer.
     let shown: Feed<TimedReading>
-    /// The same, and each sample of every meter.
+    /// Every single reading, also of fast meters.
     let samples: Feed<TimedReading>
     private let track: SampleBuffer
     private let recording: RecordingTrack?
@@ -18,16 +18,16 @@ struct SessionReadings {
     private(set) var latest = LatestReadings()
     private(set) var spoilt = SpoiltAnswers()
     private(set) var told = ToldFrames()
-    /// How the meter samples by its own clock, if it does.
+    /// Sampling by the meter's own clock, if any.
     private(set) var sampling = MeterSampling()
     private var clock = SampleClock()
-    /// What came within the last second of a meter whose samples are too many to be shown one by one.
+    /// Minima and maxima of about the last second, for a fast meter only.
     private(set) var recent = RecentSpread()
-    /// What the present answer of such a meter comes to, for those who watch.
+    /// Summary of a fast meter's current answer, for `shown`.
     private var answer = AnswerSpread()
-    /// When the frame came that waits for the next one.
+    /// Arrival time of the frame that waits for the next one.
     private var heldAt: (time: MonotonicTime, wall: WallTime)?
-    /// What was heard on the meter's CC line, while meterd runs; empty for a model that hears nothing.
+    /// Events on the meter's CC line since meterd started; empty for a model that hears nothing.
     private(set) var powerDelivery = PDTimeline()
 
     init(
@@ -42,7 +42,6 @@ struct SessionReadings {
         self.alerts = alerts
     }
 
-    /// What was counted of the meter, if this host counts.
     var counted: EnergyCount? { counting?.count }
 
     // MARK: Links, leases, rules
@@ -51,16 +50,16 @@ struct SessionReadings {
 
     mutating func linkWasLost() { counters.disconnects += 1 }
 
-    /// - Parameter wasUp: it is a gap of a recording.
+    /// - Parameter wasUp: whether the end leaves a gap in a recording.
     mutating func linkEnded(wasUp: Bool) {
         if wasUp { recording?.linkLost() }
         clock = SampleClock()
     }
 
-    /// The meter is asked over a link that was set up.
+    /// Called when polling begins over a new link.
     mutating func exchangeBegan() { powerDelivery.linkBegan() }
 
-    /// The meter is held with this token from now on; 0: without a lease.
+    /// Called when this host holds the meter with this token; 0 means without a lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         recording?.leased(token)
         if token != 0 { counting?.leased(token, at: wall) }
@@ -71,14 +70,14 @@ struct SessionReadings {
         counting?.adopt(stepMax: rules.stepMax)
     }
 
-    /// How finely the meter tells its counters: a load shows it by its answers.
+    /// Adopts the resolution of the meter's counters, which a load reveals by its answers.
     func adopt(_ profile: MeterProfile?) {
         if let profile { counting?.adopt(profile.counterSteps) }
     }
 
-    /// Another model has other frames. The last reading stays, as it was measured.
+    /// Forgets parts, as another model has other frames. The last reading stays.
     ///
-    /// - Parameter isIdentified: what came before was read as another model's.
+    /// - Parameter isIdentified: whether earlier frames were decoded as another model's.
     mutating func modelChanged(isIdentified: Bool) {
         latest.forgetParts()
         guard isIdentified else { return }
@@ -86,9 +85,7 @@ struct SessionReadings {
         told.forget()
     }
 
-    /// Puts in force how the meter samples now.
-    ///
-    /// - Returns: whether it has to be asked at another interval.
+    /// Adopts the current sampling. Returns whether the request interval changed.
     mutating func follow(_ now: MeterSampling, _ logger: Logger) -> Bool {
         guard now != sampling else { return false }
         let before = sampling
@@ -107,10 +104,9 @@ struct SessionReadings {
 
     // MARK: Answers
 
-    /// The present answer is over: the next is asked for, or came, or its rest is overdue.
     mutating func answerEnded() { spoilt.ended() }
 
-    /// - Parameter partial: how many bytes of the answer came.
+    /// - Parameter partial: number of bytes of the answer that arrived.
     mutating func answerIsOverdue(partial: Int) {
         counters.timeouts += 1
         counters.skipped_bytes += partial
@@ -118,7 +114,7 @@ struct SessionReadings {
         spoilt.ended()
     }
 
-    /// A good frame, which may wait for the next one before it is a reading.
+    /// Takes a good frame, which may still wait for the next one to confirm it.
     mutating func came(_ frame: Frame, hearsPD: Bool, at wall: WallTime) {
         spoilt.wasGood()
         told.add(frame)
@@ -135,18 +131,17 @@ struct SessionReadings {
 
     mutating func filtered(_ count: Int) { counters.filtered_samples = (counters.filtered_samples ?? 0) + count }
 
-    /// The frame waits until the next one confirms it.
     mutating func held(at now: MonotonicTime, _ wall: WallTime) { heldAt = (now, wall) }
 
-    /// - Parameter onData: called before the first reading of the frame, if there is any; not to touch what this holds.
+    /// Publishes a held frame with its arrival time; `onData` as for `add`.
     mutating func addHeld(_ frame: Frame, at now: MonotonicTime, _ wall: WallTime, onData: () -> Void) {
         let moment = heldAt ?? (now, wall)
         add(frame, at: moment.time, moment.wall, onData: onData)
     }
 
-    /// Takes the readings of a frame. One without a measurement, such as "ok", answers a request but is not data.
+    /// Publishes the readings of a frame. A frame without a measurement, such as "ok", is no data.
     ///
-    /// - Parameter onData: called before the first reading of the frame, if there is any; not to touch what this holds.
+    /// - Parameter onData: called before the first reading, if any; must not access this value.
     mutating func add(_ frame: Frame, at now: MonotonicTime, _ wall: WallTime, onData: () -> Void) {
         var hasData = false
         let group = frame.countingGroup
@@ -165,8 +160,8 @@ struct SessionReadings {
         if let reading = answer.take() { shown.yield(reading) }
     }
 
-    /// Samples follow that have times of their own. Of many a second the store gets the seconds, and all of them while a recording
-    /// goes on (Docs/Decisions/0033-samples-of-fast-meters.md).
+    /// Takes samples with their own timestamps. The store gets the seconds of a fast meter, and all samples during a
+    /// recording (Docs/Decisions/0033-samples-of-fast-meters.md).
     private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
         let lost = clock.heard(ticks, at: now)
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
@@ -174,10 +169,9 @@ struct SessionReadings {
         if recording?.hasRecording == true { track.keepWhole() } else { track.keepSeconds() }
     }
 
-    /// Whether its readings are too many to be kept and shown one by one.
     private var isFast: Bool { (sampling.rate ?? 0) > SampleBuffer.wholeRateMax }
 
-    /// From here on a reading has what was counted of its meter, so that all who take it see the same.
+    /// Publishes a reading, after adding the energy count so that all consumers see the same.
     private mutating func publish(_ measured: TimedReading) {
         let reading = counting?.count(measured) ?? measured
         counters.readings += 1

@@ -1,13 +1,11 @@
-/// What a timer of a session's parts is for. The one of the session's own machines is an `Alarm`.
+/// Purpose of a timer of a session's parts. The session's own machines use an `Alarm`.
 enum SessionTimer: Sendable {
-    /// The pause after a step of the opening of this channel.
+    /// Pause in the opening of the channel with this number.
     case opening(Int)
-    /// The pause after a step of a log's download, or the time for its answer.
+    /// Pause or answer timeout of a log download.
     case logs
-    /// It may be too late for a command.
     case commandDeadline
-    /// The time for a meter to say what it was set to.
+    /// Timeout for the confirmation of the command with this number.
     case readBack(Int)
-    /// The patience of somebody who waits.
     case wait(UInt64)
 }

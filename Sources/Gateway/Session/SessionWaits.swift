@@ -1,6 +1,6 @@
 package import Domain
 
-/// Those who wait for a meter: for its data, or for permission to use a link to it.
+/// Callers that wait for a meter's data, or for permission to use a link.
 final class SessionWaits {
     enum Goal { case data, permission }
 
@@ -8,7 +8,6 @@ final class SessionWaits {
     private let claim: LinkClaim
     private var waiting: [UInt64: (goal: Goal, outcome: CheckedContinuation<DeviceSession.DataWait, Never>)] = [:]
     private var count: UInt64 = 0
-    /// The session was shut down: nobody waits from now on.
     private(set) var areOver = false
 
     init(on loop: any SessionLoop, claim: LinkClaim) {
@@ -16,9 +15,7 @@ final class SessionWaits {
         self.claim = claim
     }
 
-    /// Waits, unless it is known already that the wait is in vain.
-    ///
-    /// - Parameter ring: called when the time is over.
+    /// Waits, unless the wait is already known to be in vain. `ring` is called after `time`.
     func wait(
         for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
         ring: @escaping @Sendable (SessionTimer) -> Void
@@ -38,12 +35,11 @@ final class SessionWaits {
         endAll(with: .shuttingDown)
     }
 
-    /// Harmless for a wait that has already ended.
     func end(_ number: UInt64, with outcome: DeviceSession.DataWait) {
         waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
     }
 
-    /// - Parameter goal: the waits to end; without it, all of them.
+    /// Ends the waits for `goal`; without it, all of them.
     func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
         for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
             end(number, with: outcome)
@@ -52,36 +48,34 @@ final class SessionWaits {
 }
 
 extension DeviceSession {
-    /// How a wait ended.
+    /// Outcome of a wait.
     package enum DataWait: Hashable, Sendable {
         case data
-        /// A link may be used, or is.
+        /// A link may be used, or is in use.
         case permitted
         case timedOut
         case disconnected
-        /// Another host has the meter, and nobody here stands in line for it.
+        /// Another host has the meter, and nobody here waits in the queue.
         case elsewhere(LinkRefusal)
-        /// This host may only look, and its zone is `strict`.
+        /// This host is read-only, and its zone is `strict`.
         case barred
-        /// The system does not let this program open the link. Waiting would not change that.
+        /// The system denies this program the link. Waiting does not help.
         case forbidden(ChannelFailure)
-        /// The meter was granted, but not heard here in this time. The lease was given back.
+        /// The meter was granted, but not heard here in this time. Its lease was given back.
         case notHeard(Duration)
-        /// The cloud does not answer, so who has a meter that is not here is unknown.
+        /// The cloud does not answer, so the holder of an absent meter is unknown.
         case unanswered
         case shuttingDown
     }
 }
 
 extension DeviceSession {
-    /// Returns when data is available, somebody disconnects, another host turns out to have the meter, or the time is
-    /// over.
+    /// Returns once data is available or the wait has another outcome.
     package func waitForData(_ patience: Duration) async -> DataWait {
         if states.machine.state == .dataAvailable { return .data }
         return await waits.wait(for: .data, patience, ring: ring)
     }
 
-    /// The same, for the permission to use a link.
     func waitForPermission(_ patience: Duration) async -> DataWait {
         if !states.machine.asksFirst || claim.permission != nil { return .permitted }
         return await waits.wait(for: .permission, patience, ring: ring)

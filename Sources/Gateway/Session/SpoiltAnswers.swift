@@ -1,36 +1,32 @@
 import Domain
 import MeterCodec
 
-/// Answers in which there was no frame, since the last one that had one. A meter of another model than it is taken for,
-/// and a bad line, give these and nothing else.
+/// Consecutive answers without a frame. A meter of another model and a bad line give nothing else.
 struct SpoiltAnswers {
-    /// Whole answers, or reports of a meter that sends by itself.
+    /// Number of answers, or of reports of a meter that sends by itself.
     private(set) var count = 0
-    /// What was wrong with the last one.
     private var cause: CodecError?
     private var isSpoilt = false
 
-    /// So many are not put down to chance.
+    /// Minimum count to report; fewer may be chance.
     static let countMin = 3
 
-    /// Bytes of the present answer that are no frame.
     mutating func skipped(because error: CodecError) {
-        // A wrong check is said by a frame that looks right; what follows while the next one is looked for is not.
+        // A wrong check comes from a frame that looks right. Later errors come only from the search for the next one.
         if case .wrongCheck? = cause, isSpoilt { return }
         cause = error
         isSpoilt = true
     }
 
-    /// The present answer is over: the next is asked for, or came, or its rest is overdue.
+    /// Called when the current answer is complete or overdue, or the next one is requested.
     mutating func ended() {
         if isSpoilt { count += 1 }
         isSpoilt = false
     }
 
-    /// A good frame came.
     mutating func wasGood() { self = SpoiltAnswers() }
 
-    /// What people are told, and nil while there is nothing to tell.
+    /// Message for users; nil if there is nothing to report.
     func words(for model: ModelName?) -> String? {
         guard count >= Self.countMin, let cause else { return nil }
         let what = model.map { "is it really a \($0.displayName)?" } ?? "is it a meter?"

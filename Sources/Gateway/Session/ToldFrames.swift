@@ -1,12 +1,12 @@
 import Domain
 import MeterCodec
 
-/// The last frame of each shape that a meter sends, for what it tells besides readings: its charging mode, its groups, the
-/// contract that it saw. They are kept as they came, and looked into only when somebody asks.
+/// Last frame of each shape that a meter sends, for its data besides readings: charging mode, groups, contract. Decoded
+/// only on request.
 struct ToldFrames {
     private var frames: [(shape: Int, frame: Frame)] = []
 
-    /// More shapes than any meter has; ten of FNIRSI's groups are ten of them.
+    /// More shapes than any meter sends; FNIRSI's groups alone are ten.
     private static let shapesMax = 24
 
     mutating func add(_ frame: Frame) {
@@ -21,7 +21,7 @@ struct ToldFrames {
 
     mutating func forget() { frames = [] }
 
-    /// Nil where there is nothing.
+    /// Decoded data; nil if there is none.
     var body: ToldBody? {
         var body = ToldBody()
         var groups: [Int: GroupTotals] = [:]

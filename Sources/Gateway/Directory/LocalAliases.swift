@@ -1,15 +1,14 @@
 import Domain
 
-/// Ids that stand for other meters, and where devices are sighted under them now.
+/// Ids that stand for other meters, and current sightings under these ids.
 final class LocalAliases {
-    /// Main ids of meters by alias.
+    /// Main id of each alias.
     private(set) var mainIDs: [MeterID: MeterID] = [:]
     private var sightings: [LinkAddress: Sighting] = [:]
 
-    /// The meter that has this id as an alias.
     func meter(of alias: MeterID) -> MeterID? { mainIDs[alias] }
 
-    /// The main id of the meter that an id stands for.
+    /// Returns the main id, or the id itself if it is no alias.
     func canonical(_ id: MeterID) -> MeterID { mainIDs[id] ?? id }
 
     func update(_ mainIDs: [MeterID: MeterID]) { self.mainIDs = mainIDs }
@@ -18,6 +17,5 @@ final class LocalAliases {
 
     func vanished(from link: LinkAddress) { sightings[link] = nil }
 
-    /// What is sighted under an id.
     func sightings(of alias: MeterID) -> [Sighting] { sightings.values.filter { $0.id == alias } }
 }

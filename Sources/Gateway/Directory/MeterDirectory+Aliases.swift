@@ -3,25 +3,22 @@ package import GatewayAPI
 import Logging
 import MeterCodec
 
-/// Meters with two ids, such as one on a cable and one on a radio.
 extension MeterDirectory {
-    /// The main id of the meter that an id stands for.
     func canonical(_ id: MeterID) -> MeterID { aliases.canonical(id) }
 
-    /// All ids under which a meter may have been here: the one given, and those that stand for it.
+    /// Returns a meter's main id and its aliases.
     package func ids(of meter: MeterID) -> [MeterID] {
         [meter] + aliases.mainIDs.filter { $0.value == meter }.map(\.key).sorted()
     }
 
-    /// The meter whose port the text names, or that has it as an alias. Main ids and names are looked up elsewhere.
+    /// Returns the meter at this port or with this alias. `MeterReference` resolves main ids and names.
     func exactly(_ reference: String) -> MeterID? {
         let byPort = known.values.first { $0.link?.node == reference }?.id
         return byPort ?? MeterID(reference).flatMap { aliases.meter(of: $0) }
     }
 
-    /// Records an alias if this meter is here under another id: everything it says about itself is the same, including
-    /// its serial number and how often it was switched on. Of a radio's address and another id, the address becomes the
-    /// main one.
+    /// Records an alias if a device with the same information, including serial number and power-on count, is here
+    /// under another id. A radio's address becomes the main id.
     func findTwin(of id: MeterID, _ device: DeviceInfo) async {
         guard let serial = device.serial, serial.contains(where: { $0 != "0" }), device.powerOnCount != nil else {
             return
@@ -33,7 +30,6 @@ extension MeterDirectory {
         }
     }
 
-    /// Records an alias unless a person has parted the two ids.
     private func found(_ alias: MeterID, of meter: MeterID) async {
         do {
             guard try await !dependencies.settings.isParted(alias) else { return }
@@ -45,8 +41,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Looks whether a radio is the other half of a meter that is here (`FamilyDescription.hasTwinAddresses`). The LE address
-    /// stays the meter's.
+    /// Records an alias if the meter's other radio is here (`FamilyDescription.hasTwinAddresses`). The LE address stays
+    /// the main id.
     func findOtherRadio(of id: MeterID, over link: LinkAddress) async {
         guard case .mac(let address) = id, link.isRadio, let family = known[id]?.model?.family,
             dependencies.catalogue[family]?.hasTwinAddresses == true
@@ -84,20 +80,17 @@ extension MeterDirectory {
 
     // MARK: Requests from people
 
-    /// Remembers, on every host, that two ids belong to one meter.
-    ///
-    /// - Returns: the meter's main id from now on.
+    /// Records on every host that two ids are one meter. Returns the main id.
     package func alias(_ alias: String, of meter: String) async throws(GatewayError) -> MeterAliasBody {
         let other = try await anyID(alias)
         let target = try await dependencies.settings.add(alias: other, of: try await anyID(meter))
         return MeterAliasBody(alias: other.description, meter: target.description)
     }
 
-    /// Separates an id from the meter that it stands for, on every host and for good. A plugged-in meter whose serial number
-    /// another one has is known by its port from then on.
+    /// Separates an id from its meter, on every host and for good. A plugged-in meter with a twin is known by its port
+    /// from then on.
     ///
-    /// - Throws: `refused` if the id is not an alias, or while this host wants the meter: it would be unclear which of
-    ///   the two is wanted.
+    /// - Throws: `refused` if the id is no alias, or while this host wants the meter.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
         guard let alias = MeterID(text), let meter = try await dependencies.settings.aliases()[alias] else {
             if let id = MeterID(text), let byPort = try await partByPort(id) {
@@ -117,19 +110,18 @@ extension MeterDirectory {
         throw GatewayError(.refused, words, next: "let it go first: meterctl disconnect \(meter)")
     }
 
-    /// All aliases of meters in the zone.
     package func listAliases() async throws(GatewayError) -> MeterAliases {
         let all = try await dependencies.settings.aliases().sorted { $0.key < $1.key }
         return MeterAliases(aliases: all.map { MeterAliasBody(alias: $0.key.description, meter: $0.value.description) })
     }
 
-    /// The id that a text gives, even of a meter that was never here, or that of the meter with this name.
+    /// Returns the id in the text, even of an unknown meter, or the id of the meter with this name.
     private func anyID(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), !id.isGivenByName { return id }
         return try await wanted(reference)
     }
 
-    /// Ends the session of an id that belongs to another meter, and gives its links to that one.
+    /// Ends an alias's session and gives its links to the meter.
     private func merge(_ alias: MeterID, into meter: MeterID) async {
         guard let twin = drop(alias) else { return }
         let links = await twin.links.inOrder
@@ -161,7 +153,7 @@ extension MeterDirectory {
 }
 
 extension MeterID {
-    /// Whether the id is a radio's address, which is the same on every host and over every link that has one.
+    /// Whether the id is a radio's address, the same on every host and link.
     fileprivate var hasRadio: Bool {
         if case .mac = self { true } else { false }
     }

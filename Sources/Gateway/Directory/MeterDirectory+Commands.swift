@@ -3,7 +3,7 @@ import GatewayAPI
 package import MeterCodec
 
 extension ConnectRequest {
-    /// As people type it.
+    /// Equivalent command of meterctl.
     var words: String {
         var words = "connect"
         if takeover == true { words += " --takeover" }
@@ -14,21 +14,19 @@ extension ConnectRequest {
     }
 }
 
-/// What people and programs have this host's meters do.
 extension MeterDirectory {
-    /// What a meter can do: what its own driver says, or that of its model where it is not here.
+    /// Returns the profile of a meter's own driver, or of its model if the meter is not here.
     ///
-    /// - Parameter model: as people see it; nil if unknown.
+    /// - Parameter model: name that users see; nil if unknown.
     package func profile(of id: MeterID?, model: String?) async -> MeterProfile? {
         if let id, let profile = await session(of: id)?.profile { return profile }
         let catalogue = dependencies.catalogue
         return catalogue.models.first { $0.displayName == model }.flatMap { catalogue.driver(for: $0)?.profile }
     }
 
-    /// Sends a command to a meter, and puts it into the meter's log.
+    /// Sends a command, records it in the meter's log, and returns the session.
     ///
-    /// - Returns: the meter's session.
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`, and what `DeviceSession.perform` does.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`, and the errors of `DeviceSession.perform`.
     @discardableResult
     package func command(
         _ command: MeterCommand, _ reference: String, by author: LogAuthor

@@ -2,36 +2,27 @@ package import Domain
 package import MeterCodec
 
 extension MeterDirectory {
-    /// What the directory depends on.
     package struct Dependencies: Sendable {
-        /// The meters that this host knows.
         package var catalogue: MeterCatalogue
         package var loop: any SessionLoop
         package var opener: any ChannelOpener
         package var ports: any PortSource
-        /// This host's radios, if it uses any.
         package var radios: (any RadioSource)?
         package var repository: any MeterRepository
         package var settings: SettingsService
         package var meters: Meters
         package var recorder: SampleRecorder
-        /// The recorder of charge sessions, if this host records them.
         package var recordings: RecordingService?
-        /// Keeps marks, if this host does.
         package var marks: MarkService?
-        /// Counts energy for meters that count none, if this host does.
+        /// Energy counts of meters without counters of their own.
         package var counts: EnergyCounts?
-        /// Watches the meters for what people want to be told of, if this host does.
         package var alerts: AlertService?
-        /// Keeps what happens to the meters, if this host does.
         package var log: LogKeeper?
-        /// Further services that keep something of meters.
         package var otherKeepers: [any MeterKeeping]
-        /// This host's id, for ids of meters that mean something on this host only.
+        /// This host's id, part of meter ids that are valid on this host only.
         package var hostID: String
-        /// Makes the random number generator of one session.
         package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
-        /// Decides who uses which meter. Without one, this host is on its own. `MeterDirectory.use` changes it.
+        /// Decides who uses which meter; nil for a host on its own. `MeterDirectory.use` changes it.
         package var gate: (any LinkGate)?
 
         package init(
@@ -64,7 +55,6 @@ extension MeterDirectory {
             self.gate = gate
         }
 
-        /// All services that keep something of meters.
         var keepers: [any MeterKeeping] {
             let own: [(any MeterKeeping)?] = [recorder, recordings, marks, counts, log, alerts]
             return own.compactMap(\.self) + otherKeepers

@@ -2,13 +2,12 @@ import Domain
 package import GatewayAPI
 import Logging
 
-/// Forgetting a meter at a person's request.
 extension MeterDirectory {
-    /// Lets a meter go and forgets it: its place and its log here, its settings and aliases on every host, and its readings
-    /// and local marks if asked. Recordings and shared marks stay. If heard or plugged in again, it appears as a new meter
-    /// without settings.
+    /// Disconnects a meter and deletes its entry and log here, its settings and aliases on every host, and on request
+    /// its readings and local marks. Recordings and shared marks stay. If heard or plugged in again, it appears as a
+    /// new meter.
     ///
-    /// - Throws: `held` if another host has it, `refused` while it is being recorded.
+    /// - Throws: `held` if another host has it; `refused` during a recording.
     package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {
         try checkRunning()
         let id = try await forgettable(reference)
@@ -48,7 +47,7 @@ extension MeterDirectory {
         return gone
     }
 
-    /// The meter that a text names, including one that is otherwise hidden because its id contains this host's name.
+    /// Also resolves a hidden meter whose id contains a host's name.
     private func forgettable(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), id.isGivenByName, try await !dependencies.settings.texts(of: id).isEmpty {
             return id

@@ -2,9 +2,8 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// What the meters need from the radios.
 extension MeterDirectory {
-    /// To be called only on the loop, where the sessions are.
+    /// Call only on the loop, where the sessions are.
     package nonisolated func radioDemand() -> RadioDemand {
         assumeIsolated { directory in
             var demand = RadioDemand()
@@ -19,11 +18,10 @@ extension MeterDirectory {
 }
 
 extension MeterDirectory {
-    /// Something was done about an adapter, which is told in the log of each wanted meter that is linked over it, or may come
-    /// over a radio. To be called only on the loop, where the sessions are.
+    /// Records a remedy in the log of each wanted meter that the adapter links or may link. Call only on the loop.
     package nonisolated func remedied(_ remedy: AdapterRemedy) { assumeIsolated { $0.tell(remedy) } }
 
-    /// A method of its own: as a closure within that closure it ends Debian's Swift 6.2.3, which builds the arm64 package.
+    /// Separate method: as a nested closure it crashes Debian's Swift 6.2.3, which builds the arm64 package.
     private func tell(_ remedy: AdapterRemedy) {
         let (adapter, log) = (remedy.adapter, log)
         forEach { session in
@@ -35,10 +33,10 @@ extension MeterDirectory {
 }
 
 extension DeviceSession {
-    /// A meter that sends something more often than this keeps its radio busy.
+    /// A meter with a shorter interval keeps its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
-    /// The radios over which the meter may come. Empty while it has a link, is not wanted, or another host has it.
+    /// Radios over which the meter may come. Empty while it has a link, is unwanted, or another host has it.
     var missingOver: [LinkAddress.Transport] {
         guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)
@@ -51,14 +49,13 @@ extension DeviceSession {
         }
     }
 
-    /// Both radios if the model does not tell.
     private var possibleRadios: [LinkAddress.Transport] {
         let radios: [LinkAddress.Transport] = [.ble, .spp]
         guard let model else { return radios }
         return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// Whether the meter is wanted, but another host has it. While connected there, it is not heard here.
+    /// Whether another host has a wanted meter, which this host may then not hear.
     var isDistant: Bool {
         guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {
@@ -67,7 +64,7 @@ extension DeviceSession {
         }
     }
 
-    /// The adapter over which the meter sends something many times a second.
+    /// Adapter over which the meter sends several times a second.
     var streamsFastOver: MACAddress? {
         guard isLinkUp, let interval = expectedInterval, interval <= Self.fastInterval else { return nil }
         return link?.adapter

@@ -1,9 +1,7 @@
 package import Domain
 import Logging
 
-/// What the watchers of ports and radios report.
 extension MeterDirectory {
-    /// Handles what a watcher reported. `run` calls it for each event, in order.
     package func handle(_ event: SightingEvent) async {
         guard !isShuttingDown else { return }
         switch event {
@@ -33,13 +31,12 @@ extension MeterDirectory {
         }
     }
 
-    /// Drops the session of a device that only looked like a meter and has gone.
+    /// Drops the session of a device that only looked like a meter and is gone.
     func forgetPasserBy(_ id: MeterID) {
         guard known[id] == nil, meters.session(of: id)?.assumeIsolated({ $0.isPasserBy }) == true else { return }
         drop(id)
     }
 
-    /// Handles what a session found out. `run` calls it for each discovery, in order.
     package func handle(_ discovery: MeterDiscovery) async {
         switch discovery {
         case .model(let model, let id):
@@ -53,7 +50,6 @@ extension MeterDirectory {
         }
     }
 
-    /// The session that a sighting belongs to, made and remembered if it is the first.
     private func session(for sighting: Sighting) async throws -> DeviceSession {
         var meter = known[sighting.id] ?? KnownMeter(id: sighting.id)
         meter.model = sighting.model ?? meter.model
@@ -61,8 +57,7 @@ extension MeterDirectory {
         tellOfTwins(of: sighting)
         meter.plug = sighting.plug ?? meter.plug
         meter.lastSeen = dependencies.loop.wallNow
-        // A device that only looks like a meter is remembered once a person wants it: radios of that kind are
-        // everywhere.
+        // An unknown model is stored only once a user wants it: such radios are everywhere.
         if meter.model != nil || meter.isWanted { await saveOrLog(meter) }
         await release(sighting.link, to: meter.id)
         if let session = meters.session(of: meter.id) { return session }
@@ -79,7 +74,7 @@ extension MeterDirectory {
 // MARK: Meters with one serial number
 
 extension MeterDirectory {
-    /// Tells the person once why a meter is known by its port.
+    /// Logs once why a meter is known by its port.
     private func tellOfTwins(of sighting: Sighting) {
         guard known[sighting.id]?.plug == nil, case .usbPort(let vendor, let product, _, _) = sighting.id,
             let plug = sighting.plug, let serial = plug.serial
@@ -94,7 +89,6 @@ extension MeterDirectory {
             ])
     }
 
-    /// Keeps where an id is plugged in that stands for another meter.
     private func rememberPlug(of sighting: Sighting) async {
         guard sighting.plug != nil else { return }
         let meter = KnownMeter(
@@ -106,10 +100,10 @@ extension MeterDirectory {
         }
     }
 
-    /// Knows a plugged-in meter by its port from now on, as another one has its serial number. What was set for the
-    /// serial number, and read under it, stays there.
+    /// Identifies a plugged-in meter by its port from now on, as another one has its serial number. Settings and
+    /// readings stay with the serial number.
     ///
-    /// - Returns: its id from now on; nil if it is not plugged in, or known by its port already.
+    /// - Returns: the new id; nil if it is not plugged in, or already known by its port.
     func partByPort(_ id: MeterID) async throws(GatewayError) -> MeterID? {
         guard case .usb(let vendor, let product, _) = id, var meter = known[id], let plug = meter.plug,
             await meters.session(of: id)?.isPresent == true
@@ -122,10 +116,9 @@ extension MeterDirectory {
     }
 }
 
-/// What a session finds out about its meter that has to be remembered.
+/// Discovery that the directory must store.
 package enum MeterDiscovery: Hashable, Sendable {
-    /// The model that a meter turned out to be, once it was asked.
+    /// Model that the meter's answers revealed.
     case model(ModelName, of: MeterID)
-    /// What the meter says about itself.
     case device(DeviceInfo, of: MeterID)
 }

@@ -1,7 +1,6 @@
 package import GatewayAPI
 
 extension MeterDirectory {
-    /// The report that a maintainer asks for.
     package func support() async -> SupportBody {
         var all: [SupportMeter] = []
         forEach { all.append($0.support()) }

@@ -1,19 +1,17 @@
 import Domain
 import GatewayAPI
 
-/// What `connect` waits for before it answers.
 extension MeterDirectory {
     /// - Parameters:
-    ///   - end: when the last of the waits is over, however long each may take by itself.
-    ///   - wasWanted: before this request. If another host turns out to have a meter that was not wanted before, it
-    ///     stays unwanted: somebody who was told "no" does not get it unawares an hour later.
-    ///   - isSought: the meter is not here, and the zone was asked for it.
+    ///   - end: time limit for all waits together.
+    ///   - wasWanted: whether the meter was wanted before. If not, and another host has it, the wish is dropped.
+    ///   - isSought: whether the meter is absent and its lease was requested.
     func wait(
         for session: DeviceSession, _ request: ConnectRequest, until end: MonotonicTime?, wasWanted: Bool,
         isSought: Bool
     ) async throws(GatewayError) {
         do throws(GatewayError) {
-            // In words it is as long as was asked for, which is more than what is left of it by then.
+            // Errors name the requested time, not the shorter rest that was left.
             func limit(_ milliseconds: Int64) -> (patience: Duration, asked: Duration) {
                 (
                     .wait(milliseconds, until: end, from: dependencies.loop.now),
@@ -28,7 +26,7 @@ extension MeterDirectory {
                 }
                 try await check(outcome, of: session, after: asked)
             } else if isSought, let wait = request.wait_ms {
-                // The search begins with the grant, and so does the wait for data.
+                // The search and the wait for data begin with the grant.
                 let (patience, asked) = limit(wait)
                 try await check(await session.waitForPermission(patience), of: session, after: asked)
             }
@@ -41,14 +39,13 @@ extension MeterDirectory {
             if isSought, await session.wasNotHeard { isInVain = true }
             if await session.isBarred { isInVain = true }
             guard isInVain, !wasWanted else { throw error }
-            // A failure to remember matters less than the error thrown: it only means another try after a restart.
+            // Ignores a failed write, which only means another attempt after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
             await session.disconnect()
             throw error
         }
     }
 
-    /// - Parameter time: how long the person would wait.
     private func check(
         _ outcome: DeviceSession.DataWait, of session: DeviceSession, after time: Duration
     ) async throws(GatewayError) {
@@ -104,12 +101,11 @@ extension MeterDirectory {
 }
 
 extension Duration {
-    /// The time a client asked for, limited to between nothing and an hour.
+    /// Returns the time that a client requested, limited to 0 s to 1 h.
     static func wait(_ milliseconds: Int64) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 3_600_000))
     }
 
-    /// The same, cut off where all waits are to end.
     static func wait(_ milliseconds: Int64, until end: MonotonicTime?, from now: MonotonicTime) -> Duration {
         let longest = wait(milliseconds)
         return end.map { min(longest, max(.zero, $0 - now)) } ?? longest

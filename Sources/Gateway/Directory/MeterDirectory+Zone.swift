@@ -1,10 +1,10 @@
 import Domain
 import GatewayAPI
 
-/// A person's command asks the zone, not the air: a meter connected to another host is not heard here, yet its holder
-/// is known (Docs/Operating.md#a-meter-that-is-not-heard-here).
+/// Commands for a meter connected to another host: it is not heard here, but the zone knows its holder
+/// (Docs/Operating.md#a-meter-that-is-not-heard-here).
 extension MeterDirectory {
-    /// The meter that a person wants connected: one of this host, or one known from other hosts.
+    /// Resolves a meter of this host, or one known from other hosts.
     func wanted(_ reference: String) async throws(GatewayError) -> MeterID {
         if let exact = exactly(reference) { return exact }
         let here = names
@@ -19,7 +19,7 @@ extension MeterDirectory {
         }
     }
 
-    /// The same with those of which nothing is known here but that another host has them.
+    /// Also resolves meters known only from other hosts' leases.
     func resolve(
         _ reference: String, amongLeasedAnd known: [(id: MeterID, name: String?)]
     ) async throws(GatewayError) -> MeterID {
@@ -29,9 +29,9 @@ extension MeterDirectory {
             try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }, models: models))
     }
 
-    /// What to answer to who wants something of a meter that this host has never met, if another host has it.
+    /// Returns the error for a meter that this host has never met and another host has; nil for any other.
     func refusal(elsewhere reference: String) async -> GatewayError? {
-        // A store that cannot be read knows no names of other hosts' meters; their ids are known all the same.
+        // Without the store, names of other hosts' meters are unknown, but not their ids.
         let known = (try? await allNames()) ?? names
         guard let gate = dependencies.gate,
             let id = (try? MeterReference.resolve(reference, among: known)) ?? MeterID(reference)
@@ -45,9 +45,7 @@ extension MeterDirectory {
             next: gate.role == .readOnly ? watch : "\(watch); connect \(argument) --takeover takes it from there")
     }
 
-    /// A host that may only look takes a meter from nobody, and waits for none.
-    ///
-    /// - Throws: `permission`, if another host has the meter.
+    /// Throws `permission` if a read-only host would take another host's meter or wait for it.
     func checkRole(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) {
         guard request.takeover == true || request.queue_ms != nil, request.no_lease != true,
             let gate = dependencies.gate, gate.role == .readOnly, let lease = await gate.look()[id],
@@ -58,9 +56,9 @@ extension MeterDirectory {
                 ? "it does not take \(id) over from \(holder)" : "it does not wait for \(id), which \(holder) has")
     }
 
-    /// Whether to ask the zone for a meter that is not here, and look for it once it is granted.
+    /// Whether to request an absent meter's lease and then look for the meter.
     ///
-    /// - Throws: `held` with the holder, and `refused` if a person has to confirm first.
+    /// - Throws: `held` with the holder; `refused` if a user must confirm first.
     func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
         let session = meters.session(of: id)
         if await session?.isPresent == true { return false }
@@ -89,7 +87,7 @@ extension MeterDirectory {
         return true
     }
 
-    /// A declared port is looked at once a second; this saves that wait to a person who has just plugged a meter in.
+    /// Looks at a declared port at once, without waiting for the check each second.
     private func lookAtPort(of id: MeterID) async {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
             dependencies.ports.isThere(path), let session = meters.session(of: id), await !session.isPresent
@@ -97,15 +95,13 @@ extension MeterDirectory {
         await handle(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
-    /// How long to ask the zone for a meter that is not here: a take-over may have to wait for the end of the holder's
-    /// lease.
+    /// Returns the time limit for the request: a take-over may wait for the end of the holder's lease.
     static func askingTime(_ request: ConnectRequest) -> Duration {
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: .zero, policy: .strict)
         return request.queue_ms.map { .wait($0) } ?? longest.over
     }
 
-    /// The session of a meter, made if this host has never met it.
     func anySession(of id: MeterID) async throws(GatewayError) -> DeviceSession {
         if meters.session(of: id) == nil { try await open(known[id] ?? KnownMeter(id: id)) }
         guard let session = meters.session(of: id) else { throw shuttingDown }

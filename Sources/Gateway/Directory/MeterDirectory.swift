@@ -3,29 +3,26 @@ package import GatewayAPI
 package import Logging
 import MeterCodec
 
-/// All meters of this host: one session each, made when a meter is first seen, declared or remembered.
+/// All meters of this host, with one session each. Only this type knows both the store and the sessions. A failing
+/// store never stops a session.
 ///
-/// Only this type knows both the store and the sessions. A failing store never stops a session.
-///
-/// An actor on the loop, where the sessions are: it looks at all of them in one pass, and a meter comes or goes with
-/// everything that belongs to it at once (`addSession`, `drop`). Only the store is waited for.
+/// An actor on the loop, like the sessions: it visits all of them in one pass, and adds or removes a meter with all its
+/// parts at once (`addSession`, `drop`).
 package actor MeterDirectory {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
     private(set) var dependencies: Dependencies
     let logger: Logger
     private nonisolated let loop: any SessionLoop
-    /// The meters' log, if this host keeps one.
     package nonisolated let log: LogKeeper?
     nonisolated let meters: Meters
-    /// The sessions of all meters, in the order of their ids as texts.
+    /// Sessions in the order of their ids as texts.
     private(set) var sessions: [DeviceSession] = [] { didSet { dependencies.settings.changes.mark(.zone) } }
     private(set) var known: [MeterID: KnownMeter] = [:]
-    /// Former ids of this host's meters, with the present ones.
+    /// Current id of each former id of this host's meters.
     private var former: [MeterID: MeterID] = [:]
     let aliases = LocalAliases()
     private(set) var isShuttingDown = false
-    /// What sessions find out about their meters, to be handled by `run`.
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
 
     package init(dependencies: Dependencies, logger: Logger) {
@@ -36,7 +33,7 @@ package actor MeterDirectory {
         log = dependencies.log
     }
 
-    /// Restores what was known and wanted before a restart. To be called once, before `run`.
+    /// Restores known and wanted meters after a restart. Call once, before `run`.
     package func restore() async throws {
         await dependencies.settings.subscribe { [weak self] in await self?.hear($0) }
         former = try await dependencies.repository.formerIDs()
@@ -52,13 +49,11 @@ package actor MeterDirectory {
         logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
     }
 
-    /// The zone's aliases, and former ids of this host's meters.
     func readAliases() async throws -> [MeterID: MeterID] {
         let shared = try await dependencies.settings.aliases()
         return AliasMap.mainIDs(former: former, aliases: shared)
     }
 
-    /// Handles what comes and goes until the task is cancelled.
     package func run() async {
         await dependencies.radios?.follow {
             [weak self] in
@@ -89,7 +84,7 @@ package actor MeterDirectory {
         }
     }
 
-    /// Leaves every meter in a clean state. Afterwards no session does anything, and no new one is made.
+    /// Shuts down every session. Afterwards no new one is created.
     package func shutdown() {
         isShuttingDown = true
         dependencies.alerts?.leaveAll()
@@ -98,13 +93,13 @@ package actor MeterDirectory {
         logger.info("meters left", metadata: ["count": "\(sessions.count)"])
     }
 
-    /// The host joined a cloud, or left it: from now on another gate decides who uses which meter, or none does.
+    /// Changes the gate when this host joins or leaves a cloud.
     package func use(_ gate: (any LinkGate)?) {
         dependencies.gate = gate
         forEach { $0.use(gate) }
     }
 
-    /// Visits all meters in one pass, in the order of their ids: nothing happens to any of them meanwhile.
+    /// Visits all meters in the order of their ids, without suspension.
     func forEach(_ body: (isolated DeviceSession) -> Void) {
         for session in sessions { session.assumeIsolated(body) }
     }
@@ -117,27 +112,27 @@ package actor MeterDirectory {
         return all
     }
 
-    /// The status of each marked meter, or of all, for the live feed. Removes the marks.
+    /// Returns the status of each marked meter, or of all, for the live feed. Removes the marks.
     func takeStatus(ofAll isAll: Bool) -> [MeterStatus] {
         var taken: [MeterStatus] = []
         forEach { if $0.states.takeMark() || isAll { taken.append($0.status()) } }
         return taken
     }
 
-    /// One of this host's meters, under any of its ids; nil if there is none.
+    /// Returns the session of a meter under any of its ids.
     package func session(of id: MeterID) -> DeviceSession? { meters.session(of: canonical(id)) }
 
-    /// The readings of one of this host's meters, from now on; nil if there is none with that id.
+    /// Returns a meter's readings from now on; nil without a session or during shutdown.
     func readings(of id: MeterID, all: Bool = false) -> Feed<TimedReading>.Subscription? {
         isShuttingDown ? nil : session(of: id)?.feed(ofAll: all).subscribe()
     }
 
     package func adapters() async -> [AdapterStatus] { await dependencies.radios?.adapters() ?? [] }
 
-    /// What the radios heard lately but did not report.
+    /// Devices that the radios heard lately but did not report.
     package func others() async -> [ScanOther] { await dependencies.radios?.others() ?? [] }
 
-    /// A person is looking for meters. The radios search as well, for as long as this is called again and again.
+    /// Lists the meters that are here. Repeated calls keep the radios searching.
     package func scan() async -> [ScanEntry] {
         await dependencies.radios?.sought()
         var all: [ScanEntry] = []
@@ -147,9 +142,7 @@ package actor MeterDirectory {
         return all
     }
 
-    /// The session of the meter that a text names.
-    ///
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `held` for a meter that this host has not met and another one has.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `held` for another host's meter that this host has not met.
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
         let id: MeterID
         do {
@@ -169,9 +162,7 @@ package actor MeterDirectory {
 
     /// Connects a meter, now and after a restart.
     ///
-    /// - Parameters:
-    ///   - reference: a meter, or a device path together with the request's `model`.
-    ///   - author: who wants it, for the meter's log.
+    /// - Parameter reference: a meter, or a device path with the request's `model`.
     package func connect(
         _ reference: String, _ request: ConnectRequest, by author: LogAuthor = .person
     ) async throws(GatewayError) -> MeterStatus {
@@ -214,10 +205,7 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Lets a meter go until the next `connect`. A host that asks for it after this has returned gets it, provided the
-    /// cloud answers.
-    ///
-    /// - Parameter author: who wants it, for the meter's log.
+    /// Disconnects a meter until the next `connect`. When this returns, another host can get it if the cloud answers.
     package func disconnect(
         _ reference: String, by author: LogAuthor = .person
     ) async throws(GatewayError) -> MeterStatus {
@@ -240,10 +228,9 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Watches a port that a person named in the configuration or on the command line.
+    /// Watches a port that a user named in the configuration or on the command line.
     ///
-    /// - Parameter wanted: whether to connect a meter that was not known before. What a person has said about a known
-    ///   one since then takes precedence.
+    /// - Parameter wanted: whether to connect an unknown meter. For a known one, the user's last wish takes precedence.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
         try checkDriver(of: port)
@@ -289,7 +276,7 @@ extension MeterDirectory {
             id = parsed
         }
         let meter = id ?? .port(host: dependencies.hostID, path: path)
-        // A typing error must not create a meter. A port that was declared before may be unplugged just now.
+        // A typing error must not create a meter. A port declared before may be unplugged now.
         let port = DeclaredPort(isRawHID ? .hid(path: path) : .serial(path: path), model: model, id: id)
         guard dependencies.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
@@ -300,10 +287,10 @@ extension MeterDirectory {
         try await declare(port)
     }
 
-    /// Whether the kernel gives raw HID nodes such a name; one under another name is declared in the configuration.
+    /// Whether the kernel names raw HID nodes like this. The configuration declares those with other names.
     private static func isRawHIDNode(_ path: String) -> Bool { path.hasPrefix("/dev/hidraw") }
 
-    /// A port with a model that has no driver would be tried in vain for ever.
+    /// A model without a driver would be retried for ever.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
         guard dependencies.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind =
@@ -321,8 +308,8 @@ extension MeterDirectory {
         dependencies.catalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
     }
 
-    /// The port declared for a wanted meter is not taken away by a typing error. A meter known only by its port is the
-    /// same one, and a person now gives its id.
+    /// Keeps a typing error from taking a wanted meter's port. For a meter known only by its port, a user may now give
+    /// the id.
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
         let holder = known.values.first { meter in
             guard meter.id != id, meter.isDeclared, meter.isWanted, let other = meter.link?.node else { return false }
@@ -334,7 +321,7 @@ extension MeterDirectory {
             next: "correct the path, or let that one go first: meterctl disconnect \(holder.id)")
     }
 
-    /// Takes a link from the meter that was last on it: a node has one device behind it, now another one.
+    /// Takes a link from the meter last seen on it.
     func release(_ link: LinkAddress, to id: MeterID) async {
         for other in known.values where other.id != id && other.link == link {
             var other = other
@@ -345,7 +332,7 @@ extension MeterDirectory {
         }
     }
 
-    /// A person who asks for one kind of link does not want another in its place.
+    /// Rejects a requested kind of link that is not there, rather than using another.
     private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
         guard let kind else { return }
         guard let intent = LinkPreference(kind) else {
@@ -370,10 +357,9 @@ extension MeterDirectory {
         GatewayError(.shuttingDown, "meterd is stopping", next: "try again once it runs")
     }
 
-    /// From now on this host knows nothing about a meter, unless the store still does.
     func removeKnown(_ id: MeterID) { known[id] = nil }
 
-    /// Saves a meter. If that fails, the meter is served all the same.
+    /// Saves a meter. If that fails, meterd serves the meter all the same.
     func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)
@@ -405,10 +391,7 @@ extension MeterDirectory {
         return session
     }
 
-    /// Ends a meter's session and its entry with the gate. What this host remembers about it stays; readings not stored
-    /// yet will still be stored.
-    ///
-    /// - Returns: the session, which no longer does anything.
+    /// Ends a meter's session and detaches it from the gate. The known meter stays; pending readings are still stored.
     @discardableResult
     func drop(_ id: MeterID) -> DeviceSession? {
         guard let session = meters.session(of: id) else { return nil }
@@ -418,7 +401,6 @@ extension MeterDirectory {
         return session
     }
 
-    /// `makeSession` with its errors in a person's words.
     func open(_ meter: KnownMeter) async throws(GatewayError) {
         do {
             _ = try await makeSession(for: meter)
@@ -433,7 +415,7 @@ extension MeterDirectory {
         return DeclaredPort(port, model: model, id: meter.id)
     }
 
-    /// - Returns: the reason, if the intent will be forgotten at the next restart. It is carried out now all the same.
+    /// Returns the error if a restart will forget the wish. The wish takes effect now all the same.
     func remember(
         _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkPreference? = nil
     ) async -> GatewayError? {
@@ -453,8 +435,7 @@ extension MeterDirectory {
     private func save(_ meter: KnownMeter) async throws(GatewayError) {
         known[meter.id] = meter
         var written: KnownMeter?
-        // Two saves of one meter may reach the store in either order. Whichever ends to find that something else was
-        // remembered meanwhile writes again, so that the latest state is the last one written.
+        // Two saves may reach the store in either order. Each repeats until the latest state was written last.
         while let latest = known[meter.id], latest != written {
             try await store("remembering \(meter.id)") { [dependencies] in
                 try await dependencies.repository.save(latest)

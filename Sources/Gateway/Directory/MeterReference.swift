@@ -1,13 +1,13 @@
 package import Domain
 import GatewayAPI
 
-/// The ways to name a meter: an id or MAC in any form, a name, an unambiguous prefix of either, or the model where only
-/// one meter is of it (Docs/CommandLine.md#meters).
+/// Ways to name a meter: an id or MAC in any form, a name, an unambiguous prefix of either, or a model with only one
+/// meter (Docs/CommandLine.md#meters).
 package enum MeterReference {
     /// Finds the one meter that a text names.
     ///
-    /// - Parameter models: the meters' models as people see them, as far as known.
-    /// - Throws: `noSuchMeter`, with what was probably meant, or `ambiguousMeter` with the candidates named.
+    /// - Parameter models: known models as users see them.
+    /// - Throws: `noSuchMeter` with a suggestion; `ambiguousMeter` with the candidates.
     package static func resolve(
         _ text: String, among meters: [(id: MeterID, name: String?)], models: [MeterID: String] = [:]
     ) throws(GatewayError) -> MeterID {
@@ -31,7 +31,6 @@ package enum MeterReference {
             next: "type more of the id or name")
     }
 
-    /// The meter whose whole id the text is.
     package static func exactly(_ text: String, among meters: [(id: MeterID, name: String?)]) -> MeterID? {
         let (wanted, id) = (text.lowercased(), MeterID(text))
         return meters.first { $0.id == id || $0.id.description.lowercased() == wanted }?.id

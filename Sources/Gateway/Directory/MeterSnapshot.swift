@@ -2,29 +2,25 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// One meter as it is now, for frequent use: plain values, nothing put into words.
+/// Current state of one meter as plain values, for frequent use.
 package struct MeterSnapshot: Sendable {
     package var id: MeterID
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// The name given by a person, or else the device's own.
+    /// Name given by a user, or else the device's own.
     package var name: String?
     package var model: ModelName?
-    /// What the meter said about itself.
     package var device: DeviceInfo?
     package var transport: LinkAddress.Transport?
-    /// What the gate says about the lease, if there is a gate.
     package var lease: LeaseStatus?
-    /// The last error since which no data came.
+    /// Last error; nil once data is available.
     package var error: String?
-    /// The last reading, completed with what other frames held, as programs get it (`Reading.published`).
+    /// Last reading as published to programs (`Reading.published`).
     package var reading: TimedReading?
-    /// Since when energy is counted for it; nil before its first reading.
+    /// Start of the energy count; nil before the first reading.
     package var countedSince: WallTime?
-    /// What it tells besides readings.
     package var told: ToldBody?
-    /// The commands it takes.
     package var commands: [MeterProfile.CommandRule] = []
 
     package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {
@@ -36,12 +32,11 @@ package struct MeterSnapshot: Sendable {
 }
 
 extension MeterDirectory {
-    /// What was counted for the meters, as the store has it, so that a power cut takes nothing back: as
-    /// `Quantity.countedEnergy` and `countedCharge`.
+    /// Returns the energy counts as stored, so that a power cut never lowers them: `Quantity.countedEnergy` and
+    /// `countedCharge`.
     package func writtenTotals() -> [MeterID: Reading] { dependencies.counts?.written ?? [:] }
 
-    /// All meters of this host, in the order of their ids. To be called only on the loop, where the sessions are:
-    /// nothing waits, and no thread changes.
+    /// Returns all meters in the order of their ids, without suspension. Call only on the loop.
     package nonisolated func snapshots() -> [MeterSnapshot] {
         assumeIsolated { directory in
             var all: [MeterSnapshot] = []

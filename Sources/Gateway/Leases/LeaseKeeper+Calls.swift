@@ -1,14 +1,13 @@
 package import Domain
 
-/// The conversation with the authority. Only the tasks of the calls wait for it.
+/// Requests to the authority. Only the tasks of the calls wait for it.
 extension LeaseKeeper {
-    /// Who this host is, as it tells the authority.
     package struct Identity: Hashable, Sendable {
         package var host: HostID
         package var hostName: String
-        /// The present run of the program.
+        /// Current run of the program.
         package var session: SessionID
-        /// The run before it, if the program holds its state directory's lock, so that the earlier run must have ended.
+        /// Previous run, if this one holds the state directory's lock: the previous run must then have ended.
         package var previousSession: SessionID?
 
         package init(host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil) {
@@ -19,7 +18,7 @@ extension LeaseKeeper {
         }
     }
 
-    /// A request to the authority. `of` is the meter by this host's own id.
+    /// Request to the authority. `of` is the meter's id on this host.
     enum Call: Sendable {
         case acquire(LeaseAcquire, of: MeterID, sentAt: MonotonicTime)
         case renew([HeldLease], of: [MeterID], sentAt: MonotonicTime)
@@ -28,7 +27,6 @@ extension LeaseKeeper {
         case leaveQueue(MeterID)
         case list
 
-        /// The meters whose entries the call needs.
         var meters: [MeterID] {
             switch self {
             case .acquire(_, let meter, _), .release(_, let meter), .enqueue(_, let meter): [meter]
@@ -38,7 +36,7 @@ extension LeaseKeeper {
         }
     }
 
-    /// Makes the calls, each in a task of its own, until `shutdown` or cancellation.
+    /// Makes each call in its own task, until `shutdown` or cancellation.
     package func run() async {
         arm()
         await withDiscardingTaskGroup { group in

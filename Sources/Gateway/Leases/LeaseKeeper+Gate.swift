@@ -1,7 +1,7 @@
 package import Domain
 package import GatewayAPI
 
-/// The sessions' side. Sessions and keeper share the loop, so each call takes effect at once.
+/// Sessions and keeper share the loop, so each call takes effect at once.
 extension LeaseKeeper: LinkGate {
     package nonisolated func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {
         assumeIsolated { $0.attached(meter, tell) }
@@ -45,9 +45,8 @@ extension LeaseKeeper: LinkGate {
     }
 }
 
-/// The relay's side.
 extension LeaseKeeper {
-    /// This host's meter that is leased under an id, and the lease's token, while this host has it.
+    /// Returns this host's meter leased under an id, with the token; nil unless this host holds it.
     func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
         for (meter, entry) in table.entries where entry.leasedAs == leased {
             if let permit = entry.machine.permit { return (meter, permit.token) }
@@ -55,10 +54,8 @@ extension LeaseKeeper {
         return nil
     }
 
-    /// The id under which a meter is leased, while another host has it.
     func leasedElsewhere(_ meter: MeterID) -> MeterID? { leaseElsewhere(of: meter)?.meter }
 
-    /// The lease of a meter that another host has.
     func leaseElsewhere(of meter: MeterID) -> LeaseView? {
         guard let lease = board.lease(of: leasedAs(meter), at: loop.now), let holder = lease.holder,
             holder != identity.host
@@ -67,9 +64,8 @@ extension LeaseKeeper {
     }
 }
 
-/// The view for people: `status` and `who`.
 extension LeaseKeeper {
-    /// All leases of the zone that somebody has or waits for, by meter. The caller adds the meters' names and models.
+    /// Returns all leases of the zone with a holder or a queue. The caller adds names and models.
     package func who() -> [WhoEntry] {
         let now = loop.now
         var byMeter: [MeterID: WhoEntry] = [:]
@@ -105,12 +101,12 @@ extension LeaseKeeper {
         case .lost: return own(entry, .lost, lease)
         case .unleased(let refusal): return status(of: refusal == nil ? nil : lease, .unleased)
         case .requesting:
-            // While a pause lasts, the answer is known already.
+            // During the retry pause, answer from the cached lease.
             let isElsewhere = lease?.holder.map { $0 != identity.host } ?? false
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
         case .none, .barred, .stopping, .releasing:
-            // What an earlier run of this host left keeps nobody here from using the meter.
+            // A lease left by an earlier run of this host blocks nobody here.
             guard let lease, let holder = lease.holder, holder != identity.host else { return LeaseStatus(.none) }
             return status(of: lease, lease.state == .expired ? .expired : .elsewhere)
         }
@@ -124,8 +120,7 @@ extension LeaseKeeper {
         status.token = permit.token.rawValue
         status.transport = entry?.transport.rawValue
         status.policy = permit.terms.policy.rawValue
-        // The holder's own view is the shorter one: it counts from when it sent the request, not from when the answer
-        // came.
+        // The holder counts from its request, not from the answer, so its remaining time is the shorter one.
         status.remaining_ms = max(0, (permit.expiresAt - loop.now).milliseconds)
         return status
     }

@@ -1,53 +1,49 @@
 package import Domain
 package import Logging
 
-/// Holds this host's leases: one machine for each meter, and one conversation with the authority for all of them.
+/// Holds this host's leases: one machine per meter, and one conversation with the authority for all.
 ///
-/// An actor on the loop, where the sessions are, so that a permission and its end take effect without changing threads.
-/// Requests leave through `run`, whose tasks alone wait for the cloud: however long they hang, the sessions' own hard
-/// stops and this actor's timers go on.
+/// An actor on the loop, like the sessions, so permissions take effect without a thread switch. Only the tasks of `run`
+/// wait for the cloud; hard stops and timers go on.
 package actor LeaseKeeper {
-    /// What a task may wait for: that no call is under way, that the list of leases came or could not be fetched, that
-    /// the lease of a meter was given back or the authority could not be told.
+    /// Event to wait for. `list` and `release` end with a failure too.
     private enum Awaited: Hashable { case quiet, list, release(MeterID) }
 
     package nonisolated let identity: Identity
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// The moments at which the authority answered again after a failure.
+    /// Times at which the authority answered again after a failure.
     package nonisolated let recoveries = Feed<MonotonicTime>()
 
-    /// The tokens of leases granted to this run.
+    /// Tokens of leases granted to this run.
     package nonisolated let grants = Feed<FencingToken>()
 
-    /// Meters of which a greater token was heard, from any host's lease.
+    /// Meters with a new greatest token, from any host's lease.
     package nonisolated let tokens = Feed<MeterID>()
 
     nonisolated let loop: any SessionLoop
     nonisolated let authority: any LeaseAuthority
     nonisolated let calls: AsyncStream<Call>
     nonisolated let callSink: AsyncStream<Call>.Continuation
-    /// What the cloud lets this host do, as it last said.
     private(set) var roleInZone = HostRole.full { didSet { changes.mark(.zone) } }
     let table: LeaseTable
     private(set) var board: LeaseBoard { didSet { changes.mark(.zone) } }
-    /// Calls handed to `run` that have not ended.
     package private(set) var callsUnderWay = 0
-    /// Why the authority could not be asked, if the last call failed.
+    /// Error of the last call; nil if the authority answered.
     package private(set) var lastFailure: String?
     private let changes: ChangeMarks
     private let logger: Logger
     private var alarm: Alarm
     private var isShuttingDown = false
-    /// Shut down: timers are no longer set.
+    /// Whether shutdown is complete, so no timers are set.
     private var isOver = false
     private var waits: [Awaited: [CheckedContinuation<Void, Never>]] = [:]
 
     /// - Parameters:
-    ///   - hostPolicy: `strict` if this host wants it stricter than its zone.
-    ///   - zonePolicy: the last known one, which applies to a host that starts without its cloud.
-    ///   - timeToLive: what is asked for; the zone caps it.
-    ///   - tokens: the greatest that earlier runs heard of in this zone: the authority may have forgotten them.
+    ///   - hostPolicy: `strict` if this host is stricter than its zone.
+    ///   - zonePolicy: last known policy, for a start without the cloud.
+    ///   - timeToLive: requested time; the zone caps it.
+    ///   - tokens: greatest tokens from earlier runs in this zone, which the authority may have forgotten.
     package init(
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
         timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
@@ -91,10 +87,8 @@ package actor LeaseKeeper {
         arm()
     }
 
-    /// The zone's policy, as the account or a grant gives it.
     package func policyIs(_ policy: LeasePolicy) { table.policyIs(policy) }
 
-    /// What this host may do in the zone, as the account or a refusal says.
     package func roleIs(_ role: HostRole) {
         if role == .readOnly, roleInZone != role { logger.notice("this host may only look: it asks for no leases") }
         roleInZone = role
@@ -111,7 +105,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Who has a meter, for a machine that asks nobody.
+    /// Tells the holder to a read-only host's machine, which sends no requests.
     private func learnHolder(of meter: MeterID) {
         guard table.roleInForce == .readOnly, let lease = board.lease(of: leasedAs(meter), at: loop.now) else { return }
         react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -119,8 +113,7 @@ package actor LeaseKeeper {
 
     // MARK: Calls from sessions
 
-    /// - Parameter tell: hears the verdicts on the meter from now on. Without one, nobody here wants the meter any
-    ///   more.
+    /// `tell` receives the meter's verdicts from now on; nil means that nobody here wants the meter.
     func attached(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         table.attach(meter, tell)
         guard tell == nil else { return }
@@ -143,10 +136,10 @@ package actor LeaseKeeper {
 
     // MARK: Closing
 
-    /// Gives everything back. Sessions have closed their channels before; any that still has one is told to close it.
+    /// Releases all leases. Sessions that still have a channel are told to close it.
     ///
-    /// - Parameter patience: how long to wait for a cloud that does not answer. What could not be given back is free
-    ///   for others when its time is over, and for this host's next run at once.
+    /// - Parameter patience: time to wait for the cloud. A lease that was not released is free for others once it
+    ///   expires, and for this host's next run at once.
     package func shutdown(patience: Duration = .seconds(3)) async {
         isShuttingDown = true
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
@@ -161,7 +154,6 @@ package actor LeaseKeeper {
 
     // MARK: Waits
 
-    /// Waits for an event, at most until the patience is over.
     private func wait(for awaited: Awaited, _ patience: Duration) async {
         let timer = loop.schedule(at: loop.now + patience) { [weak self] in
             self?.assumeIsolated { $0.endWaits(for: awaited) }
@@ -174,9 +166,7 @@ package actor LeaseKeeper {
         for waiter in waits.removeValue(forKey: awaited) ?? [] { waiter.resume() }
     }
 
-    /// Returns once a lease that this host is giving back is free for others.
-    ///
-    /// - Parameter patience: how long to wait for an authority that does not answer.
+    /// Returns once a lease that this host is releasing is free for others, or after `patience`.
     func givenBack(_ meter: MeterID, within patience: Duration) async {
         guard !isOver, table.isGivingBack(meter) else { return }
         await wait(for: .release(meter), patience)
@@ -184,12 +174,11 @@ package actor LeaseKeeper {
 
     // MARK: Machines
 
-    /// Meters that a session uses, or that were ever leased.
+    /// Meters that a session uses or that were ever leased.
     package var meters: [MeterID] { table.meters }
 
     package func greatestToken(of meter: MeterID) -> FencingToken? { table[meter]?.machine.greatestToken }
 
-    /// Applies an event to a meter's machine and performs the action it returns.
     func react(_ meter: MeterID, _ event: LeaseTable.Event) {
         guard let action = table.react(meter, event) else { return }
         perform(action, for: meter)
@@ -218,7 +207,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// One request for all leases that are due, or nearly.
+    /// Renews all leases that are due, or nearly, in one request.
     private func renew() {
         let now = loop.now
         let joining = table.joinRenewal(at: now)
@@ -250,7 +239,6 @@ package actor LeaseKeeper {
         call(.list)
     }
 
-    /// Fetches the list, and returns when it came or the patience is over.
     func listed(within patience: Duration) async {
         list()
         if board.isAsked { await wait(for: .list, patience) }
@@ -292,7 +280,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // Settled without a lease, once it is known who has what.
+        // The machine settles this without a lease once the holders are known.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
@@ -314,8 +302,7 @@ package actor LeaseKeeper {
             switch answers[index] {
             case .renewed(let lease):
                 board.update(lease, at: loop.now)
-                // A stricter zone policy takes effect at once, for all of this host's meters; a laxer one at the next
-                // acquire.
+                // A stricter zone policy takes effect at once, a laxer one at the next acquire.
                 if lease.terms.policy == .strict { table.learnPolicy(.strict) }
                 react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, random: $2) }
             case .lost(let loss, let lease):
@@ -349,7 +336,7 @@ package actor LeaseKeeper {
         case .success(let leases):
             board.list(leases, at: loop.now)
             enforceRole()
-            // Catches up on what was sent while no event stream was open.
+            // Catches up on events missed without a stream.
             for meter in meters {
                 guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
                 react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -358,7 +345,6 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Keeps what the last outcome says about the authority.
     func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
         // A refusal is an answer too.
@@ -376,11 +362,11 @@ package actor LeaseKeeper {
 
     // MARK: Time
 
-    /// Sets the alarm to the next moment at which anything is due. One that rings too early does no harm.
+    /// An early alarm is harmless.
     func arm() {
         let listAt = board.isAsked || isShuttingDown ? nil : board.listAt
         let now = loop.now
-        // A page shows another state then, even if there is nothing to do.
+        // Displayed states change then, even if there is nothing to do.
         let shown = MonotonicTime.earliest(table.nextJeopardy(after: now), board.nextExpiry(after: now))
         let due = MonotonicTime.earliest(.earliest(table.nextWake, listAt), shown)
         alarm.set(to: isOver ? nil : due) { [weak self] in

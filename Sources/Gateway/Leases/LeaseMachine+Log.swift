@@ -1,8 +1,6 @@
 import Domain
 
-/// What a lease means for the meter's log, and for people.
 extension LeaseMachine {
-    /// How this host has a meter.
     enum Use: Hashable, Sendable {
         case none
         case leased(FencingToken)
@@ -18,7 +16,6 @@ extension LeaseMachine {
 }
 
 extension LeaseMachine.Withdrawal {
-    /// The cause for people.
     func words(_ holder: String) -> String {
         switch self {
         case .unwanted: "nobody wants it here"
@@ -32,16 +29,16 @@ extension LeaseMachine.Withdrawal {
 }
 
 extension LogHolding.End {
-    /// How a holding ended, by what its machine does then.
+    /// Derives the end of a holding from the machine's action.
     init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
         case _ where before == .unleased && after.isLeased: self = .leased
-        // The zone became strict, and this host may only look.
+        // The zone became strict, and this host is read-only.
         case .withdraw(.revoked), .withdraw(.barred): self = .revoked
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed
         case .withdraw(.unknown): self = .unknown
-        // A link under `keep` that goes on although the lease is lost.
+        // Under `keep`, a link goes on although the lease is lost.
         case .permitUnleased: self = .notRenewed
         case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue,
             .leaveQueue,

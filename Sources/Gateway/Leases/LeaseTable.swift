@@ -1,25 +1,22 @@
 import Domain
 import Logging
 
-/// The meters that a session uses, or that were ever leased, each with its machine; and what all machines were told.
+/// Lease machines of all meters that a session uses or that were ever leased.
 final class LeaseTable {
     struct Entry {
         fileprivate(set) var machine: LeaseMachine
         fileprivate(set) var transport = LeaseTransport.usb
-        /// The id of the last acquire.
         fileprivate var requestID: RequestID?
-        /// The id under which the authority leases the meter: the main one, if two ids turned out to be one meter.
+        /// Id under which the authority leases the meter: the main one of two.
         fileprivate(set) var leasedAs: MeterID
-        /// The search time that came with the grant; see `searchTime(for:)`.
+        /// Search time of the last grant; see `searchTime(for:)`.
         fileprivate(set) var searchTime = LeaseTiming.searchTime
-        /// Tells the session of a verdict. Without a session, the entry goes as soon as it is of no use
-        /// (`forgetUnused`).
+        /// Reports verdicts to the session. Without one, `forgetUnused` may drop the entry.
         fileprivate(set) var tell: (@Sendable (LinkVerdict) -> Void)?
-        /// Calls for the meter that have not ended.
         fileprivate var callsUnderWay = 0
     }
 
-    /// Tells a machine what happened, when, with random bits.
+    /// Reports an event to a machine, with the time and random bits.
     typealias Event = (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action
 
     private let identity: LeaseKeeper.Identity
@@ -31,12 +28,10 @@ final class LeaseTable {
     private let loop: any SessionLoop
     private var rng: any RandomNumberGenerator & Sendable
     private let logger: Logger
-    /// The meters' log, if this host keeps one.
     private let log: LogKeeper?
     private let changes: ChangeMarks
     private(set) var entries: [MeterID: Entry] = [:] { didSet { changes.mark(.zone) } }
-    /// The role that the machines were told. A host that may only look uses what nobody has, so it first has to know
-    /// who has what.
+    /// Role given to the machines. A read-only host uses only free meters, so it must first know the holders.
     var roleInForce = HostRole.full
 
     init(
@@ -63,7 +58,6 @@ final class LeaseTable {
 
     var nextWake: MonotonicTime? { entries.values.compactMap(\.machine.nextWake).min() }
 
-    /// When a lease of this host is next shown as in jeopardy.
     func nextJeopardy(after now: MonotonicTime) -> MonotonicTime? {
         entries.values.compactMap(\.machine.permit?.jeopardyAt).filter { $0 > now }.min()
     }
@@ -78,7 +72,7 @@ final class LeaseTable {
 
     // MARK: Events
 
-    /// - Parameter tell: hears the verdicts on the meter from now on; nil if nobody here wants it any more.
+    /// `tell` receives the meter's verdicts from now on; nil if nobody here wants the meter.
     func attach(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         if tell == nil { entries[meter]?.tell = nil } else { entries[meter, default: entry(meter)].tell = tell }
     }
@@ -87,9 +81,8 @@ final class LeaseTable {
         entries[meter, default: entry(meter)].transport = transport
     }
 
-    /// Applies an event to a meter's machine, and tells the logs where this host got the meter, or has it no more.
-    ///
-    /// - Returns: what to do now; nil for a meter that is not known.
+    /// Applies an event to a meter's machine and records changes in the meter's log. Returns the action; nil for an
+    /// unknown meter.
     func react(_ meter: MeterID, _ event: Event) -> LeaseMachine.Action? {
         guard let before = entries[meter]?.machine else { return nil }
         let random = rng.next()
@@ -111,7 +104,7 @@ final class LeaseTable {
         }
     }
 
-    /// An event after which a machine wants nothing done.
+    /// Applies an event that needs no action.
     func change(_ meter: MeterID, _ event: (inout LeaseMachine) -> Void) {
         if entries[meter] != nil { event(&entries[meter, default: entry(meter)].machine) }
     }
@@ -125,7 +118,7 @@ final class LeaseTable {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
-    /// The zone's policy, as a lease has it, which counts unless this host is strict by itself.
+    /// Adopts the policy of a lease, unless this host is strict by itself.
     func learnPolicy(_ policy: LeasePolicy) {
         if hostPolicy == .keep, policy != zonePolicy { policyIs(policy) }
     }
@@ -137,8 +130,7 @@ final class LeaseTable {
 
     // MARK: Verdicts
 
-    /// A host that joins a cloud while its meters are in use is about to ask for their leases, which calls for no
-    /// warning.
+    /// Warns only in a conflict or without the cloud. After a join, the host is about to request leases anyway.
     func permitUnleased(_ meter: MeterID) {
         guard let entry = entries[meter] else { return }
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
@@ -148,7 +140,7 @@ final class LeaseTable {
         entry.tell?(.permitted(.unleased))
     }
 
-    /// Only while the request still stands: an answer that comes too late refuses nothing.
+    /// Does nothing if the request no longer stands.
     func refuse(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
         guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
         let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
@@ -164,9 +156,7 @@ final class LeaseTable {
 
     func callEnded(_ meter: MeterID) { entries[meter]?.callsUnderWay -= 1 }
 
-    /// The request for a lease; nil for a meter that is not known.
-    ///
-    /// - Parameter again: whether it is the last request, sent once more.
+    /// Returns the request for a lease, with the last request's id if `again`; nil for an unknown meter.
     func acquire(_ meter: MeterID, again: Bool, takeover: FencingToken?) -> LeaseAcquire? {
         guard let entry = entries[meter] else { return nil }
         let known = again ? entry.requestID : nil
@@ -178,7 +168,7 @@ final class LeaseTable {
             policy: hostPolicy, takeover: takeover, tokenFloor: entry.machine.greatestToken)
     }
 
-    /// The leases whose renewal is due, or nearly.
+    /// Returns the leases whose renewal is due, or nearly.
     func joinRenewal(at now: MonotonicTime) -> [(meter: MeterID, lease: HeldLease)] {
         meters.compactMap { meter in
             let random = rng.next()
@@ -192,14 +182,14 @@ final class LeaseTable {
         guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
         return switch entry.machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        // A grant may be on its way, which is then given back.
+        // A grant may be on its way, and is then released.
         case .none: entry.callsUnderWay > 0
         case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }
     }
 
-    /// Drops the entry of a meter that no session uses, unless a call is under way or a token is known: a grant on its
-    /// way has to be given back, and known tokens matter as long as this runs.
+    /// Drops a meter's entry without a session, a call under way and a known token. A late grant must be released, and
+    /// tokens matter as long as meterd runs.
     func forgetUnused(_ meter: MeterID) {
         guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
             entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none

@@ -1,24 +1,21 @@
 import Domain
 
-/// The readings of one meter, wherever it is: from this host's own session while it measures, and from the cloud while
-/// another host has it. It may change hands meanwhile.
+/// Readings of one meter, from this host's session or through the cloud from its holder. The source may change
+/// meanwhile.
 package struct MeterReadings: Sendable {
     private enum Source: Sendable {
-        /// Of a host without a cloud: there is no other place. Ends with the session.
+        /// For a host without a cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
         /// Ends when this host shuts down.
         case anywhere(Places)
     }
 
-    /// Where readings may come from.
     struct Places: Sendable {
-        /// This host's session of the meter, nil while it has none.
+        /// Nil while this host has no session.
         let here: @Sendable () async -> Feed<TimedReading>.Subscription?
-        /// The host that has the meter, nil while none or this one has it.
+        /// Nil while no other host has the meter.
         let elsewhere: @Sendable () async -> Feed<WatchedReading>.Subscription?
-        /// Whether this host shuts down.
         let isOver: @Sendable () async -> Bool
-        /// Before a place is looked at again.
         let pause: @Sendable () async -> Void
     }
 
@@ -30,7 +27,6 @@ package struct MeterReadings: Sendable {
 
     static func anywhere(_ places: Places) -> MeterReadings { MeterReadings(source: .anywhere(places)) }
 
-    /// Hands on the readings until they end, or the task is cancelled.
     package func forEach(_ body: (WatchedReading) async throws -> Void) async throws {
         switch source {
         case .own(let readings):
@@ -38,7 +34,7 @@ package struct MeterReadings: Sendable {
         case .anywhere(let places):
             let feed = Feed<WatchedReading>()
             let all = feed.subscribe()
-            // Before anything else, so that nothing measured from now on is missed.
+            // Subscribes first, to miss no reading from now on.
             let here = await places.here()
             try await withThrowingTaskGroup { group in
                 group.addTask { await places.followHere(here, into: feed) }

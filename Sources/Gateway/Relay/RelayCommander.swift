@@ -1,7 +1,7 @@
 package import Domain
 import GatewayAPI
 
-/// Has other hosts do what people here want of the meters that those have (Docs/Relay.md#commands).
+/// Sends commands for other hosts' meters to the holders (Docs/Relay.md#commands).
 package struct RelayCommander: Sendable {
     private let link: any RelayLink
     private let keeper: LeaseKeeper
@@ -13,10 +13,11 @@ package struct RelayCommander: Sendable {
         self.newID = newID
     }
 
-    /// - Parameter reference: as the person named the meter.
-    /// - Returns: who did it, and what that host's own API answers; nil if no other host has the meter.
-    /// - Throws: `permission` for a host that may only look; in the holder's words, or that it was not done, or that
-    ///   nobody knows.
+    /// Returns the holder and its API's answer; nil if no other host has the meter.
+    ///
+    /// - Parameter reference: name that the user typed.
+    /// - Throws: `permission` on a read-only host; the holder's error; `refused` if the command was not done;
+    ///   `timedOut` if the outcome is unknown.
     package func order(
         _ action: RelayAction, of meter: MeterID, named reference: String
     ) async throws(GatewayError) -> (holder: String, result: String?)? {

@@ -1,10 +1,9 @@
 package import Domain
 
-/// A meter of this host, as far as the relay needs it.
 package struct RelaySource: Sendable {
     package var meter: MeterID
     package var readings: Feed<TimedReading>
-    /// Its model, as far as it is known, and its state. Called on the loop.
+    /// Returns the model and state, if known. Called on the loop.
     package var look: @Sendable () -> (model: String?, state: String?)
 
     package init(

@@ -1,18 +1,15 @@
 package import Domain
 package import Logging
 
-/// Sends the readings of this host's meters to the cloud, for those that somebody watches from elsewhere, and only while
-/// somebody does (Docs/Relay.md).
+/// Sends readings of this host's meters to the cloud while somebody watches them elsewhere (Docs/Relay.md).
 ///
-/// An actor on the loop, where the sessions and the lease keeper are: under which lease a batch goes out is looked up
-/// when it does.
+/// An actor on the loop, like the sessions: it looks up a batch's lease when it sends the batch.
 package actor RelayUplink {
     private struct Sending {
-        /// Rises with each sending, so that a late word of an earlier one is recognised.
+        /// Identifies late events of an earlier sending.
         let number: UInt64
         var source: RelaySource
         var sender: RelaySender
-        /// Takes the meter's readings.
         var reader: Task<Void, Never>
         var alarm: Alarm
     }
@@ -27,14 +24,14 @@ package actor RelayUplink {
     private let logger: Logger
     /// By the id under which the meter is leased.
     private var sendings: [MeterID: Sending] = [:]
-    /// Meters of which the word that somebody watches came before their leases' answers.
+    /// Meters with interest that arrived before the answer to their lease request.
     private var early: [MeterID: LoopTimer] = [:]
     private var lastNumber: UInt64 = 0
     private var isOver = false
 
     /// - Parameters:
-    ///   - shares: whether others may see what this host's meters measure. If not, that is all they are told.
-    ///   - source: a meter of this host, nil if there is none with that id.
+    ///   - shares: whether others may see this host's readings. If not, they learn only that.
+    ///   - source: returns a meter of this host; nil if there is none.
     package init(
         link: any RelayLink, keeper: LeaseKeeper, shares: Bool = true, loop: any SessionLoop, logger: Logger,
         source: @escaping @Sendable (MeterID) async -> RelaySource?
@@ -52,11 +49,8 @@ package actor RelayUplink {
         await interest(in: meter, for: remaining, wantsAll: wantsAll)
     }
 
-    /// Somebody watches a meter that this host has, or nobody does any more.
-    ///
-    /// - Parameters:
-    ///   - leased: the id under which the meter is leased.
-    ///   - remaining: for how long to send its readings.
+    /// Sends a meter's readings for `remaining`; zero if nobody watches. `leased` is the id under which the meter is
+    /// leased.
     private func interest(in leased: MeterID, for remaining: Duration, wantsAll: Bool) async {
         if let timer = early.removeValue(forKey: leased) { loop.cancel(timer) }
         guard remaining > .zero, !isOver else { return end(leased) }
@@ -76,7 +70,7 @@ package actor RelayUplink {
         logger.debug("a meter is watched from elsewhere", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
-        // On the loop, as the session is: a reading is taken under the lease under which it was measured.
+        // On the loop, like the session, so each reading gets the token under which it was measured.
         let reader = Task {
             for await item in readings { self.received(item.value, missed: item.missed, of: leased, in: number) }
             self.ended(leased, in: number)
@@ -87,7 +81,7 @@ package actor RelayUplink {
         pump(leased)
     }
 
-    /// The cloud tells it when it grants the lease, and that word may be quicker than the lease's answer.
+    /// Looks again shortly: the cloud's interest may arrive before the grant.
     private func lookAgain(_ leased: MeterID, until: MonotonicTime, wantsAll: Bool) {
         early[leased] = loop.schedule(at: loop.now + RelayTiming.batchInterval) { [weak self] in
             self?.assumeIsolated { uplink in
@@ -101,12 +95,11 @@ package actor RelayUplink {
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
-        // It is told again with the next word that somebody watches.
+        // The next interest event repeats this.
         _ = try? await link.send(
             RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }
 
-    /// Number of meters whose readings are sent.
     package var count: Int { sendings.count }
 
     package func shutdown() {
@@ -122,7 +115,6 @@ package actor RelayUplink {
         ended.alarm.cancel()
     }
 
-    /// There is nothing more to send, or nobody to send it to.
     private func ended(_ leased: MeterID, in number: UInt64) {
         if sendings[leased]?.number == number { end(leased) }
     }
@@ -135,7 +127,6 @@ package actor RelayUplink {
         pump(leased)
     }
 
-    /// Sends what is due, or waits for it.
     private func pump(_ leased: MeterID) {
         guard let until = sendings[leased]?.sender.until else { return }
         let now = loop.now
@@ -147,7 +138,7 @@ package actor RelayUplink {
         {
             Task { await self.send(parcel, of: leased, in: number) }
         }
-        // Nobody says that the meter's state has changed.
+        // No event reports a change of the meter's state.
         let look = now + RelayTiming.stateInterval
         let wake = min(sendings[leased]?.sender.nextWake ?? look, look, until)
         sendings[leased]?.alarm.set(to: wake) { [weak self] in
@@ -158,7 +149,7 @@ package actor RelayUplink {
         }
     }
 
-    /// Of the lease under which this host has the meter now.
+    /// Returns the token of this host's current lease.
     private func token(_ leased: MeterID) -> FencingToken? {
         guard let held = held(leased), held.meter == sendings[leased]?.source.meter else { return nil }
         return held.token

@@ -1,7 +1,8 @@
 package import Domain
 package import Logging
 
-/// Watches meters that other hosts have, through the cloud: one stream for each meter, however many look here.
+/// Watches other hosts' meters through the cloud. Viewers of a meter share one stream, or two if some want every
+/// reading.
 package actor RelayWatcher {
     private struct Key: Hashable {
         var meter: MeterID
@@ -13,21 +14,20 @@ package actor RelayWatcher {
         let begunAt: MonotonicTime
         var observer = RelayObserver()
         var task: Task<Void, Never>?
-        /// The holder that said that it keeps its readings to itself.
+        /// Holder that does not share its readings.
         var unshared: String?
-        /// The meter's state at its holder, of which the last batch told.
         var state: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
-        /// While it lies ahead, somebody wants to see the last reading.
+        /// Time until which somebody wants the last reading.
         var isGlancedAtUntil = MonotonicTime.origin
     }
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Waits before a stream that broke is opened again: the first, and the longest.
+    /// First and longest pause before a broken stream is reopened.
     private static let retries = Duration.seconds(1)...Duration.seconds(16)
 
-    /// Most meters that are watched for their last readings alone: each takes a connection to the cloud.
+    /// Maximum number of meters watched only for their last readings. Each needs a connection to the cloud.
     static let glancesMax = 64
 
     private nonisolated let loop: any SessionLoop
@@ -38,7 +38,6 @@ package actor RelayWatcher {
     private var watched: [Key: Watched] = [:]
     private var isOver = false
 
-    /// - Parameter host: this one.
     package init(
         link: any RelayLink, host: HostID, changes: ChangeMarks = ChangeMarks(), loop: any SessionLoop, logger: Logger
     ) {
@@ -49,9 +48,9 @@ package actor RelayWatcher {
         self.logger = logger
     }
 
-    /// A meter's readings from now on, while another host has it. Ends at `shutdown`.
+    /// Returns a meter's readings from now on, while another host has it, until `shutdown`.
     ///
-    /// - Parameter wantsAll: every reading, even of a meter whose readings are folded otherwise.
+    /// - Parameter wantsAll: whether to get every reading instead of folded ones.
     package func watch(_ meter: MeterID, wantsAll: Bool) -> Feed<WatchedReading>.Subscription {
         let key = Key(meter: meter, wantsAll: wantsAll)
         let feed = watched[key]?.feed ?? Feed<WatchedReading>()
@@ -64,10 +63,9 @@ package actor RelayWatcher {
         return subscription
     }
 
-    /// The last readings of meters, with their ages. Watches them for a short time, as people look more than once; of very
-    /// many, only the first.
+    /// Returns the last readings of meters with their ages, and watches at most `glancesMax` meters for a short time.
     ///
-    /// - Parameter patience: how long to wait for one since it has been watched.
+    /// - Parameter patience: time to wait for a reading since the watch began.
     package func latest(
         of meters: [MeterID], within patience: Duration
     ) async -> [MeterID: (WatchedReading, Duration)] {
@@ -86,14 +84,12 @@ package actor RelayWatcher {
         return found
     }
 
-    /// The hosts that keep the readings of these meters to themselves, as far as that is known from looking at them.
     package func unshared(among meters: [MeterID]) -> [MeterID: String] {
         var hosts: [MeterID: String] = [:]
         for meter in meters { hosts[meter] = watched[Key(meter: meter, wantsAll: false)]?.unshared }
         return hosts
     }
 
-    /// The states of these meters at their holders, as far as that is known from looking at them.
     package func states(of meters: [MeterID]) -> [MeterID: String] {
         var states: [MeterID: String] = [:]
         for meter in meters { states[meter] = watched[Key(meter: meter, wantsAll: false)]?.state }
@@ -111,7 +107,6 @@ package actor RelayWatcher {
             feed: feed, begunAt: loop.now, task: Task { await self.follow(key) })
     }
 
-    /// Number of streams from the cloud.
     package var count: Int { watched.count }
 
     package func shutdown() {
@@ -125,7 +120,6 @@ package actor RelayWatcher {
         ended.feed.finish()
     }
 
-    /// Listens until nobody looks any more.
     private func follow(_ key: Key) async {
         var wait = Self.retries.lowerBound
         while isWanted(key) {
@@ -148,7 +142,7 @@ package actor RelayWatcher {
         }
     }
 
-    /// Whether anybody looks; if not, the stream is forgotten.
+    /// Forgets a stream that nobody watches.
     private func isWanted(_ key: Key) -> Bool {
         guard let entry = watched[key], !Task.isCancelled else { return false }
         guard !entry.feed.hasListeners, entry.isGlancedAtUntil < loop.now else { return true }
@@ -170,7 +164,7 @@ package actor RelayWatcher {
             }
             watched[key]?.unshared = nil
             watched[key]?.state = arrival.batch.state
-            // What is missing is told with the next reading.
+            // The next reading reports the missing ones.
             if arrival.batch.readings.isEmpty { watched[key]?.observer.lost(missed) }
             let now = loop.wallNow
             let origin = WatchedReading.Origin(
@@ -187,9 +181,9 @@ package actor RelayWatcher {
             logger.warning(
                 "another host talks to the meter without its lease",
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
-        // This host measures by itself now. Whoever looks is shown that (`MeterReadings`).
+        // This host measures by itself now, and its viewers see that (`MeterReadings`).
         case .holder(let lease):
-            // What its last holder said is over.
+            // The last holder's reports are out of date.
             watched[key]?.unshared = nil
             watched[key]?.state = nil
             if lease.holder == host { end(key) }
@@ -197,7 +191,7 @@ package actor RelayWatcher {
         }
     }
 
-    /// On the loop's clock. Cancelling the task ends it at once.
+    /// Waits on the loop's clock. Cancelling the task ends the wait at once.
     func pause(_ time: Duration) async {
         let loop = loop
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)

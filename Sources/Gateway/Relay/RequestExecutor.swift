@@ -2,18 +2,14 @@ package import Domain
 import GatewayAPI
 package import Logging
 
-/// Does what other hosts ask of this one through the cloud: commands for meters that it has (Docs/Relay.md#commands), and
-/// questions about meters' logs (Docs/Relay.md#the-meters-log).
+/// Serves other hosts' requests: commands for this host's meters (Docs/Relay.md#commands), and questions about meters'
+/// logs (Docs/Relay.md#the-meters-log).
 ///
-/// An actor on the loop, where the sessions and the lease keeper are: whether this host still has the meter is looked up
-/// at the moment when it acts.
+/// An actor on the loop, like the sessions: it checks the lease at the moment when it acts.
 package actor RequestExecutor {
-    /// Returns what this host has of a meter's log.
     package typealias Part = @Sendable (LogQuestion) async throws(GatewayError) -> LogPart
 
-    /// Does it before the given time, or not at all.
-    ///
-    /// - Returns: what this host's own API answers, as a text of JSON; nil where that says nothing.
+    /// Performs an action before the deadline, or not at all. Returns the JSON answer of this host's API, if any.
     package typealias Act =
         @Sendable (RelayAction, MeterID, _ deadline: MonotonicTime) async throws(GatewayError) -> String?
 
@@ -26,15 +22,12 @@ package actor RequestExecutor {
     private let act: Act
     private let part: Part
     private let logger: Logger
-    /// The meters' log, if this host keeps one.
     private let log: LogKeeper?
     private var duty = CommandDuty()
-    /// Number of questions that are being answered.
     private var questions = 0
-    /// Questions beyond are not answered: nobody waits that long.
+    /// Further questions get no answer, as nobody waits that long.
     private static let questionsMax = 64
 
-    /// - Parameter isAllowed: whether this host takes commands from others.
     package init(
         link: any RelayLink & LogLink, keeper: LeaseKeeper, isAllowed: Bool = true, loop: any SessionLoop,
         logger: Logger, log: LogKeeper? = nil, act: @escaping Act, part: @escaping Part
@@ -49,7 +42,7 @@ package actor RequestExecutor {
         self.part = part
     }
 
-    /// Returns at once: what is to be done takes seconds, and the next event must not wait for it.
+    /// Returns at once: commands take seconds, and the next event must not wait.
     package func handle(_ event: CloudEvent) {
         switch event {
         case .command(let command): handle(command)
@@ -77,7 +70,7 @@ package actor RequestExecutor {
         do throws(SyncFailure) {
             isGranted = try await link.claim(command, session: keeper.identity.session)
         } catch {
-            // It may have been granted. Nobody does it then, and the cloud says that nothing is known of it.
+            // The claim may have been granted. Nobody acts then, and the cloud reports an unknown outcome.
             return logger.notice(
                 "a command from another host is not done: the cloud did not answer",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
@@ -131,7 +124,7 @@ package actor RequestExecutor {
         do {
             try await link.answer(question, with: try await part(question))
         } catch {
-            // Whoever asked is told that this host did not answer.
+            // The cloud tells the asking host that this one did not answer.
             logger.notice(
                 "another host's question about a meter's log is not answered",
                 metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])

@@ -1,21 +1,20 @@
 package import Domain
 
-/// A reading of a meter, from this host's own session or from the host that has the meter.
+/// Reading from this host's own session or from another holder.
 package struct WatchedReading: Sendable {
-    /// Where it was measured, if not here.
     package struct Origin: Hashable, Sendable {
         package var holder: String
         package var token: FencingToken
-        /// The meter's model, as far as that host knows.
+        /// Meter's model, as far as the holder knows it.
         package var model: String?
     }
 
-    /// By this host's calendar.
+    /// Time by this host's calendar.
     package var wallTime: WallTime
     package var reading: Reading
-    /// Nil for one measurement.
+    /// Spread; nil for one measurement.
     package var spread: ReadingSpread?
     package var origin: Origin?
-    /// Measurements lost before this one, on their way here.
+    /// Number of measurements lost in transit before this one.
     package var missed = 0
 }

@@ -1,13 +1,12 @@
 package import Domain
 package import GatewayAPI
 
-/// The meters of the whole zone, as this host's people see them: its own, and those that other hosts have, with what
-/// those measure (Docs/Relay.md).
+/// Meters of the whole zone, for this host's users: its own, and other hosts' meters with their readings
+/// (Docs/Relay.md).
 ///
-/// The broker and the metrics are told of this host's own meters alone (`MeterDirectory.status`), so that no meter is
-/// told twice.
+/// MQTT and metrics report only this host's own meters (`MeterDirectory.status`), so that each meter is reported once.
 package actor ZoneMeters {
-    /// How long a status waits for the first reading of a meter that nobody here watched before.
+    /// Time that a status waits for the first reading of a newly watched meter.
     package static let patience = Duration.seconds(1)
 
     private let directory: MeterDirectory
@@ -15,13 +14,9 @@ package actor ZoneMeters {
     private let keeper: @Sendable () async -> LeaseKeeper?
     private let relay: @Sendable () async -> RelayWatcher?
     private let commander: @Sendable () async -> RelayCommander?
-    /// Names that people gave to meters, and of which version of the settings they are.
     private var names: (version: UInt64, of: [String: String])?
 
-    /// - Parameters:
-    ///   - keeper: the present membership's, if this host belongs to a cloud.
-    ///   - relay: the same.
-    ///   - commander: the same.
+    /// The closures return parts of the current membership; nil without a cloud.
     package init(
         directory: MeterDirectory, settings: SettingsService? = nil,
         keeper: @escaping @Sendable () async -> LeaseKeeper? = { nil },
@@ -35,14 +30,14 @@ package actor ZoneMeters {
         self.commander = commander
     }
 
-    /// This host's meters first, then those that are known here only from other hosts.
+    /// Returns this host's meters first, then those known only from other hosts.
     ///
-    /// - Parameter patience: how long to wait for readings of meters that nobody here watched before.
+    /// - Parameter patience: time to wait for readings of newly watched meters.
     package func status(within patience: Duration = ZoneMeters.patience) async -> [MeterStatus] {
         await complete(await directory.status(), hasForeign: true, within: patience)
     }
 
-    /// The marked meters of this host, or all meters of the zone, for the live feed alone (`MeterDirectory.takeStatus`).
+    /// Returns this host's marked meters, or all of the zone, for the live feed alone (`MeterDirectory.takeStatus`).
     package func takeStatus(ofAll isAll: Bool) async -> [MeterStatus] {
         let own = await directory.takeStatus(ofAll: isAll)
         return own.isEmpty && !isAll ? [] : await complete(own, hasForeign: isAll, within: .zero)
@@ -60,9 +55,7 @@ package actor ZoneMeters {
         return await withReadings(all, leases, within: patience)
     }
 
-    /// One meter of the zone.
-    ///
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`.
+    /// Returns the status of one meter. Throws `noSuchMeter` or `ambiguousMeter`.
     package func status(of reference: String) async throws(GatewayError) -> MeterStatus {
         guard let keeper = await keeper() else { return try await directory.session(reference).status() }
         let (id, session) = try await meter(reference)
@@ -77,10 +70,9 @@ package actor ZoneMeters {
         return await withReadings([status], leases, within: Self.patience)[0]
     }
 
-    /// The readings of a meter of the zone, from wherever it is.
+    /// Returns a meter's readings from wherever it is; with `wantsAll`, every reading instead of folded ones.
     ///
-    /// - Parameter wantsAll: every reading, even of a meter whose readings are folded otherwise.
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` if the holder does not share.
     package func readings(
         of reference: String, wantsAll: Bool = false
     ) async throws(GatewayError) -> MeterReadings {
@@ -108,17 +100,17 @@ package actor ZoneMeters {
                 isOver: { [directory] in await directory.isShuttingDown }, pause: { await relay.pause(.seconds(1)) }))
     }
 
-    /// Has the host that has a meter do something with it.
+    /// Has the holder of a meter perform an action.
     ///
-    /// - Returns: which host did it, and what its own API answers; nil where it is for this host to do.
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` in the holder's words, or where it was not done; `timedOut`
-    ///   where nobody knows.
+    /// - Returns: the holder and its API's answer; nil if this host must act itself.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` by the holder, or if nothing was done; `timedOut` if the
+    ///   outcome is unknown.
     package func order(
         _ action: RelayAction, of reference: String
     ) async throws(GatewayError) -> (holder: String, result: String?)? {
         guard let commander = await commander() else { return nil }
         let (id, session) = try await meter(reference)
-        // A link of this host's own, beside the holder's: then people mean that one.
+        // If this host has a link beside the holder's, users mean that one.
         if await session?.isLinked == true { return nil }
         return try await commander.order(action, of: id, named: reference)
     }
@@ -128,7 +120,6 @@ package actor ZoneMeters {
         return (id, directory.meters.session(of: id))
     }
 
-    /// The row of a meter that this host has never met.
     private func row(of lease: WhoEntry, name: String?, _ keeper: LeaseKeeper) async -> MeterStatus {
         let id = MeterID(lease.meter)
         var status = MeterStatus(
@@ -139,7 +130,6 @@ package actor ZoneMeters {
         return status
     }
 
-    /// Completes rows of meters that other hosts have with what those measure.
     private func withReadings(
         _ meters: [MeterStatus], _ leases: [WhoEntry], within patience: Duration
     ) async -> [MeterStatus] {
@@ -169,7 +159,6 @@ package actor ZoneMeters {
         guard let settings else { return [:] }
         let version = await settings.refreshVersion
         if let names, names.version == version { return names.of }
-        // A store that cannot be read is reported elsewhere.
         guard let meters = try? await settings.meters() else { return names?.of ?? [:] }
         let read = Dictionary(
             meters.compactMap { meter in meter.name.map { (meter.id.description, $0) } },

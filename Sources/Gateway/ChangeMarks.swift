@@ -1,18 +1,16 @@
 import Synchronization
 
-/// Marks of what may have changed since the live feed last looked. Each write to something that a page shows sets one.
-///
-/// A mark costs a lock. Only the first one after a look wakes the feed.
+/// Marks of possible changes since the live feed last looked. A mark costs a lock; only the first one after a look
+/// wakes the feed.
 package final class ChangeMarks: Sendable {
     package struct Parts: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Some sessions: each has a mark of its own (`MeterStates.mark`).
+        /// Some sessions; each has its own mark (`MeterStates.mark`).
         package static let sessions = Parts(rawValue: 1)
-        /// Leases, readings of other hosts' meters, and which meters there are.
+        /// Leases, readings of other hosts' meters, and the list of meters.
         package static let zone = Parts(rawValue: 2)
-        /// Adapters, store, cloud, sync, settings and alerts.
         package static let host = Parts(rawValue: 4)
     }
 
@@ -25,7 +23,7 @@ package final class ChangeMarks: Sendable {
 
     package init() {}
 
-    /// Marks parts as changed. To be called after the change, or within the same job of an actor.
+    /// Marks parts as changed. Call after the change, or within the same job of an actor.
     package func mark(_ parts: Parts) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard !state.parts.isSuperset(of: parts) else { return nil }
@@ -35,12 +33,9 @@ package final class ChangeMarks: Sendable {
         wake?()
     }
 
-    /// Nothing is marked.
     package var isEmpty: Bool { state.withLock { $0.parts.isEmpty } }
 
-    /// Returns the marked parts, and removes their marks.
-    ///
-    /// - Parameter wake: called at the next mark; nil if nobody looks.
+    /// Returns the marked parts and removes the marks. `wake` is called at the next mark; nil if nobody looks.
     @discardableResult
     package func take(waking wake: (@Sendable () -> Void)?) -> Parts {
         state.withLock { state in

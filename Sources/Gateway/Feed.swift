@@ -1,19 +1,19 @@
 import Synchronization
 
-/// Hands values to whoever listens, each listener with a bounded buffer of its own.
+/// Distributes values to listeners, each with its own bounded buffer.
 ///
-/// A listener that is too slow loses the oldest values and is told how many (`Item.missed`); nobody else slows down.
-/// With no listener, yielding costs two locks.
+/// A slow listener loses the oldest values and learns how many (`Item.missed`); others are not affected. Without
+/// listeners, yielding costs two locks.
 package final class Feed<Value: Sendable>: Sendable {
     package struct Item: Sendable {
         package var value: Value
-        /// Values this listener lost just before this one.
+        /// Number of values lost just before this one.
         package var missed: Int
     }
 
     fileprivate struct Numbered: Sendable {
         var value: Value
-        /// Counts all values of the feed, so that a gap shows what was lost.
+        /// Sequence number in the feed; a gap shows lost values.
         var number: UInt64
     }
 
@@ -23,10 +23,10 @@ package final class Feed<Value: Sendable>: Sendable {
         var isFinished = false
     }
 
-    /// The number that the next value gets. Locked until every listener has it, so that all get them in the same order.
+    /// Locked until every listener has the value, so that all get values in the same order.
     private let nextNumber = Mutex<UInt64>(0)
-    /// Never locked while a listener is told something: who leaves locks it with its task locked, and being told locks the
-    /// task (`withTaskCancellationHandler`, "Cancellation handlers and locks"). Locked after `nextNumber`.
+    /// Locked after `nextNumber`. Never resume a listener under this lock: cancellation already holds the task lock
+    /// (`withTaskCancellationHandler`, "Cancellation handlers and locks").
     private let state = Mutex(State())
 
     package init() {}
@@ -41,7 +41,7 @@ package final class Feed<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter buffer: how many values may wait for this listener.
+    /// - Parameter buffer: number of values that may wait for this listener.
     package func subscribe(buffer: Int = 256) -> Subscription {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Numbered.self, bufferingPolicy: .bufferingNewest(buffer))
@@ -62,7 +62,6 @@ package final class Feed<Value: Sendable>: Sendable {
         return Subscription(stream: stream, first: first)
     }
 
-    /// Ends every listener's stream, and of those to come.
     package func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true
@@ -72,17 +71,15 @@ package final class Feed<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// One listener's values, for one loop over them. Letting go of it, or cancelling the loop, ends it.
+    /// Values of one listener, for one loop. Releasing it or cancelling the loop ends it.
     package struct Subscription: AsyncSequence, Sendable {
         fileprivate let stream: AsyncStream<Numbered>
-        /// The number of the first value that is this listener's.
         fileprivate let first: UInt64
 
         package func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), expected: first) }
 
         package struct Iterator: AsyncIteratorProtocol {
             fileprivate var base: AsyncStream<Numbered>.Iterator
-            /// The number that comes next where nothing is lost.
             fileprivate var expected: UInt64
 
             package mutating func next() async -> Item? {

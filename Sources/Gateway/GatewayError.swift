@@ -1,10 +1,10 @@
 import Domain
 package import GatewayAPI
 
-/// Why the gateway did not do what a person asked. Travels to the command line as it is.
+/// Why the gateway did not do what a user asked.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: ErrorCode
-    /// What failed, with which value.
+    /// What failed, with the value.
     package var message: String
     /// What to do next.
     package var next: String
@@ -21,16 +21,15 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension GatewayError {
-    /// The same in the words of who asked: what they called the meter is what it is called, in commands to copy too.
+    /// Replaces the meter's id by the name that the user typed, also in commands to copy.
     ///
-    /// - Parameter reference: as it was typed. The path of a port names a meter to `connect` alone, so it stays its id.
+    /// - Parameter reference: typed name. A port's path names a meter to `connect` alone, so the id stays then.
     func calling(_ id: MeterID, _ reference: String) -> GatewayError {
         guard !reference.hasPrefix("/") else { return self }
         return GatewayError(
             code, message.replacing("\(id)", with: reference), next: next.replacing("\(id)", with: reference.shellWord))
     }
 
-    /// The store's own words, passed on.
     package init(_ error: any Error, doing what: String) {
         switch error {
         case let known as GatewayError: self = known

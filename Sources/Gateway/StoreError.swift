@@ -1,19 +1,19 @@
-/// Why the store did not do what it was asked. Part of the repository ports, so that every store says it in one way.
+/// Why the store failed. Part of the repository ports, so all stores report errors alike.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// Another program, or another `meterd`, has it.
+        /// Another program, or another `meterd`, has locked the file.
         case locked
         case readOnly = "read-only"
-        /// The file is damaged. It is left as it is.
+        /// The file is damaged and stays unchanged.
         case damaged
-        /// A newer version of this program wrote it. It is left as it is.
+        /// A newer version of this program wrote the file, which stays unchanged.
         case newerVersion = "newer-version"
         case diskFull = "disk-full"
         case system
     }
 
     package var code: Code
-    /// What failed, with which file, and what to do.
+    /// What failed, with the file, and what to do.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

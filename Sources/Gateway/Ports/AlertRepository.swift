@@ -1,21 +1,18 @@
 package import Domain
 
-/// Keeps the rules of this host, how they stand, and the notices that are on their way.
+/// Stores this host's alert rules and pending notices.
 package protocol AlertRepository: Sendable {
-    /// All rules, in the order of their ids. One that only a newer version understands is left out and stays.
+    /// Returns all rules in the order of their ids. Leaves out, but keeps, rules that only a newer version understands.
     func alerts() async throws -> [StoredAlert]
     /// Adds a rule under an id that no rule of this host ever had.
     func addAlert(_ pattern: AlertPattern, of meter: MeterID, name: String?, notify: [String]) async throws -> AlertRule
-    /// Writes how rules stand, and which notices are on their way or no longer: all of it or nothing. A notice of a rule
-    /// that is gone is left out.
+    /// Writes all changes or none. Leaves out notices of deleted rules.
     func keepAlerts(_ changes: AlertChanges) async throws
-    /// From now on the rules are the other meter's.
     func moveAlerts(from meter: MeterID, to other: MeterID) async throws
-    /// Deletes rules with their notices. Harmless for those that are not there.
+    /// Deletes rules with their notices; ignores missing ones.
     func deleteAlerts(_ ids: [AlertID]) async throws
-    /// Notices on their way, in the order of their numbers.
     func alertNotices() async throws -> [AlertOutbox.Entry]
-    /// The greatest number that a notice of this host ever had; 0 before the first.
+    /// Returns the greatest number that a notice ever had; 0 before the first.
     func lastAlertNotice() async throws -> Int64
 }
 
@@ -32,7 +29,7 @@ package struct StoredAlert: Hashable, Sendable {
 package struct AlertChanges: Hashable, Sendable {
     package var standings: [AlertID: AlertStanding]
     package var sending: [AlertOutbox.Entry]
-    /// The numbers of notices that are delivered or given up.
+    /// Numbers of notices delivered or given up.
     package var ended: [Int64]
 
     package init(

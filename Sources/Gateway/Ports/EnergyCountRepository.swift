@@ -1,10 +1,8 @@
 package import Domain
 
-/// Keeps what was counted for the meters. It is written together with their readings
-/// (`SampleRepository.append`).
+/// Stores energy counts. `SampleRepository.append` writes them together with readings.
 package protocol EnergyCountRepository: Sendable {
-    /// What was counted of each meter.
     func energyCounts() async throws -> [MeterID: EnergyCount]
-    /// Writes a person's wish: what is counted of the meter from now on, in place of what was. Nil deletes it.
+    /// Replaces a meter's count as a user wishes; nil deletes it.
     func keepEnergyCount(_ count: EnergyCount?, of meter: MeterID) async throws
 }

@@ -3,64 +3,55 @@ package import GatewayAPI
 
 /// Decides whether a session may open and use a link to its meter. A session without a gate asks nobody.
 ///
-/// To be used only on the loop, like a channel, and answers there, perhaps before a call has returned. A permission
-/// belongs to one attempt and the link that results from it; from the moment it is given until `channelClosed`, the
-/// gate treats the channel as open.
+/// Use only on the loop; the gate answers there, perhaps before a call returns. A permission covers one attempt and the
+/// resulting link. Until `channelClosed`, the gate treats the channel as open.
 package protocol LinkGate: Sendable {
-    /// From now on `tell` hears the verdicts on this meter. If it is nil, nobody does, and any permission ends.
+    /// From now on `tell` receives the verdicts on this meter. Nil ends any permission.
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?)
-    /// Asks for permission for an attempt or, with `isUp`, to keep a link that is there already.
+    /// Requests permission for an attempt or, with `isUp`, to keep an existing link.
     func ask(for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool)
-    /// The permitted link is up.
     func linkUp(_ meter: MeterID)
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
-    /// Nobody wants the meter any more. Called after the channel is closed; harmless at any time.
+    /// Withdraws the request. Called after the channel is closed; harmless at any time.
     func cancel(_ meter: MeterID)
-    /// Returns once the meter's lease that this host is giving back is free for others. Takes a few seconds at most.
-    /// May be called from anywhere.
+    /// Returns once a lease that this host is releasing is free for others, after a few seconds at most. Callable from
+    /// anywhere.
     func givenBack(_ meter: MeterID) async
-    /// What this host may do in its zone. One that may only look gets no lease, and uses a meter without one where the
-    /// zone allows that and no other host has it.
+    /// Role of this host. A read-only host gets no lease, and uses a free meter without one if the zone allows that.
     var role: HostRole { get }
-    /// The state of the lease, to show to people.
     func lease(of meter: MeterID) -> LeaseStatus
-    /// How long to look for a granted meter that is not heard here: the former holder may learn of the grant only at
-    /// its next heartbeat.
+    /// Returns how long to look for a granted meter: the former holder may learn of the grant only at its next
+    /// heartbeat.
     func searchTime(for meter: MeterID) -> Duration
-    /// Asks the authority who has what, so that `lease(of:)` is up to date. Takes a few seconds at most. May be called
-    /// from anywhere.
+    /// Updates `lease(of:)` from the authority within a few seconds. Callable from anywhere.
     ///
-    /// - Returns: what other hosts have or wait for.
+    /// - Returns: leases and queues of other hosts.
     func look() async -> [MeterID: LeaseStatus]
 }
 
-/// What the gate says to a session.
 package enum LinkVerdict: Hashable, Sendable {
-    /// Open a link, or keep the present one. Replaces an earlier permission.
+    /// Open a link or keep the current one. Replaces an earlier permission.
     case permitted(LinkPermission)
-    /// Not now. The request stands, and is granted when it can be.
+    /// Not now. The request stands, and is granted when possible.
     case refused(LinkRefusal)
-    /// Not now, and not before this host has another token or the zone another policy: it may only look, and the zone is
-    /// `strict`.
+    /// Not before the token or the zone's policy changes: this host is read-only, and the zone `strict`.
     case barred
-    /// Close the channel now, then call `channelClosed`. The text is the cause, for people.
+    /// Close the channel now, then call `channelClosed`. The text is the cause for users.
     case withdrawn(String)
 }
 
 package enum LinkPermission: Hashable, Sendable {
-    /// Permitted with a lease and its times. Under `strict` nothing is sent to the meter after the hard stop, whatever
-    /// else is said or not.
+    /// With a lease and its times. Under `strict`, the session sends nothing after the hard stop, whatever happens.
     case leased(LeasePermit)
-    /// Permitted without a lease: who else uses the meter is unknown.
+    /// Without a lease. Other users of the meter are unknown.
     case unleased
 }
 
-/// Why a link was refused, and who has the meter instead.
 package struct LinkRefusal: Hashable, Sendable {
     package var reason: LeaseAnswer.Refusal.Reason
-    /// The name of the holder's host, if known.
+    /// Name of the holder's host, if known.
     package var holder: String?
-    /// The time until the holder's lease expires, if known.
+    /// Time until the holder's lease expires, if known.
     package var remaining: Duration?
 
     package init(reason: LeaseAnswer.Refusal.Reason, holder: String?, remaining: Duration?) {

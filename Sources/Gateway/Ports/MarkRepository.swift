@@ -1,11 +1,10 @@
 package import Domain
 
-/// Keeps marks that stay on this host. Those that all hosts see are records (`SettingsRepository`).
+/// Stores marks of this host only. Shared marks are records (`SettingsRepository`).
 package protocol MarkRepository: Sendable {
-    /// All of them, in no particular order.
     func localMarks() async throws -> [Mark]
-    /// Inserts a mark, or replaces the one with its id. Of each meter the `countMax` that begin last are kept.
+    /// Inserts or replaces a mark. Keeps the `countMax` marks of each meter that begin last.
     func keepLocal(_ mark: Mark, countMax: Int) async throws
-    /// Deletes marks; all of them or none. Harmless for those that are not there.
+    /// Deletes marks, all or none; ignores missing ones.
     func deleteLocal(_ marks: [RecordingID]) async throws
 }

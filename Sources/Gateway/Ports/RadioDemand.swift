@@ -1,13 +1,11 @@
 package import Domain
 
-/// What the meters of this host need from its radios now.
 package struct RadioDemand: Hashable, Sendable {
-    /// Number of meters that are wanted and have no link, by the radio over which they may be heard. A meter may count
-    /// for both radios.
+    /// Number of wanted meters without a link, by radio. A meter may count for both radios.
     package var missing: [LinkAddress.Transport: Int]
-    /// A wanted meter is in use by another host, so that it is not heard until that host lets go.
+    /// Whether another host uses a wanted meter, which this host then cannot hear.
     package var hasDistant: Bool
-    /// Adapters over which a meter sends something many times a second.
+    /// Adapters over which a meter sends several times a second.
     package var streaming: Set<MACAddress>
 
     package init(

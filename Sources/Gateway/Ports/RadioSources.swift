@@ -1,11 +1,9 @@
 package import Domain
 package import GatewayAPI
 
-/// Several kinds of radios as one: those of this machine, and those elsewhere that serve it.
 package struct RadioSources: RadioSource {
     private let sources: [any RadioSource]
 
-    /// - Returns: nil for no radios at all.
     package init?(_ sources: [any RadioSource]) {
         guard !sources.isEmpty else { return nil }
         self.sources = sources

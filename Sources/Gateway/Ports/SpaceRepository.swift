@@ -1,12 +1,11 @@
-/// Tells what fills the file that readings share with everything else.
+/// Reports what fills the file that readings share with other data.
 package protocol SpaceRepository: Sendable {
-    /// - Returns: nil if the file, including its readings, fits into `maxBytes`.
+    /// Returns nil if the file, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> StoreCrowding?
 }
 
-/// The file is larger than allowed, although as many readings were deleted as may be.
+/// Excess size of the file after every reading was deleted that may be.
 package struct StoreCrowding: Hashable, Sendable {
-    /// The largest part of the file besides readings, and its size.
     package var part: String
     package var partBytes: Int64
     package var usedBytes: Int64

@@ -1,11 +1,10 @@
 package import Domain
 import Synchronization
 
-/// What a service keeps of one meter in memory, for example its sample buffer (`Meters`).
+/// In-memory part of a service for one meter, such as its sample buffer (`Meters`).
 package protocol MeterPart: AnyObject, Sendable {
-    /// Whether the part has to stay although no session uses the meter. Called under a lock: may not call `Meters`.
+    /// Whether the part must stay without a session. Called under a lock: may not call `Meters`.
     var isNeeded: Bool { get }
-    /// The meter's session has ended.
     func sessionEnded()
 }
 
@@ -14,14 +13,13 @@ extension MeterPart {
     package func sessionEnded() {}
 }
 
-/// A service that keeps something of meters, in memory or on disk. The directory tells all of them what becomes of a meter.
+/// Service that keeps data of meters, in memory or on disk.
 package protocol MeterKeeping: Sendable {
-    /// Deletes what is kept of a meter that a person forgets.
+    /// Deletes the data of a meter that a user forgets. Returns the number of deleted readings.
     ///
-    /// - Parameter isDropped: whether the person wants the readings deleted too.
-    /// - Returns: number of deleted readings.
+    /// - Parameter isDropped: whether to delete the readings too.
     func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int
-    /// An id turned out to be another id of `meter`, which takes over what is kept of it.
+    /// Moves the data of `alias`, which turned out to be another id of `meter`.
     func merge(_ alias: MeterID, into meter: MeterID) async throws
 }
 
@@ -29,22 +27,18 @@ extension MeterKeeping {
     package func merge(_ alias: MeterID, into meter: MeterID) async throws {}
 }
 
-/// This host's meters, and those of which a service keeps something although they are not here.
+/// Meters of this host, and others for which a service keeps data.
 ///
-/// Services keep no maps of meters: each puts its part into the meter and walks over the parts of its type. A meter stays
-/// while a session uses it or one of its parts is needed.
+/// Each service puts one part into each meter, and iterates over the parts of its type. A meter stays while a session
+/// uses it or a part is needed.
 package final class Meters: Sendable {
-    /// Everything that is in memory of one meter.
     private struct Meter {
         var session: DeviceSession?
         /// At most one of each type.
         var parts: [ObjectIdentifier: any MeterPart] = [:]
-        /// A session uses the meter, or is about to.
         var isUsed = false
-        /// Number of `use` calls under way.
         var users = 0
 
-        /// The part of a type, made if it is missing.
         mutating func part<Part: MeterPart>(_ make: () -> Part) -> Part {
             if let part = parts[ObjectIdentifier(Part.self)] as? Part { return part }
             let part = make()
@@ -59,9 +53,7 @@ package final class Meters: Sendable {
 
     // MARK: Parts
 
-    /// The part of a meter that a session uses until `end`.
-    ///
-    /// - Parameter make: called under a lock: may not call `Meters`.
+    /// Returns the part that a session uses until `end`. `make` is called under a lock: may not call `Meters`.
     func take<Part: MeterPart>(_ id: MeterID, _ make: () -> Part) -> Part {
         state.withLock { meters in
             meters[id, default: Meter()].isUsed = true
@@ -69,7 +61,7 @@ package final class Meters: Sendable {
         }
     }
 
-    /// Changes the part of a meter, which afterwards stays as long as it is needed.
+    /// Changes a part, which then stays as long as it is needed.
     func use<Part: MeterPart, Result>(
         _ id: MeterID, _ make: () -> Part, _ body: (Part) throws -> Result
     ) rethrows -> Result {
@@ -84,12 +76,11 @@ package final class Meters: Sendable {
         return try body(part)
     }
 
-    /// The part of a meter, nil if there is none.
     func part<Part: MeterPart>(_: Part.Type = Part.self, of id: MeterID) -> Part? {
         state.withLock { $0[id]?.parts[ObjectIdentifier(Part.self)] as? Part }
     }
 
-    /// All parts of a type, in no particular order.
+    /// Returns all parts of a type, in no particular order.
     func parts<Part: MeterPart>(_: Part.Type = Part.self, usedOnly: Bool = false) -> [Part] {
         state.withLock { meters in
             meters.values.compactMap { meter in
@@ -98,7 +89,6 @@ package final class Meters: Sendable {
         }
     }
 
-    /// Drops a meter of which nothing is needed.
     func dropUnneeded(_ id: MeterID) {
         state.withLock { meters in
             guard let meter = meters[id], !meter.isUsed, meter.users == 0,
@@ -110,17 +100,16 @@ package final class Meters: Sendable {
 
     // MARK: Sessions
 
-    /// The meters that a session uses, in the order of their ids.
+    /// Meters with a session, in the order of their ids.
     package var used: [MeterID] { state.withLock { $0.filter(\.value.isUsed).keys.sorted() } }
 
-    /// Those, and the meters of which something is kept although no session uses them.
+    /// Meters with a session, or with data that a service keeps.
     package var all: [MeterID] { state.withLock { $0.keys.sorted() } }
 
     func session(of id: MeterID) -> DeviceSession? { state.withLock { $0[id]?.session } }
 
     func begin(_ session: DeviceSession) { state.withLock { $0[session.id, default: Meter()].session = session } }
 
-    /// A meter's session has ended.
     func end(_ id: MeterID) {
         let parts = state.withLock { meters in
             meters[id]?.session = nil

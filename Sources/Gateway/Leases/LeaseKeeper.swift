@@ -136,7 +136,7 @@ package actor LeaseKeeper {
 
     // MARK: Closing
 
-    /// Releases all leases. Sessions that still have a channel are told to close it.
+    /// Releases all leases, and tells sessions that still have a channel to close it.
     ///
     /// - Parameter patience: time to wait for the cloud. A lease that was not released is free for others once it
     ///   expires, and for this host's next run at once.

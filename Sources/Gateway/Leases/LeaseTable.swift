@@ -188,7 +188,7 @@ final class LeaseTable {
         }
     }
 
-    /// Drops a meter's entry without a session, a call under way and a known token. A late grant must be released, and
+    /// Drops an entry that has no session, no call under way and no known token. A late grant must be released, and
     /// tokens matter as long as meterd runs.
     func forgetUnused(_ meter: MeterID) {
         guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,

@@ -4,7 +4,7 @@ package protocol SpaceRepository: Sendable {
     func crowding(maxBytes: Int64) async throws -> StoreCrowding?
 }
 
-/// Excess size of the file after every reading was deleted that may be.
+/// Excess size of a file after all deletable readings are gone.
 package struct StoreCrowding: Hashable, Sendable {
     package var part: String
     package var partBytes: Int64

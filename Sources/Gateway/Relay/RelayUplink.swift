@@ -149,7 +149,7 @@ package actor RelayUplink {
         }
     }
 
-    /// Returns the token of this host's current lease.
+    /// Returns the token of this host's current lease; nil if another host has the meter.
     private func token(_ leased: MeterID) -> FencingToken? {
         guard let held = held(leased), held.meter == sendings[leased]?.source.meter else { return nil }
         return held.token

@@ -63,7 +63,7 @@ struct AlertRoutesTests {
 
         #expect(unknown.error?.code == .badRequest)
         #expect(unknown.error?.next == "did you mean current?")
-        #expect(nobody.error?.message == "nothing is called [notify.fax]")
+        #expect(nobody.error?.message == "meterd.toml has no [notify.fax]")
         #expect(number.status == 400)
         #expect(stranger.error?.code == .noSuchMeter)
         #expect(try await request(.get, "/v1/alerts").decode(AlertsBody.self).alerts.isEmpty)

@@ -211,7 +211,7 @@ struct ImportRoutesTests {
         let answer = try await send(table(5000), storeBytesMax: 1000)
 
         #expect(answer.status == 409)
-        #expect(answer.error?.message.contains("a quarter of what the store may take") == true)
+        #expect(answer.error?.message.contains("a quarter of the store's limit") == true)
         #expect(try await bench.store.importStretches().isEmpty)
     }
 

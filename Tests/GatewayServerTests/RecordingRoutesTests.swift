@@ -110,7 +110,7 @@ struct RecordingRoutesTests {
         (#"{"until":"voltage < 3V","start_above":"5"}"#, ""), (#"{"start_above":"1"}"#, "are of a battery test"),
         (#"{"until":"voltage < 3V","start_above":"lots"}"#, "\"lots\" is not a current"),
         (#"{"until":"voltage < 3V","start_above":"-1A"}"#, "\"-1A\" is not a current"),
-        (#"{"until":"voltage < 3V","notify":["phone"]}"#, "nothing is called [notify.phone]"),
+        (#"{"until":"voltage < 3V","notify":["phone"]}"#, "meterd.toml has no [notify.phone]"),
         (#"{"notify":["phone"]}"#, "are of a battery test"),
     ])
     func test_thatCannotBe_isRefused_withTheReason(body: String, reason: String) async throws {

@@ -109,7 +109,7 @@ struct StretchRoutesTests {
         let again = try await request(.post, ServerBench.meter("/recordings"), asked)
 
         #expect(again.status == 409)
-        #expect(again.text.contains("begins at that moment"))
+        #expect(again.text.contains("begins at the same moment"))
     }
 
     @Test(arguments: [
@@ -129,7 +129,7 @@ struct StretchRoutesTests {
             .post, ServerBench.meter("/recordings"), #"{"from":"2020-01-01T00:00:00Z","to":"2020-01-02T00:00:00Z"}"#)
 
         #expect(answer.status == 409)
-        #expect(answer.text.contains("no reading of"))
+        #expect(answer.text.contains("no readings of"))
     }
 
     @Test func export_isWhole_overPages_asCSVWithAFileName() async throws {

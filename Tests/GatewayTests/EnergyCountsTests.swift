@@ -257,7 +257,7 @@ struct EnergyCountsTests {
             return true
         }
 
-        #expect(failure?.message.contains("would not after a restart") == true)
+        #expect(failure?.message.contains("a restart would undo that") == true)
         #expect(try await bench.status(of: id).counted?.energy_Wh == 0)
         host.access.failWrites(with: nil)
         await leave(bench)

@@ -211,7 +211,7 @@ struct LoadServiceTests {
             try await pass(.seconds(30))
             #expect(try await daemon.bench.status().told?.details["queries"] == .text("no answer"))
             let error = await #expect(throws: GatewayError.self) { try await start(daemon, plan) }
-            #expect(error?.message == "\(MeterID.um) does not say whether it is on, so it is not switched on")
+            #expect(error?.message == "\(MeterID.um) does not report whether it is on, so meterd does not switch it on")
             #expect(try await daemon.recordings.recordings().isEmpty)
         }
     }
@@ -272,8 +272,7 @@ struct LoadServiceTests {
             _ = try await start(first, plan)
             try await pass(.seconds(5))
         }
-        let said = host.log.entries(
-            saying: "the load of a battery test stays on, down to its own cut-off; the next start takes it up")
+        let said = host.log.entries(saying: "load stays on until its own cut-off")
         #expect(said.count == 1 && said.first?.values["load"] == plan.words)
         // Nothing was written that switches it off.
         #expect(host.links.writes(to: .port).last { $0.bytes.starts(with: [0xB1, 0xB2, 0x01]) }?.bytes[3] == 1)

@@ -175,7 +175,7 @@ struct RetentionCalendarTests {
         let calendar = calendar()
         for _ in 0..<3 { _ = try await calendar.today() }
 
-        #expect(log.entries.count { $0.message.hasPrefix("nothing confirms the calendar") } == 1)
+        #expect(log.entries.count { $0.message.hasPrefix("clock not confirmed") } == 1)
     }
 }
 

@@ -114,7 +114,7 @@ struct SampleRecorderTests {
         await running
         #expect(recorder.status(path: "") == StoreStatus(path: "", unsaved: 0, saved: 4, dropped: 0, error: nil))
         #expect(store.savedVoltages == [1, 2, 3, 4])
-        #expect(log.entries(saying: "the store takes readings again").count == 1)
+        #expect(log.entries(saying: "readings stored again").count == 1)
         #expect(loop.pendingTimers == 0)
     }
 
@@ -170,7 +170,7 @@ struct SampleRecorderTests {
 
         #expect(store.savedVoltages == [1, 2, 3])
         #expect(loop.pendingTimers == 0)
-        #expect(log.entries(saying: "readings lost: the store took none at the end").isEmpty)
+        #expect(log.entries(saying: "readings lost").isEmpty)
     }
 
     @Test func finish_tellsTheLoss_whenTheStoreTakesNothing() async throws {
@@ -181,7 +181,7 @@ struct SampleRecorderTests {
 
         await recorder.run()
 
-        let told = log.entries(saying: "readings lost: the store took none at the end")
+        let told = log.entries(saying: "readings lost")
         #expect(told.map { $0.values["readings"] } == ["3"])
     }
 
@@ -225,7 +225,7 @@ struct SampleRecorderTests {
                 .expired(.second, before: today + .seconds(-2000)),
                 .expired(.minute, before: today + .seconds(-30_000)),
             ])
-        #expect(log.entries(saying: "old readings made coarser").map { $0.values["readings"] } == ["7"])
+        #expect(log.entries(saying: "old readings compacted").map { $0.values["readings"] } == ["7"])
     }
 
     /// Nothing follows it, so that it is whole.
@@ -278,13 +278,13 @@ struct SampleRecorderTests {
         recorder.finish()
         await running
 
-        let begin = log.entries(saying: "the store is larger than it may be")
+        let begin = log.entries(saying: "store exceeds its size limit")
         #expect(begin.map(\.level) == [.warning])
         #expect(
             begin.first?.values["cause"]
                 == "settings take 57.0 MB of the 60.0 MB in use, where max-megabytes allows 16.0 MB; readings keep half of that"
         )
-        #expect(log.entries(saying: "the store is no larger than it may be again").count == 1)
+        #expect(log.entries(saying: "store is within its size limit again").count == 1)
     }
 }
 

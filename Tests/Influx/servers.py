@@ -188,10 +188,10 @@ enabled = false
         self.ask("GRANT WRITE ON other TO meterd")
         bench.write(f"{self.url}/write?db=other&u=admin&p=admin", 'meter power_W="much"')
         bench.send_to(self.url, self.place.replace("home", "other"))
-        status = wait("points are not wanted", lambda: bench.status["rejected"] and bench.status)
+        status = wait("points are rejected", lambda: bench.status["rejected"] and bench.status)
         expect(f"{status}", "field type conflict" in status["rejection"] and status["error"] is None)
         expect("another database does not begin anew", status["rejected"] + status["sent"] >= bench.stored_count)
-        said = bench.meterd.log.count("points are not wanted")
+        said = bench.meterd.log.count("points rejected")
         expect(f"it is {said} times in the log", said == 1)
         expect("doctor has no word of it", "were rejected" in bench.doctor("were rejected"))
         return f"{status['rejected']} points that are not wanted: {status['rejection']}"

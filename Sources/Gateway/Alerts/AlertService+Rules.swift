@@ -53,8 +53,8 @@ extension AlertService {
         try check(notify: notify)
         guard state.withLock({ $0.rules.count }) < Self.rulesMax else {
             throw GatewayError(
-                .refused, "this host has \(Self.rulesMax) alerts, and takes no more",
-                next: "meterctl alert list shows them; remove one")
+                .refused, "this host has \(Self.rulesMax) alerts, the maximum",
+                next: "remove one; meterctl alert list shows them")
         }
         let rule: AlertRule
         do {
@@ -91,13 +91,13 @@ extension AlertService {
         let known = notifier.targets.map(\.name)
         guard notify.count <= Self.notifyMax, Set(notify).count == notify.count else {
             throw GatewayError(
-                .badRequest, "the alert tells \(notify.count)",
-                next: "it takes \(Self.notifyMax) different names at most")
+                .badRequest, "\(notify.count) notification targets are too many, or one is repeated",
+                next: "give at most \(Self.notifyMax) different names")
         }
         guard let unknown = notify.first(where: { !known.contains($0) }) else { return }
-        let legal = known.isEmpty ? "there is none in meterd.toml yet" : "there are \(known.joined(separator: ", "))"
+        let legal = known.isEmpty ? "meterd.toml has none yet" : "meterd.toml has \(known.joined(separator: ", "))"
         throw GatewayError(
-            .badRequest, "nothing is called [notify.\(unknown.prefix(40).visible)]",
+            .badRequest, "meterd.toml has no [notify.\(unknown.prefix(40).visible)]",
             next: "\(legal); Docs/Alerts.md says how to add one")
     }
 
@@ -145,8 +145,8 @@ extension AlertService {
         let entry = try await entry(reference)
         guard !entry.rule.notify.isEmpty else {
             throw GatewayError(
-                .refused, "alert \(entry.rule.id) tells nobody; status, the page and the broker show it",
-                next: "add one that does: meterctl alert add … --notify NAME")
+                .refused, "alert \(entry.rule.id) notifies nobody",
+                next: "add an alert that does: meterctl alert add … --notify NAME")
         }
         let notice = AlertNotice(.test, entry.rule, meterName: entry.meterName, at: loop.wallNow)
         let notifier = notifier

@@ -146,10 +146,10 @@ package final class AlertService: MeterKeeping {
             meterLog?.alerted(rule.meter, rule.title, outcome: "raised")
         case .cleared(let value):
             if let value { metadata["value"] = "\(value)" }
-            logger.notice("alert over", metadata: metadata)
+            logger.notice("alert cleared", metadata: metadata)
             meterLog?.alerted(rule.meter, rule.title, outcome: "over")
         case .happened:
-            logger.notice("meter changed hands", metadata: metadata)
+            logger.notice("holder changed", metadata: metadata)
             meterLog?.alerted(rule.meter, rule.title, outcome: "changed hands")
         }
     }
@@ -244,7 +244,7 @@ package final class AlertService: MeterKeeping {
                 defer { state.isFailing = true }
                 return !state.isFailing
             }
-            if isNews { logger.error("alerts are not written yet", metadata: ["cause": "\(error)"]) }
+            if isNews { logger.error("alerts not written yet", metadata: ["cause": "\(error)"]) }
         }
     }
 
@@ -265,7 +265,7 @@ package final class AlertService: MeterKeeping {
     func noteDropped(_ entry: AlertOutbox.Entry, in state: inout State) {
         noteEnded(entry, in: &state)
         logger.warning(
-            "a notification was dropped: too many wait",
+            "notification dropped: queue full",
             metadata: ["notify": "\(entry.target)", "alert": "\(entry.notice.rule)"])
     }
 
@@ -302,11 +302,11 @@ package final class AlertService: MeterKeeping {
                 "notification delivered", metadata: ["notify": "\(entry.target)", "alert": "\(entry.notice.rule)"])
         case .putOff(let entry, let pause):
             logger.info(
-                "notification put off",
+                "notification postponed",
                 metadata: ["notify": "\(entry.target)", "cause": "\(cause)", "pause": "\(pause.shortText)"])
         case .givenUp(let entry):
             logger.warning(
-                "notification given up",
+                "notification abandoned",
                 metadata: ["notify": "\(entry.target)", "alert": "\(entry.notice.rule)", "cause": "\(cause)"])
         case nil: break
         }

@@ -75,7 +75,7 @@ package final class EnergyTrack: MeterPart {
         do {
             try await writeChanges()
         } catch {
-            throw GatewayError(error, doing: "it counts from zero, and would not after a restart")
+            throw GatewayError(error, doing: "the count is reset but not stored yet, and a restart would undo that")
         }
     }
 

@@ -69,7 +69,7 @@ package final class InfluxService: Sendable {
             positions = try dependencies.journal.load()
         } catch {
             // Points sent again replace themselves.
-            logger.warning("up to when readings were sent is not known", metadata: ["cause": "\(error)"])
+            logger.warning("send positions unknown", metadata: ["cause": "\(error)"])
         }
         machine = Mutex(SendMachine(settings, positions: positions))
     }
@@ -134,10 +134,10 @@ package final class InfluxService: Sendable {
         switch news {
         case .interrupted(let trouble):
             logger.warning(
-                "readings are not sent, and kept", metadata: ["cause": "\(trouble.cause)", "next": "\(trouble.next)"])
-        case .resumed: logger.notice("readings are sent again")
+                "readings not sent", metadata: ["cause": "\(trouble.cause)", "next": "\(trouble.next)"])
+        case .resumed: logger.notice("readings sent again")
         case .rejected(let points, let cause):
-            logger.warning("points are not wanted", metadata: ["points": "\(points)", "cause": "\(cause)"])
+            logger.warning("points rejected", metadata: ["points": "\(points)", "cause": "\(cause)"])
         }
     }
 
@@ -148,7 +148,7 @@ package final class InfluxService: Sendable {
             try dependencies.journal.save(positions)
             machine.withLock { $0.saved() }
         } catch {
-            logger.warning("up to when readings were sent is not written down", metadata: ["cause": "\(error)"])
+            logger.warning("send positions not written", metadata: ["cause": "\(error)"])
         }
     }
 

@@ -178,7 +178,7 @@ package final class LogKeeper: MeterKeeping {
                 defer { state.isFailing = true }
                 return !state.isFailing
             }
-            if isNews { logger.error("the meters' log is not written yet", metadata: ["cause": "\(error)"]) }
+            if isNews { logger.error("meter log not written yet", metadata: ["cause": "\(error)"]) }
             return false
         }
         state.withLock { state in
@@ -215,10 +215,10 @@ package final class LogKeeper: MeterKeeping {
             let count = try await repository.pruneLog(before: cutoff)
             guard count > 0 else { return }
             logger.info(
-                "old lines of the meters' log deleted",
-                metadata: ["lines": "\(count)", "before": "\(cutoff)", "believed date": "\(today)"])
+                "old meter log lines deleted",
+                metadata: ["lines": "\(count)", "before": "\(cutoff)", "believed_date": "\(today)"])
         } catch {
-            logger.warning("old lines of the meters' log not deleted", metadata: ["cause": "\(error)"])
+            logger.warning("old meter log lines not deleted", metadata: ["cause": "\(error)"])
         }
     }
 

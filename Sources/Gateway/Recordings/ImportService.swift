@@ -115,7 +115,7 @@ package final class ImportService: Sendable {
         let kept = Set(try await recordings.recordings().filter { $0.recording.source != nil }.map(\.stretch))
         for stretch in stretches where !kept.contains(stretch) {
             let count = try await repository.deleteImport(stretch)
-            logger.notice("readings of an import without its recording deleted", metadata: ["readings": "\(count)"])
+            logger.notice("orphaned import deleted", metadata: ["readings": "\(count)"])
         }
     }
 
@@ -143,7 +143,7 @@ package final class ImportService: Sendable {
             try await write(&run)
             let outcome = try await keep(&run)
             logger.info(
-                "a file was imported",
+                "file imported",
                 metadata: ["recording": "\(outcome.entry.recording.id.short)", "readings": "\(run.reader.readings)"])
             return outcome
         } catch {
@@ -184,7 +184,7 @@ package final class ImportService: Sendable {
         run.storedBytes += chunks.reduce(0) { $0 + Int64($1.bytes.count) }
         guard run.storedBytes <= limits.storedBytesMax else {
             throw GatewayError(
-                .refused, "the readings would take more than a quarter of what the store may take",
+                .refused, "the readings need over \(limits.storedBytesMax >> 20) MB, a quarter of the store's limit",
                 next: "raise store.max-megabytes in meterd.toml, or divide the file")
         }
         if let calendar, let span = run.undeclared(chunks) { try await calendar.willStore([span]) }
@@ -217,10 +217,8 @@ package final class ImportService: Sendable {
     private static func present(_ recording: Recording, _ what: String) -> GatewayError {
         let name = recording.name.map { " \"\($0.visible)\"" } ?? ""
         return GatewayError(
-            .refused, "\(what), \(recording.started): \(recording.id.short)\(name)",
-            next:
-                "it is there already: meterctl record show \(recording.id.short); to import it anew, delete that one first"
-        )
+            .refused, "\(what): recording \(recording.id.short)\(name), begun \(recording.started)",
+            next: "see meterctl record show \(recording.id.short); to import it again, delete that recording first")
     }
 
     private func keep(_ run: inout Run) async throws -> ImportOutcome {
@@ -245,8 +243,8 @@ package final class ImportService: Sendable {
                 try await repository.deleteImport(id.importStretch)
             } catch {
                 // The next start, or the next import of the file, deletes it.
-                left = "no recording was made, and what was stored goes at the next start of meterd"
-                logger.error("an import was not taken back", metadata: ["cause": "\(error)"])
+                left = "no recording was made; meterd deletes the stored readings at its next start"
+                logger.error("import not cleaned up", metadata: ["cause": "\(error)"])
             }
         }
         let read = "\(run.reader.readings) \(run.reader.readings == 1 ? "reading was" : "readings were") read, \(left)"
@@ -256,7 +254,7 @@ package final class ImportService: Sendable {
         case let error as GatewayError:
             throw GatewayError(error.code, "\(error.message); \(read)", next: error.next)
         case let error as StoreError:
-            throw GatewayError(.store, "\(error.message); \(read)", next: "make room, and import it again")
+            throw GatewayError(.store, "\(error.message); \(read)", next: "free disk space, then import the file again")
         default: throw cause
         }
     }
@@ -324,8 +322,8 @@ extension ImportService {
             guard let filter, let first = filter.first else { return reader.remarks }
             let count = filter.filtered
             return reader.remarks + [
-                "\(count) single impossible sample\(count == 1 ? " was" : "s were") left out or replaced by a neighbour, "
-                    + "the first at \(first); meterctl set \(order.meter) filter=off keeps such samples"
+                "\(count) single impossible sample\(count == 1 ? " was" : "s were") left out or replaced by a neighbour"
+                    + ", the first at \(first); meterctl set \(order.meter) filter=off keeps such samples"
             ]
         }
 

@@ -50,7 +50,7 @@ package final class LoadService: Sendable {
             add(Drive(test: entry.recording.id, machine: machine), of: entry.meter)
             if isRunning, load.phase == .preparing { recordings.endTest(entry.recording.id, of: entry.meter, .load) }
             logger.notice(
-                "a battery test drives a load, and goes on",
+                "battery test resumed",
                 metadata: [
                     "meter.id": "\(entry.meter)", "load": "\(load.plan.words)", "phase": "\(load.phase.rawValue)",
                 ])
@@ -80,7 +80,7 @@ package final class LoadService: Sendable {
             let problem = try await recordings.recording(recording.id.recordName).recording.test?.load?.problem
             throw GatewayError(
                 .refused, "the load was not switched on: \(problem ?? "the test was stopped meanwhile")",
-                next: "meterctl status \(meter) shows what it says")
+                next: "meterctl status \(meter) shows its state")
         }
         return recording
     }
@@ -91,15 +91,15 @@ package final class LoadService: Sendable {
         else {
             throw GatewayError(
                 .refused, "\(meter) is not an electronic load",
-                next: "leave load out, and empty the battery by something else")
+                next: "leave load out, and discharge the battery another way")
         }
         guard await session.isLinked else {
             throw GatewayError(.notConnected, "\(meter) is not connected", next: "meterctl connect \(meter)")
         }
         guard await session.loadView() != nil else {
             throw GatewayError(
-                .refused, "\(meter) does not say whether it is on, so it is not switched on",
-                next: "a load that answers no query is set and switched by hand; leave load out")
+                .refused, "\(meter) does not report whether it is on, so meterd does not switch it on",
+                next: "leave load out, and set and switch the load by hand")
         }
         if drives.withLock({ $0[meter] != nil }) {
             throw GatewayError(
@@ -144,7 +144,7 @@ package final class LoadService: Sendable {
     package func finish() {
         for (meter, drive) in drives.withLock({ $0 }) where drive.machine.mayDraw {
             logger.warning(
-                "the load of a battery test stays on, down to its own cut-off; the next start takes it up",
+                "load stays on until its own cut-off",
                 metadata: ["meter.id": "\(meter)", "load": "\(drive.machine.plan.words)"])
         }
         wakeUp.finish()
@@ -182,7 +182,7 @@ package final class LoadService: Sendable {
                     act = change(meter) { $0.done(order) }
                 } catch {
                     logger.warning(
-                        "the load of a battery test did not take an order",
+                        "load order failed",
                         metadata: ["meter.id": "\(meter)", "order": "\(order)", "cause": "\(error.message)"])
                     act = change(meter) { $0.failed(order, because: error.message) }
                 }
@@ -196,7 +196,7 @@ package final class LoadService: Sendable {
 
     private func perform(_ order: MeterCommand, on meter: MeterID) async throws(GatewayError) {
         guard let session = await directory.session(of: meter) else {
-            throw GatewayError(.notConnected, "\(meter) is gone", next: "meterctl scan")
+            throw GatewayError(.notConnected, "\(meter) is gone", next: "meterctl scan looks for it")
         }
         try await directory.log.logging("\(order), for its battery test", of: meter, by: .person) {
             () throws(GatewayError) in

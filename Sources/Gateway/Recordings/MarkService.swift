@@ -167,8 +167,8 @@ package actor MarkService: MeterKeeping {
             let all = try await marks()
             guard order.isLocal || all.count(where: { $0.meter == meter && !$0.isLocal }) < Self.marksMax else {
                 throw GatewayError(
-                    .refused, "\(meter) has \(Self.marksMax) marks, as many as may be shared",
-                    next: "delete some: meterctl mark delete; or mark with --local, which keeps the newest")
+                    .refused, "\(meter) has \(Self.marksMax) shared marks, the maximum",
+                    next: "delete some with meterctl mark delete, or mark with --local")
             }
             // Keep short ids of this host's marks unique.
             let taken = Set(all.map(\.mark.id.short))
@@ -271,8 +271,8 @@ package actor MarkService: MeterKeeping {
         let stored = await believed() ?? Self.earliestNow
         guard now >= Self.earliestNow, now + Self.tolerance >= stored else {
             throw GatewayError(
-                .refused, "this host's clock says \(now), which is wrong, so the mark would be in the wrong place",
-                next: "set the clock, or give the time of the mark: --at")
+                .refused, "this host's clock is wrong: it says \(now)",
+                next: "set the clock, or give the time of the mark with --at")
         }
         return now
     }
@@ -282,8 +282,8 @@ package actor MarkService: MeterKeeping {
         // A wrong clock cannot tell what is in the future.
         guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
             throw GatewayError(
-                .badRequest, "a mark cannot be at \(time), as it is \(now)",
-                next: "give a time from 1970 on that is not to come")
+                .badRequest, "a mark cannot be at \(time): the clock says \(now)",
+                next: "give a time from 1970 until now")
         }
     }
 
@@ -294,8 +294,8 @@ package actor MarkService: MeterKeeping {
         guard !isOpen, start <= end else {
             throw GatewayError(
                 .badRequest,
-                isOpen ? "an open span has no end" : "\(end) is before the begin of the span, \(start)",
-                next: isOpen ? "give end or open" : "give a later end")
+                isOpen ? "an open span has no end" : "the end \(end) is before the start of the span, \(start)",
+                next: isOpen ? "give either end or open" : "give a later end")
         }
     }
 }

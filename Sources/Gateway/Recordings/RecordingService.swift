@@ -76,7 +76,7 @@ package final class RecordingService: MeterKeeping {
             if let former = present(meter)?.recording, former.isWaiting { try await repository.forget(former.id) }
             resume(recording, of: meter, isRestart: true)
             logger.notice(
-                "recording goes on",
+                "recording resumed",
                 metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
         }
     }
@@ -114,7 +114,7 @@ package final class RecordingService: MeterKeeping {
             }
         }
         logger.info(
-            recording.end == nil ? "recording begun" : "recording ended",
+            recording.end == nil ? "recording started" : "recording ended",
             metadata: [
                 "meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)",
                 "cause": "\(recording.end.map(\.rawValue) ?? recording.trigger.rawValue)",
@@ -209,7 +209,7 @@ package final class RecordingService: MeterKeeping {
                 .refused, "\(what)\(present.map { ", since \($0.started)" } ?? "")",
                 next: "meterctl record stop \(meter) ends it")
         }
-        try await writeNow(recording, "it is recorded, and would be forgotten at a restart")
+        try await writeNow(recording, "the recording started but is not stored yet, and a restart would lose it")
         return recording
     }
 
@@ -220,7 +220,7 @@ package final class RecordingService: MeterKeeping {
                 .refused, "\(meter) is not being recorded", next: "meterctl record start \(meter) begins it")
         }
         meters.dropUnneeded(meter)
-        try await writeNow(recording, "the recording is over, and is written as soon as that works")
+        try await writeNow(recording, "the recording ended but is not stored yet; meterd retries")
         return recording
     }
 
@@ -247,7 +247,7 @@ package final class RecordingService: MeterKeeping {
             try await settings.publish(ended)
         } catch {
             logger.error(
-                "how a load stands could not be written",
+                "load state not written",
                 metadata: ["meter.id": "\(meter)", "phase": "\(phase.rawValue)", "cause": "\(error)"])
         }
     }
@@ -259,12 +259,12 @@ package final class RecordingService: MeterKeeping {
         try Self.check(name: recording.name)
         guard try await !recordings().contains(where: { $0.recording.id == recording.id }) else {
             throw GatewayError(
-                .refused, "\(recording.id.short) is a recording that begins at that moment, \(recording.started)",
-                next: "delete that one first, or begin at another reading")
+                .refused, "recording \(recording.id.short) begins at the same moment, \(recording.started)",
+                next: "delete that recording first, or begin at another reading")
         }
         try await settings.publish(recording)
         logger.info(
-            "recording made of stored readings",
+            "recording made from stored readings",
             metadata: ["meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)"])
         return try await self.recording(recording.id.recordName)
     }
@@ -306,7 +306,7 @@ package final class RecordingService: MeterKeeping {
         if recording.end == nil,
             let running = present(entry.meter)?.describe(name: recording.name, note: recording.note)
         {
-            try await writeNow(running, "it is called that, and would not be after a restart")
+            try await writeNow(running, "the name or note is set but not stored yet, and a restart would lose it")
         } else {
             try await settings.describe(recording)
         }
@@ -320,7 +320,7 @@ package final class RecordingService: MeterKeeping {
         let entry = try await own(reference, "deleted")
         guard entry.recording.end != nil else {
             throw GatewayError(
-                .refused, "\(entry.recording.id.short) still goes on",
+                .refused, "recording \(entry.recording.id.short) is still running",
                 next: "end it first: meterctl record stop \(entry.meter)")
         }
         try await settings.delete(entry.recording.id)
@@ -350,7 +350,7 @@ package final class RecordingService: MeterKeeping {
             _ = try await stop(alias)
         }
         logger.notice(
-            isMoved ? "recording goes on under the meter's main id" : "recording ended: the meter is recorded already",
+            isMoved ? "recording moved to the meter's main id" : "recording ended: meter already recorded",
             metadata: ["meter.id": "\(meter)", "recording": "\(recording.id.short)"])
     }
 
@@ -370,8 +370,8 @@ package final class RecordingService: MeterKeeping {
         guard entry.isMine else {
             throw GatewayError(
                 .refused,
-                "\(entry.recording.id.short) is \(deed) by \(entry.hostName ?? "the host that made it") alone",
-                next: "run this on that host; of one that is gone: metercloud record delete Recording NAME")
+                "\(entry.recording.id.short) can be \(deed) only by \(entry.hostName ?? "the host that made it")",
+                next: "run this on that host; if it is gone: metercloud record delete Recording NAME")
         }
         return entry
     }

@@ -109,13 +109,11 @@ package actor RetentionCalendar {
         guard isConfirmed != wasConfirmed else { return }
         wasConfirmed = isConfirmed
         if isConfirmed {
-            logger.info(
-                "the calendar is confirmed: what is stored ages",
-                metadata: ["calendar": "\(wall)", "believed date": "\(date)"])
+            logger.info("clock confirmed", metadata: ["calendar": "\(wall)", "believed_date": "\(date)"])
         } else {
             logger.notice(
-                "nothing confirms the calendar: what is stored does not age, and only its size is limited",
-                metadata: ["calendar": "\(wall)", "believed date": "\(date)"])
+                "clock not confirmed: retention by age is paused, only the size limit applies",
+                metadata: ["calendar": "\(wall)", "believed_date": "\(date)"])
         }
     }
 }

@@ -47,9 +47,9 @@ package enum ChunkError: Error, Hashable, Sendable, CustomStringConvertible {
         case .tooShort(let length): "the chunk has only \(length) bytes"
         case .unknownVersion(let version): "the chunk has format version \(version), which this program does not know"
         case .wrongCheck(let expected, let found):
-            "the chunk's check is \(String(found, radix: 16)), its bytes give \(String(expected, radix: 16))"
-        case .malformed(let offset): "the chunk makes no sense at byte \(offset)"
-        case .wrongCount(let expected, let found): "the chunk says \(expected) samples and holds \(found)"
+            "the chunk's checksum is \(String(found, radix: 16)), but its bytes give \(String(expected, radix: 16))"
+        case .malformed(let offset): "the chunk is invalid at byte \(offset)"
+        case .wrongCount(let expected, let found): "the chunk should hold \(expected) samples, but holds \(found)"
         }
     }
 }

@@ -100,7 +100,7 @@ package final class SampleRecorder: MeterKeeping {
         collect(isOver: true)
         if await !write() {
             let unsaved = status(path: "").unsaved
-            logger.error("readings lost: the store took none at the end", metadata: ["readings": "\(unsaved)"])
+            logger.error("readings lost", metadata: ["readings": "\(unsaved)"])
         }
     }
 
@@ -157,7 +157,7 @@ package final class SampleRecorder: MeterKeeping {
         }
         if recovered {
             changes.mark(.host)
-            logger.notice("the store takes readings again")
+            logger.notice("readings stored again")
         }
         return true
     }
@@ -199,7 +199,7 @@ package final class SampleRecorder: MeterKeeping {
         do {
             return try await calendar.today()
         } catch {
-            logger.warning("nothing is deleted by age", metadata: ["cause": "\(error)"])
+            logger.warning("retention by age paused", metadata: ["cause": "\(error)"])
             return nil
         }
     }
@@ -214,13 +214,13 @@ package final class SampleRecorder: MeterKeeping {
             while case let count = try await tiers.thin(before: cutoff), count > 0 { thinned += count }
             if thinned > 0 {
                 logger.info(
-                    "old readings made coarser",
-                    metadata: ["readings": "\(thinned)", "before": "\(cutoff)", "believed date": "\(today)"])
+                    "old readings compacted",
+                    metadata: ["readings": "\(thinned)", "before": "\(cutoff)", "believed_date": "\(today)"])
             }
             try await tiers.expire(.second, before: today + (.zero - limits.retention.seconds))
             try await tiers.expire(.minute, before: today + (.zero - limits.retention.minutes))
         } catch {
-            logger.warning("readings not summed up", metadata: ["cause": "\(error)"])
+            logger.warning("readings not aggregated", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -231,7 +231,7 @@ package final class SampleRecorder: MeterKeeping {
         do {
             crowding = try await space.crowding(maxBytes: limits.maxBytes)
         } catch {
-            return logger.warning("what takes the room in the store is not known", metadata: ["cause": "\(error)"])
+            return logger.warning("store usage unknown", metadata: ["cause": "\(error)"])
         }
         let before = state.withLock { state in
             defer { state.crowding = crowding }
@@ -240,9 +240,9 @@ package final class SampleRecorder: MeterKeeping {
         if crowding != before { changes.mark(.host) }
         guard crowding?.part != before?.part else { return }
         if let crowding {
-            logger.warning("the store is larger than it may be", metadata: ["cause": "\(crowding)"])
+            logger.warning("store exceeds its size limit", metadata: ["cause": "\(crowding)"])
         } else {
-            logger.notice("the store is no larger than it may be again", metadata: ["bytes": "\(limits.maxBytes)"])
+            logger.notice("store is within its size limit again", metadata: ["max_bytes": "\(limits.maxBytes)"])
         }
     }
 
@@ -256,8 +256,8 @@ package final class SampleRecorder: MeterKeeping {
                 "old readings deleted",
                 metadata: [
                     "readings": "\(pruned)", "before": "\(cutoff)",
-                    "believed date": "\(today?.description ?? "unknown")",
-                    "or above bytes": "\(limits.maxBytes)",
+                    "believed_date": "\(today?.description ?? "unknown")",
+                    "max_bytes": "\(limits.maxBytes)",
                 ])
         } catch {
             logger.warning("old readings not deleted", metadata: ["cause": "\(error)"])

@@ -55,8 +55,8 @@ extension RecordingService {
         let summary = try await series.summary(of: meter, in: span, host: host, name: name)
         guard let recording = summary.recording() else {
             throw GatewayError(
-                .refused, "no reading of \(meter) from \(span.lowerBound) to \(span.upperBound) is kept here",
-                next: "ask the host that measured it then")
+                .refused, "no readings of \(meter) from \(span.lowerBound) to \(span.upperBound) are stored here",
+                next: "run this on the host that measured them")
         }
         return try await keep(recording)
     }

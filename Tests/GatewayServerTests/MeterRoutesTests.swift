@@ -287,7 +287,7 @@ struct MeterRoutesTests {
 
         expect(
             try await bench.request(.post, ServerBench.meter("/connect")), 422, .modelUnknown,
-            "nothing tells which model 02:00:00:00:25:0C is",
+            "the model of 02:00:00:00:25:0C is unknown",
             "name its port and model: meterctl connect /dev/… --model MODEL")
     }
 

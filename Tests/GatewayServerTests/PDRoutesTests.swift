@@ -80,8 +80,8 @@ struct PDRoutesTests {
         let other = try await request(ServerBench.meter("/pd"))
         #expect(other.status == 409)
         #expect(other.error?.code == .refused)
-        #expect(other.error?.message.contains("UM25C and hears no USB Power Delivery") == true)
-        #expect(other.error?.next == "the models that do are the KM003C, KM002C, WITRN K2, WITRN C5, WITRN")
+        #expect(other.error?.message.contains("UM25C, cannot hear USB Power Delivery") == true)
+        #expect(other.error?.next == "models that can: KM003C, KM002C, WITRN K2, WITRN C5, WITRN")
         #expect(try await bench.routeStatus(of: ServerBench.id)?.hears_pd == nil)
 
         try await listen(for: .seconds(1))

@@ -21,7 +21,7 @@ struct FailingStoreTests {
         #expect(failure?.code == .store)
         #expect(failure?.message.contains("no space is left in /var/lib/meterd") == true)
         #expect(try await bench.status().state == "data-available")
-        #expect(bench.host.log.entries(saying: "a meter cannot be remembered").count == 1)
+        #expect(bench.host.log.entries(saying: "meter not saved").count == 1)
         #expect(await bench.leave() == .none)
     }
 

@@ -130,7 +130,7 @@ struct LeaseDirectoryTests {
         #expect(try await world.status().lease == LeaseStatus(.none))
 
         await world.directory.directory.use(world.two.keeper)
-        let words = world.two.host.log.entries(saying: "a meter is used without a lease")
+        let words = world.two.host.log.entries(saying: "meter used without lease")
         #expect(words.allSatisfy { $0.level < .warning })
         await world.advance(by: .seconds(2))
 

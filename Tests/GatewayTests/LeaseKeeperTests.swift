@@ -254,9 +254,9 @@ struct LeaseKeeperTests {
         on { $0.roleIs(.readOnly) }
         #expect(status().read_only == true)
         #expect(on { $0.role } == .readOnly)
-        #expect(log.entries(saying: "this host may only look: it asks for no leases").count == 1)
+        #expect(log.entries(saying: "host became read-only").count == 1)
         on { $0.roleIs(.readOnly) }
-        #expect(log.entries(saying: "this host may only look: it asks for no leases").count == 1)
+        #expect(log.entries(saying: "host became read-only").count == 1)
         on { $0.roleIs(.full) }
         #expect(status().read_only == nil)
     }
@@ -322,8 +322,8 @@ struct LeaseKeeperTests {
         for round in 1...2 {
             for _ in 0..<3 { on { $0.noted(Result<Void, SyncFailure>.failure(SyncFailure(.network, "gone"))) } }
             #expect(on { $0.lastFailure } == "gone")
-            #expect(log.entries(saying: "the cloud does not answer").count == round)
-            #expect(log.entries(saying: "the cloud answers again").count == round - 1)
+            #expect(log.entries(saying: "cloud request failed").count == round)
+            #expect(log.entries(saying: "cloud recovered").count == round - 1)
             // A refusal is an answer too.
             on { keeper in
                 round == 1
@@ -331,7 +331,7 @@ struct LeaseKeeperTests {
                     : keeper.noted(Result<Void, SyncFailure>.failure(SyncFailure(.readOnly, "look")))
             }
             #expect(on { $0.lastFailure } == nil)
-            #expect(log.entries(saying: "the cloud answers again").count == round)
+            #expect(log.entries(saying: "cloud recovered").count == round)
         }
     }
 
@@ -409,7 +409,7 @@ struct LeaseKeeperTests {
         on { $0.listed(.success([])) }
         #expect(status().state == .unleased)
         // That is as it should be, and nothing to warn of.
-        #expect(log.entries(saying: "a meter is used without a lease").map(\.level) == [.debug])
+        #expect(log.entries(saying: "meter used without lease").map(\.level) == [.debug])
         on { $0.roleIs(.full) }
         refuse(Self.lease())
         #expect(status().holder == "pi2")
@@ -421,7 +421,7 @@ struct LeaseKeeperTests {
         fail()
         on { $0.react(.um) { machine, now, _ in machine.wanted(LeaseIntent(isAsked: true), at: now) } }
         fail()
-        #expect(log.entries(saying: "a meter is used without a lease").map(\.level) == [.warning])
+        #expect(log.entries(saying: "meter used without lease").map(\.level) == [.warning])
         ask(for: .tc)
         grant(.tc, token: 9)
         loop.advance(by: .seconds(110))
@@ -430,7 +430,7 @@ struct LeaseKeeperTests {
         on { $0.renewed(.success([.lost(.takenOver, taken)]), leases, of: [.tc], sentAt: $0.loop.now) }
         #expect(status(.tc).state == .unleased)
         #expect(
-            log.entries(saying: "a meter is used without a lease").map(\.level).allSatisfy { $0 == .warning })
+            log.entries(saying: "meter used without lease").map(\.level).allSatisfy { $0 == .warning })
     }
 
     /// A meter that nobody uses, of which no token is known and for which no call is under way, is forgotten.

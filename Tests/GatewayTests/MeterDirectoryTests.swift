@@ -256,7 +256,7 @@ struct MeterDirectoryTests {
 
     @Test(arguments: [
         (String.port, ConnectRequest(model: "um99"), "\"um99\" is not a model"),
-        (.port, ConnectRequest(id: "aabbccddeeff"), "nobody said which model is at /dev/ttyUSB0"),
+        (.port, ConnectRequest(id: "aabbccddeeff"), "no model was given for /dev/ttyUSB0"),
         (.port, ConnectRequest(model: "fnb58"), "a FNB58 cannot be read over a serial port yet"),
         (.port, ConnectRequest(model: "um25c", id: "bench"), "\"bench\" is not a meter id"),
         (.port, ConnectRequest(model: .endless), "\"\(String.endless.prefix(79))…\" is not a model"),

@@ -14,7 +14,7 @@ import Testing
 struct MeterTwinTests {
     private static let bySerial = MeterID.usb(vendor: 0x28E9, product: 0x018A, serial: "S1")
     private static let byPort = MeterID.usbPort(vendor: 0x28E9, product: 0x018A, host: "pi", path: "1-2")
-    private static let told = "a meter has a serial number that others have too, so it is known by its port"
+    private static let told = "meter identified by port"
     private let store = MeterStore.temporary()
     private let bench: DirectoryBench
 
@@ -93,7 +93,7 @@ struct MeterTwinTests {
         let error = await second.status().error
         #expect(error?.hasPrefix("it is plugged in here and at pi1: ") == true)
         #expect(error?.contains("meterctl unalias \(Self.bySerial)") == true)
-        let told = two.host.log.entries(saying: "two hosts have a meter with one serial number plugged in")
+        let told = two.host.log.entries(saying: "serial number duplicated")
         #expect(told.map(\.level) == [.warning])
         _ = try await bench.leave(one, first)
         _ = try await bench.leave(two, second)

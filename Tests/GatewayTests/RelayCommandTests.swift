@@ -147,7 +147,7 @@ struct RelayCommandTests {
         world.relay.delayClaims { [loop = world.bench.loop] in loop.advance(by: .seconds(5)) }
         let order = world.order(.command(MeterCommand(.rotate)))
         let error = await #expect(throws: GatewayError.self) { _ = try await order.value }
-        #expect(error?.message.hasPrefix("it was not done: ") == true)
+        #expect(error?.message.hasPrefix("the command was not done: ") == true)
         #expect(world.done == [])
         #expect(world.commands == [])
         try await world.leave()
@@ -161,7 +161,7 @@ struct RelayCommandTests {
         let error = await #expect(throws: GatewayError.self) {
             _ = try await world.bench.advance(until: order, world.holder, world.author)
         }
-        #expect(error?.message.hasPrefix("it was not done: ") == true)
+        #expect(error?.message.hasPrefix("the command was not done: ") == true)
         #expect(world.done == [])
         try await world.leave()
     }

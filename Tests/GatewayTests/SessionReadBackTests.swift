@@ -115,10 +115,12 @@ struct SessionReadBackTests {
         let session = try await session { $0.ignoresOrders = 99 }
         let error = try #require(try await perform(MeterCommand(.loadOn), session))
         #expect(error.code == .refused)
-        #expect(error.message == "load-on was sent to \(MeterID.um) 3 times, and it says load-off")
+        #expect(error.message == "load-on was sent to \(MeterID.um) 3 times, but the meter reports load-off")
         #expect(orders().count == 3)
         let other = try #require(try await perform(MeterCommand(.loadCurrent, 20), session))
-        #expect(other.message == "load-current 20 was sent to \(MeterID.um) 3 times, and it says load-current 1000")
+        #expect(
+            other.message
+                == "load-current 20 was sent to \(MeterID.um) 3 times, but the meter reports load-current 1000")
     }
 
     @Test func linkThatIsLostMeanwhile_leavesItOpen() async throws {
@@ -128,7 +130,7 @@ struct SessionReadBackTests {
                 if passed == .milliseconds(300) { host.links.unplug(.port) }
             })
         #expect(error.code == .notConnected)
-        #expect(error.message.contains("after load-on was sent, so nobody knows whether it was taken"))
+        #expect(error.message.contains("after load-on was sent, so its outcome is unknown"))
     }
 
     @Test func silentLoad_isNotSwitchedOn() async throws {
@@ -139,7 +141,7 @@ struct SessionReadBackTests {
         #expect(orders().isEmpty)
         // Off is sent, and nobody says that it was taken.
         let off = try #require(try await perform(MeterCommand(.loadOff), session))
-        #expect(off.message.hasSuffix("3 times, and it does not say what it is set to"))
+        #expect(off.message.hasSuffix("3 times, but the meter did not confirm it"))
     }
 
     @Test func commandWithoutReadBack_isOverWhenItIsSent() async throws {

@@ -163,10 +163,10 @@ struct SessionSamplingTests {
         #expect(await session.status().sampling == SamplingBody(wanted: 1000, rate: nil, error: cause))
         #expect(await session.state == "data-available")
         #expect(await session.status().counters.readings > 20)
-        #expect(host.log.entries(saying: "the meter does not sample at the rate asked for").count == 1)
+        #expect(host.log.entries(saying: "sampling rate refused").count == 1)
 
         await session.appeared(Sighting(id: Self.id, model: .km003c, name: nil, link: .bulk(path: "/dev/bus/usb/1/2")))
-        let next = "; meterctl connect \(Self.id) --over bulk takes its maker's interface"
+        let next = "; meterctl connect \(Self.id) --over bulk uses the maker's interface"
         #expect(await session.status().sampling?.error == cause + next)
         #expect(await host.leave(session) == .none)
     }

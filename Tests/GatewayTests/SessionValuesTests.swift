@@ -264,8 +264,9 @@ struct SessionValuesTests {
                 commands: commands
             ).commandHelp
         }
-        #expect(help([]) == "it knows reset-energy")
-        #expect(help([.init(.rotate), .init(.brightness, 0...5)]) == "it knows rotate, brightness 0-5, reset-energy")
+        #expect(help([]) == "the model takes reset-energy")
+        #expect(
+            help([.init(.rotate), .init(.brightness, 0...5)]) == "the model takes rotate, brightness 0-5, reset-energy")
     }
 
     // MARK: Log downloads

@@ -112,7 +112,7 @@ skipped: the laboratory needs QEMU: make lab
 GREEN = BUILD + BUILT + PASSED + OTHER_STAGES
 METERD = """\
 === meterd
-2026-11-28T22:42:48.558Z info  meters remembered known=0 wanted=0
+2026-11-28T22:42:48.558Z info  meters restored known=0 wanted=0
 2026-11-28T22:42:48.600Z warning the radio does not answer adapter=hci0
 === live printf 'ID  MODEL\\nm1  UM25C\\n'
 meterd is running; its web page: http://127.0.0.1:8642/

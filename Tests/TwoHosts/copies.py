@@ -129,7 +129,7 @@ def used_from_afar(a, b):
     a.must("connect", METER)
     relay.sees(b, "attic")
     b.must("command", METER, "screen-timeout", "1")
-    wait("the meter was told at its holder", lambda: "done for another host" in a.log and "command sent" in a.log)
+    wait("the meter was told at its holder", lambda: "command executed" in a.log and "command sent" in a.log)
     begun = b.json("record", "start", METER, "--name", "through both copies")
     if begun["host"] != "attic":
         raise Failure(f"the recording is {begun}")

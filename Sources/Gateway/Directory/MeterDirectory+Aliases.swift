@@ -61,7 +61,7 @@ extension MeterDirectory {
             for (alias, meter) in before where aliases.meter(of: alias) != meter { await part(alias, from: meter) }
             for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
         } catch {
-            logger.error("the other ids of meters cannot be read", metadata: ["cause": "\(error)"])
+            logger.error("aliases not read", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -97,17 +97,17 @@ extension MeterDirectory {
                 return MeterAliasBody(alias: byPort.description, meter: id.description)
             }
             throw GatewayError(
-                .refused, "\"\(text)\" is not another id of a meter, nor plugged in here under its serial number",
-                next: "meterctl alias lists other ids, meterctl scan what is plugged in")
+                .refused, "\"\(text)\" is neither an alias nor a meter plugged in here under its serial number",
+                next: "meterctl alias lists aliases, meterctl scan lists meters that are here")
         }
-        try checkUnwanted(meter, "\(meter) is wanted here, and \(alias) may be the one that is connected")
+        try checkUnwanted(meter, "this host wants \(meter) connected, which may mean \(alias)")
         try await dependencies.settings.part(alias, from: meter)
         return MeterAliasBody(alias: alias.description, meter: meter.description)
     }
 
     func checkUnwanted(_ meter: MeterID, _ words: String) throws(GatewayError) {
         guard known[meter]?.isWanted == true else { return }
-        throw GatewayError(.refused, words, next: "let it go first: meterctl disconnect \(meter)")
+        throw GatewayError(.refused, words, next: "disconnect it first: meterctl disconnect \(meter)")
     }
 
     package func listAliases() async throws(GatewayError) -> MeterAliases {
@@ -127,13 +127,13 @@ extension MeterDirectory {
         let links = await twin.links.inOrder
         let model = await twin.knownModel
         let wasWanted = known[alias]?.isWanted ?? false
-        logger.notice("two ids are one meter", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
+        logger.notice("alias merged", metadata: ["meter.id": "\(meter)", "alias": "\(alias)"])
         for keeper in dependencies.keepers {
             do {
                 try await keeper.merge(alias, into: meter)
             } catch {
                 logger.error(
-                    "what is kept of an alias cannot be moved to its meter",
+                    "alias data not moved",
                     metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
             }
         }

@@ -38,7 +38,7 @@ extension MeterDirectory {
         }
         gone.aliases = try await dependencies.settings.removeAliases(of: id).map(\.description)
         gone.settings = try await dependencies.settings.delete(of: id)
-        logger.notice("a meter was forgotten", metadata: ["meter.id": "\(id)"])
+        logger.notice("meter forgotten", metadata: ["meter.id": "\(id)"])
         gone.is_here = !wasDeclared && !links.isEmpty
         if plug != nil { dependencies.ports.meetAnew(id, byPort: false) }
         for link in links where !wasDeclared && plug == nil {
@@ -62,6 +62,6 @@ extension MeterDirectory {
         }
         throw GatewayError(
             .held, "\(lease.holder ?? "another host") has \(id)",
-            next: "let it go there first: meterctl disconnect \(id)")
+            next: "disconnect it there first: meterctl disconnect \(id)")
     }
 }

@@ -19,7 +19,7 @@ extension MeterDirectory {
                 await findOtherRadio(of: sighting.id, over: sighting.link)
             } catch {
                 logger.error(
-                    "a meter that is there cannot be taken up",
+                    "session not created",
                     metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
             }
         case .heard(let id, let link, let rssi):
@@ -82,10 +82,10 @@ extension MeterDirectory {
         let bySerial = MeterID.usb(vendor: vendor, product: product, serial: serial)
         let former = known[bySerial].map { _ in "; \(bySerial) is its twin, or itself as it was known before" } ?? ""
         logger.warning(
-            "a meter has a serial number that others have too, so it is known by its port",
+            "meter identified by port",
             metadata: [
                 "meter.id": "\(sighting.id)", "serial": "\(serial)",
-                "next": "leave it in this port, as in another one it is another meter\(former)",
+                "next": "leave it in this port: in another port it counts as another meter\(former)",
             ])
     }
 
@@ -96,7 +96,7 @@ extension MeterDirectory {
         do {
             try await dependencies.repository.save(meter)
         } catch {
-            logger.error("a port cannot be remembered", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+            logger.error("port not saved", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
         }
     }
 
@@ -108,7 +108,7 @@ extension MeterDirectory {
         guard case .usb(let vendor, let product, _) = id, var meter = known[id], let plug = meter.plug,
             await meters.session(of: id)?.isPresent == true
         else { return nil }
-        try checkUnwanted(id, "\(id) is wanted here")
+        try checkUnwanted(id, "this host wants \(id) connected")
         meter.plug = nil
         await saveOrLog(meter)
         dependencies.ports.meetAnew(id, byPort: true)

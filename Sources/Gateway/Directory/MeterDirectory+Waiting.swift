@@ -56,16 +56,16 @@ extension MeterDirectory {
         case .barred:
             throw .mayOnlyLook("it gets no lease of \(session.id), and its zone lets nobody use a meter without one")
         case .forbidden(let failure):
-            throw GatewayError(.permission, failure.message, next: "it is tried again by itself once that is done")
+            throw GatewayError(.permission, failure.message, next: "meterd retries once that is done")
         case .notHeard(let time):
             throw GatewayError(
                 .timedOut,
                 "\(session.id) was not heard here within \(time.components.seconds) s, so its lease was given back",
-                next: "bring it into range and switch it on; another --takeover within ten minutes takes --yes")
+                next: "bring it into range and switch it on; another --takeover within ten minutes needs --yes")
         case .unanswered:
             throw GatewayError(
-                .timedOut, "the cloud does not answer, so nobody knows who has \(session.id)",
-                next: "meterctl cloud status says why; try again once it answers")
+                .timedOut, "the cloud does not answer, so the holder of \(session.id) is unknown",
+                next: "meterctl cloud status shows the cause; try again once the cloud answers")
         case .disconnected:
             throw GatewayError(
                 .notConnected, "\(session.id) was disconnected while waiting for it",
@@ -75,13 +75,13 @@ extension MeterDirectory {
             let cause = status.error.map { ": \($0)" } ?? ""
             if let rest = status.searching_ms {
                 throw GatewayError(
-                    .timedOut, "\(session.id) is not heard here, and is looked for for another \(rest / 1000) s",
-                    next: "then its lease is given back; meterctl status \(session.id) --watch shows how it goes")
+                    .timedOut, "\(session.id) is not heard here; the search continues for \(rest / 1000) s",
+                    next: "then its lease is given back; meterctl status \(session.id) --watch shows the progress")
             }
             throw GatewayError(
                 .timedOut,
                 "\(session.id) is \(status.state), without data after \(time.shortText)\(cause)",
-                next: "it is tried for ever; meterctl status \(session.id) shows how it goes")
+                next: "meterd keeps retrying; meterctl status \(session.id) shows the progress")
         }
     }
 

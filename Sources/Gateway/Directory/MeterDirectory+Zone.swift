@@ -41,7 +41,7 @@ extension MeterDirectory {
         let argument = reference.shellWord
         let watch = "meterctl watch \(argument) shows it here"
         return GatewayError(
-            .held, "\(holder) has \(reference), so that is done there",
+            .held, "\(holder) has \(reference), so only \(holder) can do that",
             next: gate.role == .readOnly ? watch : "\(watch); connect \(argument) --takeover takes it from there")
     }
 
@@ -110,7 +110,7 @@ extension MeterDirectory {
 
     private func neverMet(_ id: MeterID) -> GatewayError {
         GatewayError(
-            .refused, "this host has never met \(id), which others of its cloud know",
+            .refused, "this host has never met \(id), which other hosts of its cloud know",
             next: "if it can be heard or plugged in here: meterctl connect \(id) --yes")
     }
 

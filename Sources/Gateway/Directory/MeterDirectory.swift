@@ -46,7 +46,7 @@ package actor MeterDirectory {
             if meter.isDeclared, let port = declaredPort(of: meter) { dependencies.ports.watch(port) }
         }
         let wanted = known.values.count(where: \.isWanted)
-        logger.info("meters remembered", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
+        logger.info("meters restored", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
     }
 
     func readAliases() async throws -> [MeterID: MeterID] {
@@ -90,7 +90,7 @@ package actor MeterDirectory {
         dependencies.alerts?.leaveAll()
         forEach { $0.shutdown() }
         for session in sessions { meters.end(session.id) }
-        logger.info("meters left", metadata: ["count": "\(sessions.count)"])
+        logger.info("sessions ended", metadata: ["count": "\(sessions.count)"])
     }
 
     /// Changes the gate when this host joins or leaves a cloud.
@@ -187,7 +187,7 @@ package actor MeterDirectory {
         guard await session.canBeRead else {
             forgetPasserBy(id)
             throw GatewayError(
-                .modelUnknown, "nothing tells which model \(session.id) is",
+                .modelUnknown, "the model of \(session.id) is unknown",
                 next: "name its port and model: meterctl connect /dev/… --model MODEL")
         }
         try await checkLink(request.over, of: session)
@@ -259,7 +259,7 @@ extension MeterDirectory {
         let models = self.models(over: isRawHID ? .hid : .serial)
         guard let text = request.model else {
             throw GatewayError(
-                .badRequest, "nobody said which model is at \(path)", next: "--model takes \(models)")
+                .badRequest, "no model was given for \(path)", next: "--model takes \(models)")
         }
         guard let model = dependencies.catalogue.model(named: text) else {
             throw GatewayError(
@@ -301,7 +301,7 @@ extension MeterDirectory {
             }
         throw GatewayError(
             .badRequest, "a \(port.model.displayName) cannot be read over \(kind) yet",
-            next: "those that can are \(models(over: port.link.transport))")
+            next: "models that can: \(models(over: port.link.transport))")
     }
 
     private func models(over transport: LinkAddress.Transport) -> String {
@@ -318,7 +318,7 @@ extension MeterDirectory {
         guard let holder else { return }
         throw GatewayError(
             .refused, "\(path) is the port of \(holder.id)",
-            next: "correct the path, or let that one go first: meterctl disconnect \(holder.id)")
+            next: "correct the path, or disconnect that meter first: meterctl disconnect \(holder.id)")
     }
 
     /// Takes a link from the meter last seen on it.
@@ -338,15 +338,16 @@ extension MeterDirectory {
         guard let intent = LinkPreference(kind) else {
             let kinds = LinkAddress.Transport.allCases.map(\.rawValue) + [LinkPreference.anyWord]
             throw GatewayError(
-                .badRequest, "\(kind.quoted) is not a kind of link", next: "there are \(kinds.joined(separator: ", "))")
+                .badRequest, "\(kind.quoted) is not a kind of link",
+                next: "the kinds are \(kinds.joined(separator: ", "))")
         }
         let there = await session.transports
         guard intent != .any, !there.contains(kind) else { return }
         throw GatewayError(
-            .refused, "\(session.id) is not there over \(kind)",
+            .refused, "\(session.id) cannot be reached over \(kind)",
             next: there.isEmpty
                 ? "bring it into range and switch it on: meterctl scan"
-                : "it is there over \(there.joined(separator: " and ")); --over any uses that")
+                : "it can be reached over \(there.joined(separator: " and ")); --over any uses that")
     }
 
     func checkRunning() throws(GatewayError) {
@@ -364,7 +365,7 @@ extension MeterDirectory {
         do {
             try await save(meter)
         } catch {
-            logger.error("a meter cannot be remembered", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+            logger.error("meter not saved", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
         }
     }
 
@@ -428,7 +429,7 @@ extension MeterDirectory {
             return nil
         } catch {
             return GatewayError(
-                error.code, "it is done but will be forgotten at a restart: \(error.message)", next: error.next)
+                error.code, "it is done, but a restart will undo it: \(error.message)", next: error.next)
         }
     }
 
@@ -437,7 +438,7 @@ extension MeterDirectory {
         var written: KnownMeter?
         // Two saves may reach the store in either order. Each repeats until the latest state was written last.
         while let latest = known[meter.id], latest != written {
-            try await store("remembering \(meter.id)") { [dependencies] in
+            try await store("saving \(meter.id)") { [dependencies] in
                 try await dependencies.repository.save(latest)
             }
             written = latest

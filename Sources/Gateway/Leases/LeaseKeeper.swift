@@ -90,7 +90,7 @@ package actor LeaseKeeper {
     package func policyIs(_ policy: LeasePolicy) { table.policyIs(policy) }
 
     package func roleIs(_ role: HostRole) {
-        if role == .readOnly, roleInZone != role { logger.notice("this host may only look: it asks for no leases") }
+        if role == .readOnly, roleInZone != role { logger.notice("host became read-only") }
         roleInZone = role
         guard role == .full || board.isKnown else { return list() }
         enforceRole()
@@ -145,7 +145,7 @@ package actor LeaseKeeper {
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
         if callsUnderWay > 0 { await wait(for: .quiet, patience) }
         let left = meters.count { table[$0]?.machine.phase(at: loop.now) != LeaseMachine.Phase.none }
-        if left > 0 { logger.warning("leases not given back", metadata: ["count": "\(left)"]) }
+        if left > 0 { logger.warning("leases not released", metadata: ["count": "\(left)"]) }
         isOver = true
         for awaited in waits.keys { endWaits(for: awaited) }
         callSink.finish()
@@ -199,7 +199,8 @@ package actor LeaseKeeper {
         case .withdraw(let cause): withdraw(meter, cause)
         case .refuse: table.refuse(meter, .held, board.lease(of: entry.leasedAs, at: loop.now))
         case .bar:
-            logger.info("no lease is asked for: this host may only look", metadata: ["meter.id": "\(meter)"])
+            logger.info(
+                "lease not requested", metadata: ["meter.id": "\(meter)", "cause": "this host is read-only"])
             entry.tell?(.barred)
         case .joinQueue: call(.enqueue(entry.leasedAs, of: meter))
         case .leaveQueue: call(.leaveQueue(entry.leasedAs))
@@ -349,11 +350,11 @@ package actor LeaseKeeper {
         switch outcome {
         // A refusal is an answer too.
         case .failure(let failure) where failure.kind != .readOnly:
-            if lastFailure == nil { logger.warning("the cloud does not answer", metadata: ["cause": "\(failure)"]) }
+            if lastFailure == nil { logger.warning("cloud request failed", metadata: ["cause": "\(failure)"]) }
             lastFailure = failure.message
         case .success, .failure:
             if lastFailure != nil {
-                logger.notice("the cloud answers again")
+                logger.notice("cloud recovered")
                 recoveries.yield(loop.now)
             }
             lastFailure = nil

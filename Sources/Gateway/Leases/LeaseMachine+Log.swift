@@ -19,10 +19,10 @@ extension LeaseMachine.Withdrawal {
     func words(_ holder: String) -> String {
         switch self {
         case .unwanted: "nobody wants it here"
-        case .revoked: "it is wanted elsewhere: its lease was revoked"
+        case .revoked: "its lease was revoked for another host"
         case .takenOver: "\(holder) has it now"
         case .hardStop: "its lease could not be renewed in time"
-        case .unknown: "the cloud knows nothing of its lease"
+        case .unknown: "the cloud does not know its lease"
         case .barred: "this host may only look, and its zone has become strict"
         }
     }

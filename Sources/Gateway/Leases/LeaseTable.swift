@@ -136,7 +136,7 @@ final class LeaseTable {
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
         let isNews = isConflict || entry.machine.isCloudUnreachable
         logger.log(
-            level: isNews ? .warning : .debug, "a meter is used without a lease", metadata: ["meter.id": "\(meter)"])
+            level: isNews ? .warning : .debug, "meter used without lease", metadata: ["meter.id": "\(meter)"])
         entry.tell?(.permitted(.unleased))
     }
 

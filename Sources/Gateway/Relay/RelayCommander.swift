@@ -29,7 +29,7 @@ package struct RelayCommander: Sendable {
             outcome = try await link.command(newID(), action, of: lease.meter, token: lease.token)
         } catch {
             if error.kind == .readOnly { throw Self.mayOnlyLook(holder, reference) }
-            throw unknown("the cloud does not say (\(error.message))", holder)
+            throw unknown("the cloud did not report it (\(error.message))", holder)
         }
         switch outcome {
         case .done(let result): return (holder, result)
@@ -39,18 +39,19 @@ package struct RelayCommander: Sendable {
                 next: next)
         case .notDone(let why):
             throw GatewayError(
-                .refused, "it was not done: \(why)", next: "meterctl who says who has the meter; then try again")
+                .refused, "the command was not done: \(why)",
+                next: "meterctl who shows the meter's holder; then try again")
         case .timedOut(let why): throw unknown(why, holder)
         }
     }
 
     private static func mayOnlyLook(_ holder: String, _ reference: String) -> GatewayError {
-        .mayOnlyLook("it commands nothing at \(holder), which has \(reference)")
+        .mayOnlyLook("it sends no command to \(holder), which has \(reference)")
     }
 
     private func unknown(_ why: String, _ holder: String) -> GatewayError {
         GatewayError(
-            .timedOut, "whether \(holder) did it is not known: \(why)",
-            next: "look before you try again: meterctl status")
+            .timedOut, "the outcome at \(holder) is unknown: \(why)",
+            next: "check the meter before you try again: meterctl status")
     }
 }

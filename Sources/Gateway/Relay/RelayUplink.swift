@@ -67,7 +67,7 @@ package actor RelayUplink {
         end(leased)
         guard let source = await source(meter), !isOver, sendings[leased] == nil else { return }
         let readings = source.readings.subscribe()
-        logger.debug("a meter is watched from elsewhere", metadata: ["meter.id": "\(meter)"])
+        logger.debug("meter watched", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
         // On the loop, like the session, so each reading gets the token under which it was measured.
@@ -164,14 +164,17 @@ package actor RelayUplink {
         do throws(SyncFailure) {
             guard let remaining = try await link.send(parcel, of: leased, session: keeper.identity.session) else {
                 logger.notice(
-                    "readings are refused: another host has the meter",
-                    metadata: ["meter.id": "\(leased)", "lease.token": "\(parcel.token.rawValue)"])
+                    "readings refused",
+                    metadata: [
+                        "meter.id": "\(leased)", "lease.token": "\(parcel.token.rawValue)",
+                        "cause": "another host has the meter",
+                    ])
                 return sent(parcel, .refused, of: leased, in: number)
             }
             guard remaining > .zero else { return ended(leased, in: number) }
             outcome = .taken
         } catch {
-            logger.debug("readings could not be sent", metadata: ["meter.id": "\(leased)", "cause": "\(error)"])
+            logger.debug("readings not sent", metadata: ["meter.id": "\(leased)", "cause": "\(error)"])
             outcome = .failed
         }
         sent(parcel, outcome, of: leased, in: number)

@@ -132,7 +132,7 @@ package actor RelayWatcher {
             } catch {
                 if wait == Self.retries.lowerBound {
                     logger.info(
-                        "a meter elsewhere cannot be watched",
+                        "meter watch failed",
                         metadata: ["meter.id": "\(key.meter)", "cause": "\(error)"])
                 }
             }
@@ -179,7 +179,7 @@ package actor RelayWatcher {
         case .lost(let count): watched[key]?.observer.lost(count)
         case .refused(let name):
             logger.warning(
-                "another host talks to the meter without its lease",
+                "meter used without lease by another host",
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
         // This host measures by itself now, and its viewers see that (`MeterReadings`).
         case .holder(let lease):

@@ -72,7 +72,7 @@ package actor RequestExecutor {
         } catch {
             // The claim may have been granted. Nobody acts then, and the cloud reports an unknown outcome.
             return logger.notice(
-                "a command from another host is not done: the cloud did not answer",
+                "command claim failed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
         }
         guard isGranted else { return }
@@ -91,7 +91,7 @@ package actor RequestExecutor {
                 try await act(command.action, meter, deadline)
             }
             logger.notice(
-                "done for another host",
+                "command executed",
                 metadata: [
                     "meter.id": "\(meter)", "host": "\(command.authorName)", "action": "\(command.action)",
                     "lease.token": "\(command.token.rawValue)",
@@ -107,7 +107,7 @@ package actor RequestExecutor {
             try await link.answer(command, outcome)
         } catch {
             logger.notice(
-                "what became of another host's command could not be said",
+                "command outcome not reported",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
         }
     }
@@ -126,7 +126,7 @@ package actor RequestExecutor {
         } catch {
             // The cloud tells the asking host that this one did not answer.
             logger.notice(
-                "another host's question about a meter's log is not answered",
+                "log question not answered",
                 metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])
         }
         questions -= 1

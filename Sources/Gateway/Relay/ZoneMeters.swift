@@ -86,8 +86,8 @@ package actor ZoneMeters {
             _ = await relay.latest(of: [leased], within: Self.patience)
             if let holder = await relay.unshared(among: [leased])[leased] {
                 throw GatewayError(
-                    .refused, "\(holder) has \(reference) and does not share what it measures",
-                    next: "look there, or let it share: [relay] share = true in its configuration")
+                    .refused, "\(holder) has \(reference) and does not share its readings",
+                    next: "look there, or set [relay] share = true in its configuration")
             }
         }
         return .anywhere(

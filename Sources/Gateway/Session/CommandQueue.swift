@@ -65,7 +65,7 @@ struct CommandQueue {
 extension MeterProfile {
     /// List of the model's commands, for an error message.
     var commandHelp: String {
-        "it knows "
+        "the model takes "
             + commands.map { rule in
                 rule.kind.rawValue + (rule.numbers.map { " \($0.lowerBound)-\($0.upperBound)" } ?? "")
             }.joined(separator: ", ")

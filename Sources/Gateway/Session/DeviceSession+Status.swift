@@ -67,7 +67,7 @@ extension DeviceSession {
         guard let profile, let wanted = settings.rate(for: profile) else { return nil }
         // Only the maker's interface has been seen to deliver sample queues (Docs/Protocols/KM003C.md#link).
         let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
-        let next = isElsewhere ? "; meterctl connect \(id) --over bulk takes its maker's interface" : ""
+        let next = isElsewhere ? "; meterctl connect \(id) --over bulk uses the maker's interface" : ""
         return SamplingBody(
             wanted: wanted, rate: talk.readings.sampling.rate, error: talk.readings.sampling.failure.map { $0 + next })
     }
@@ -81,8 +81,8 @@ extension DeviceSession {
             let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: ", ")
             throw GatewayError(
                 .refused,
-                "\(id) is \(model.map { "a \($0.displayName)" } ?? "of no known model") and hears no USB Power Delivery",
-                next: "the models that do are the \(those)")
+                "\(id), \(model.map { "a \($0.displayName)" } ?? "of unknown model"), cannot hear USB Power Delivery",
+                next: "models that can: \(those)")
         }
         if !isLinked, talk.readings.powerDelivery.entries.isEmpty, leaseStatus?.state == .elsewhere,
             let holder = leaseStatus?.holder

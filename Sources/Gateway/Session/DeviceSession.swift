@@ -111,13 +111,13 @@ package actor DeviceSession {
         attachToGate()
         talk.adoptSettings()
         adopt(options)
-        states.apply(because: "connect asked for") { $0.connectWanted(at: loop.now) }
+        states.apply(because: "connect requested") { $0.connectWanted(at: loop.now) }
         wake()
     }
 
     package func disconnect() {
         states.lastError = nil
-        letGo("disconnect asked for")
+        letGo("disconnect requested")
         waits.endAll(with: .disconnected)
     }
 
@@ -256,7 +256,7 @@ package actor DeviceSession {
     }
 
     private func takePreferredLink() {
-        if let kind = line.betterKind { replaceLink("\(kind.rawValue) asked for") }
+        if let kind = line.betterKind { replaceLink("\(kind.rawValue) requested") }
         talk.chooseLink()
     }
 

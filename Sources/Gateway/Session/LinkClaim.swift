@@ -87,7 +87,7 @@ final class LinkClaim {
         let words = "it is plugged in here and at \(holder ?? "another host")"
         if lastTwinHolder != holder {
             logger.warning(
-                "two hosts have a meter with one serial number plugged in",
+                "serial number duplicated",
                 metadata: ["cause": "\(words)", "next": "\(meter.twinRemedy)"])
         }
         lastTwinHolder = holder
@@ -134,9 +134,9 @@ extension LinkRefusal {
     var words: String {
         switch reason {
         case .held, .revoking, .reserved: "\(holder ?? "another host") has it"
-        case .restoring: "the cloud was restored from a backup and gives out nothing new for some minutes"
-        case .released: "the cloud gives no lease: \(reason.rawValue)"
-        case .exhausted: "the zone has no room for another lease: metercloud zone set --max-leases"
+        case .restoring: "the cloud was restored from a backup and grants no new lease for some minutes"
+        case .released: "the cloud refuses a lease: \(reason.rawValue)"
+        case .exhausted: "the zone has reached its maximum of leases: metercloud zone set --max-leases"
         }
     }
 }
@@ -148,13 +148,13 @@ extension GatewayError {
     package static func mayOnlyLook(_ consequence: String) -> GatewayError {
         GatewayError(
             .permission, "this host may only look, as its token is read-only, so \(consequence)",
-            next: "metercloud token create, on the cloud's machine, makes a token with which it may do more: meterctl "
-                + "cloud join URL --token-file FILE")
+            next: "make another token on the cloud's machine (metercloud token create), then: meterctl cloud join URL "
+                + "--token-file FILE")
     }
 
     static func jeopardy(_ meter: MeterID, _ consequence: String) -> GatewayError {
         GatewayError(
             .refused, "the lease of \(meter) could not be renewed for long, so \(consequence)",
-            next: "meterctl cloud status says why; the lease comes back by itself once the cloud answers")
+            next: "meterctl cloud status shows the cause; meterd renews the lease once the cloud answers")
     }
 }

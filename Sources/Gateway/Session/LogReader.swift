@@ -24,18 +24,18 @@ final class LogReader {
     ) async throws(GatewayError) -> MeterLogs {
         guard let transfer = line.model.flatMap({ catalogue.logTransfer(intent, from: $0) }) else {
             let those = catalogue.modelsWithLogs.map(\.displayName).joined(separator: " and ")
-            let model = line.model.map { "a \($0.displayName)" } ?? "of no known model"
+            let model = line.model.map { "a \($0.displayName)" } ?? "of unknown model"
             throw GatewayError(
-                .refused, "\(id) is \(model) and keeps no logs", next: "the models that do are the \(those)")
+                .refused, "\(id) is \(model) and keeps no logs", next: "models with logs: \(those)")
         }
         guard line.exchange != nil, line.isUp else {
             throw GatewayError(
-                .notConnected, "\(id) is \(states.machine.state.rawValue), so it tells no logs",
+                .notConnected, "\(id) is \(states.machine.state.rawValue), so its logs cannot be read",
                 next: "meterctl connect \(id)")
         }
-        guard !line.isInJeopardy else { throw .jeopardy(id, "it is asked for nothing more") }
+        guard !line.isInJeopardy else { throw .jeopardy(id, "meterd reads no logs from it") }
         guard download == nil else {
-            throw GatewayError(.refused, "logs of \(id) are being read already", next: "wait until they are there")
+            throw GatewayError(.refused, "meterd already reads logs of \(id)", next: "try again once they are read")
         }
         let result = await withCheckedContinuation { continuation in
             var begun = LogDownload(transfer, continuation)
@@ -87,7 +87,7 @@ final class LogReader {
         case .silent, .refused:
             let isElsewhere = line.link?.transport == .serial && line.links.inOrder.contains { $0.transport == .bulk }
             return isElsewhere
-                ? "meterctl connect \(id) --over bulk takes its maker's interface, which gives logs"
+                ? "meterctl connect \(id) --over bulk uses the maker's interface, which gives logs"
                 : "meterctl logs \(id) lists them"
         case .missing, .unreadable: return "meterctl logs \(id) lists them"
         }

@@ -39,14 +39,14 @@ final class MeterCommands {
             case .unanswered: break
             case .linkLost:
                 throw GatewayError(
-                    .notConnected, "the link was lost after \(command) was sent, so nobody knows whether it was taken",
-                    next: "meterctl status \(id) shows what it says when it is back")
+                    .notConnected, "the link was lost after \(command) was sent, so its outcome is unknown",
+                    next: "meterctl status \(id) shows the meter's state once it is back")
             }
         }
-        let outcome = found.map { "it says \($0)" } ?? "it does not say what it is set to"
+        let outcome = found.map { "the meter reports \($0)" } ?? "the meter did not confirm it"
         throw GatewayError(
-            .refused, "\(command) was sent to \(id) \(ReadBacks.triesMax) times, and \(outcome)",
-            next: "look at the meter itself")
+            .refused, "\(command) was sent to \(id) \(ReadBacks.triesMax) times, but \(outcome)",
+            next: "check the meter itself")
     }
 
     /// Waits for the meter's verdict on a sent command.
@@ -77,7 +77,7 @@ final class MeterCommands {
         }
         guard !queue.isFull else {
             throw GatewayError(
-                .refused, "\(queue.count) commands wait for \(id) already", next: "wait until they are sent")
+                .refused, "\(queue.count) commands already wait for \(id)", next: "wait until they are sent")
         }
         let timer = deadline.map { line.timer(.commandDeadline, at: $0) }
         let wasSent = await withCheckedContinuation { continuation in
@@ -89,7 +89,7 @@ final class MeterCommands {
         if let timer { states.loop.cancel(timer) }
         guard wasSent else {
             if let deadline, states.now >= deadline {
-                throw GatewayError(.timedOut, "\(id) was busy until it was too late for \(command)", next: "try again")
+                throw GatewayError(.timedOut, "\(command) expired while \(id) was busy", next: "try again")
             }
             guard !line.isInJeopardy else { throw .jeopardy(id, "\(command) is not sent") }
             throw GatewayError(.notConnected, "the link was lost before \(command) was sent", next: "try again")
@@ -102,7 +102,7 @@ final class MeterCommands {
     ) async throws(GatewayError) {
         guard let profile = line.profile, let counting else {
             throw GatewayError(
-                .refused, "nothing is counted for \(id), whose model is not known", next: "meterctl connect \(id)")
+                .refused, "\(id) has no energy count, as its model is unknown", next: "meterctl connect \(id)")
         }
         do throws(CodecError) {
             try profile.validate(command)
@@ -125,7 +125,7 @@ final class MeterCommands {
                 queue.append(setting: command, try line.encode(command))
                 line.exchange?.commandQueued()
             } catch {
-                states.logger.warning("a setting is not for this meter", metadata: ["cause": "\(error)"])
+                states.logger.warning("setting rejected", metadata: ["cause": "\(error)"])
             }
         }
     }

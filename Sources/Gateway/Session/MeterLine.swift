@@ -165,7 +165,7 @@ final class MeterLine {
 
     private var noDriverCause: String {
         guard let model, let link else {
-            return "nothing says how to talk to it: name its port and model, meterctl connect /dev/… --model MODEL"
+            return "its port or model is unknown: name both, meterctl connect /dev/… --model MODEL"
         }
         return "a \(model.displayName) cannot be read over \(link.transport.rawValue)"
     }

@@ -47,7 +47,7 @@ final class MeterSearch {
         guard self.patience == nil else { return }
         let patience = claim.searchTime
         (endsAt, self.patience) = (states.now + patience, patience)
-        states.logger.info("looking for the meter", metadata: ["for": "\(patience)"])
+        states.logger.info("meter search started", metadata: ["for": "\(patience)"])
         waits.endAll(with: .permitted, of: .permission)
     }
 
@@ -67,7 +67,7 @@ final class MeterSearch {
         }
         states.lastError = "it was not heard here for \(patience.components.seconds) s, so its lease was given back"
         notHeardAt = states.now
-        states.logger.notice("the meter is not heard: its lease is given back", metadata: ["after": "\(patience)"])
+        states.logger.notice("meter search failed", metadata: ["after": "\(patience)"])
         claim.giveBack(.letGo)
         end(with: .notHeard(patience))
     }

@@ -66,7 +66,7 @@ final class MeterStates {
     }
 
     func adopt(_ timing: ConnectionTiming) {
-        apply(because: "other times were set") { $0.timingChanged(timing, at: loop.now) }
+        apply(because: "timing changed") { $0.timingChanged(timing, at: loop.now) }
         alerts?.expectReadings(within: timing.staleAfter)
     }
 

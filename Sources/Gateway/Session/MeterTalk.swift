@@ -83,7 +83,7 @@ final class MeterTalk {
     /// Returns whether the line is ready.
     private func identified(as found: ModelName) -> Bool {
         if found != line.model {
-            states.logger.notice("the meter was identified", metadata: ["model": "\(found.displayName)"])
+            states.logger.notice("meter identified", metadata: ["model": "\(found.displayName)"])
             tell(.model(found, of: states.id))
         }
         line.identified(as: found)
@@ -202,7 +202,7 @@ final class MeterTalk {
         case .rejected:
             line.exchange?.answered()
             readings.wasRejected()
-            if states.machine.state != .dataAvailable { states.lastError = "the meter refused what it was asked" }
+            if states.machine.state != .dataAvailable { states.lastError = "the meter refused a request" }
         case .readBack(let command):
             commands.heard(command)
         case .identified:
@@ -228,7 +228,7 @@ final class MeterTalk {
             return
         }
         states.logger.warning(
-            "the meter says it is another model",
+            "meter model differs",
             metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
     }
 

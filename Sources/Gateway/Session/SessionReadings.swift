@@ -94,10 +94,10 @@ struct SessionReadings {
             clock = SampleClock()
             recent = RecentSpread()
             track.keepWhole()
-            logger.info("the meter samples", metadata: ["rate": "\(now.rate.map { "\($0)/s" } ?? "as it is asked")"])
+            logger.info("sampling changed", metadata: ["rate": "\(now.rate.map { "\($0)/s" } ?? "on request")"])
         }
         if let failure = now.failure, failure != before.failure {
-            logger.warning("the meter does not sample at the rate asked for", metadata: ["cause": "\(failure)"])
+            logger.warning("sampling rate refused", metadata: ["cause": "\(failure)"])
         }
         return now.requestInterval != before.requestInterval
     }

@@ -114,7 +114,7 @@ def a_meter_that_is_not_heard_here_is_commanded(bench):
     before, mark = hosts.written(ROTATE), hosts.attic.mark()
     done = hosts.cellar.must("command", hosts.meter, "rotate")
     wait("the meter is told", lambda: hosts.written(ROTATE) > before, 20)
-    wait("attic says for whom", lambda: any("done for another host" in line and "host=cellar" in line
+    wait("attic says for whom", lambda: any("command executed" in line and "host=cellar" in line
                                             for line in hosts.attic.logged(mark).splitlines()), 20)
     refused = expect(hosts.cellar.ctl("command", hosts.meter, "brightness", "3"), USAGE, "attic, which has")
     if (times := hosts.written(ROTATE) - before) != 1:

@@ -39,7 +39,8 @@ struct CloudClientTests {
     /// meterd may be stopped before it uses a membership. AsyncHTTPClient ends a debug build over an open client.
     @Test func clientThatNobodyShutDown_closesItself() throws {
         weak var client: CloudClient?
-        client = try CloudClient(CloudMembership(urls: ["https://pi:8643"], zone: "home", token: Secret("mgt_t"), pin: nil))
+        client = try CloudClient(
+            CloudMembership(urls: ["https://pi:8643"], zone: "home", token: Secret("mgt_t"), pin: nil))
         #expect(client == nil)
     }
 

@@ -87,6 +87,7 @@ package final class RecordingService: MeterKeeping {
     private func newTrack(of meter: MeterID) -> RecordingTrack {
         RecordingTrack(RecordingMachine(host: host, meter: meter, rules: RecordingRules())) { [weak self] in
             self?.changed($0, waitedAs: $1)
+            self?.log($0)
             self?.meters.dropUnneeded(meter)
         }
     }
@@ -113,13 +114,16 @@ package final class RecordingService: MeterKeeping {
                 state.obsolete.insert(waited)
             }
         }
+        wakeUp.yield()
+    }
+
+    private func log(_ recording: Recording) {
         logger.info(
             recording.end == nil ? "recording started" : "recording ended",
             metadata: [
                 "meter.id": "\(recording.id.meter)", "recording": "\(recording.id.short)",
                 "cause": "\(recording.end.map(\.rawValue) ?? recording.trigger.rawValue)",
             ])
-        wakeUp.yield()
     }
 
     // MARK: Running
@@ -209,6 +213,7 @@ package final class RecordingService: MeterKeeping {
                 .refused, "\(what)\(present.map { ", since \($0.started)" } ?? "")",
                 next: "meterctl record stop \(meter) ends it")
         }
+        log(recording)
         try await writeNow(recording, "the recording started but is not stored yet, and a restart would lose it")
         return recording
     }
@@ -220,6 +225,7 @@ package final class RecordingService: MeterKeeping {
                 .refused, "\(meter) is not being recorded", next: "meterctl record start \(meter) begins it")
         }
         meters.dropUnneeded(meter)
+        log(recording)
         try await writeNow(recording, "the recording ended but is not stored yet; meterd retries")
         return recording
     }

@@ -40,7 +40,8 @@ struct CloudClientTests {
     @Test func clientThatNobodyShutDown_closesItself() throws {
         let membership = CloudMembership(urls: ["https://pi:8643"], zone: "home", token: Secret("mgt_t"), pin: nil)
         var client: CloudClient? = try CloudClient(membership)
-        weak var dropped = client
+        weak var dropped: CloudClient?
+        dropped = client
         client = nil
         #expect(dropped == nil)
     }

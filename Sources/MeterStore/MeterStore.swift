@@ -28,6 +28,8 @@ package final class MeterStore: Sendable {
     let isTunedForMuch = Mutex(false)
     /// Cached answer of `progress`; nil after any write.
     let knownProgress = Mutex<SyncProgress?>(nil)
+    /// Number of settings transactions begun so far (`MergeOutcome.number`).
+    let transactions = Atomic<UInt64>(0)
     /// Nil until the cloud's clock is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 

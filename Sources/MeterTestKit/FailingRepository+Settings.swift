@@ -12,6 +12,6 @@ extension FailingRepository: SettingsRepository {
     package func rebuildProgress() throws -> RebuildProgress { throw error }
     package func rebuildStep(
         recordsMax: Int, at now: WallTime
-    ) throws -> (progress: RebuildProgress, changed: [RecordKey]) { throw error }
+    ) throws -> (progress: RebuildProgress, merge: MergeOutcome) { throw error }
     package func rebuildReport() throws -> RebuildReportBody { throw error }
 }

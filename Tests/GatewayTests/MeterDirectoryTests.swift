@@ -539,7 +539,7 @@ private final class LateSettings: SettingsRepository {
     func rebuildProgress() async throws -> RebuildProgress { try await store.rebuildProgress() }
     func rebuildStep(
         recordsMax: Int, at now: WallTime
-    ) async throws -> (progress: RebuildProgress, changed: [RecordKey]) {
+    ) async throws -> (progress: RebuildProgress, merge: MergeOutcome) {
         try await store.rebuildStep(recordsMax: recordsMax, at: now)
     }
     func rebuildReport() async throws -> RebuildReportBody { try await store.rebuildReport() }

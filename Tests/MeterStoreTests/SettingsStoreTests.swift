@@ -51,7 +51,9 @@ struct SettingsStoreTests {
             ])
         #expect(try await store.record(.oldDesk)?.isTombstone == false, "a report changes nothing")
         var changed: [RecordKey] = []
-        for _ in 0..<3 { changed += try await store.rebuildStep(recordsMax: 1, at: HostMoment.minute(6).wall).changed }
+        for _ in 0..<3 {
+            changed += try await store.rebuildStep(recordsMax: 1, at: HostMoment.minute(6).wall).merge.changed
+        }
 
         #expect(Set(changed) == [.desk, .oldDesk])
         let progress = try await store.rebuildProgress()

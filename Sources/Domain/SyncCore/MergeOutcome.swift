@@ -1,7 +1,13 @@
-/// Result of merging a page or a batch's answer into the store.
+/// What one transaction changed in the store: a local write, a page, or the answer to a batch.
 package struct MergeOutcome: Hashable, Sendable {
+    /// Records that were changed, each once.
     package var changed: [RecordKey]
-    /// Number of records without news.
+    /// The records that a host puts in force at once, as the transaction left them: the changed device settings, and all
+    /// aliases if one changed. A page or batch limits the former, except where the end of a refetch sets records aside.
+    package var present: [SyncRecord] = []
+    /// Rises with each transaction of the opened store: what a greater one left is later.
+    package var number: UInt64 = 0
+    /// Records that were skipped because they had nothing new.
     package var unchanged: Int
     /// Number of records set aside with a reason: an illegal name or value, or missing from the cloud's list.
     package var parked: Int

@@ -31,10 +31,8 @@ package protocol SettingsRepository: Sendable {
     /// Examines the next records, folds those of an older form, and stores the progress with them.
     ///
     /// - Parameter recordsMax: number of records to examine, at least 1.
-    /// - Returns: the progress afterwards, and the records that changed.
-    func rebuildStep(recordsMax: Int, at now: WallTime) async throws -> (
-        progress: RebuildProgress, changed: [RecordKey]
-    )
+    /// - Returns: the progress afterwards, and what changed.
+    func rebuildStep(recordsMax: Int, at now: WallTime) async throws -> (progress: RebuildProgress, merge: MergeOutcome)
     /// What a rebuild from the beginning would do. Writes nothing.
     func rebuildReport() async throws -> RebuildReportBody
 }

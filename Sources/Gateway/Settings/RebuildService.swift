@@ -95,10 +95,10 @@ package actor RebuildService {
 
     private func step() async throws(GatewayError) -> RebuildProgress {
         let now = wallNow()
-        let (present, changed) = try await settings.asking("rebuilding the records") { [settings] in
+        let (present, merge) = try await settings.asking("rebuilding the records") { [settings] in
             try await settings.repository.rebuildStep(recordsMax: Self.stepLength, at: now)
         }
-        await settings.wrote(MergeOutcome(changed: changed))
+        await settings.wrote(merge)
         progress.yield(present)
         return present
     }

@@ -10,24 +10,22 @@ extension MeterStore {
 
     package func rebuildStep(
         recordsMax: Int, at now: WallTime
-    ) async throws(StoreError) -> (progress: RebuildProgress, changed: [RecordKey]) {
+    ) async throws(StoreError) -> (progress: RebuildProgress, merge: MergeOutcome) {
         let step = try await changeSettings(learned: now, isOneOfMany: true) {
-            transaction -> (progress: RebuildProgress, changed: [RecordKey]) in
+            transaction -> (progress: RebuildProgress, merge: MergeOutcome) in
             var progress = try RebuildProgress(transaction.db)
-            guard !progress.isComplete else { return (progress, []) }
+            guard !progress.isComplete else { return (progress, MergeOutcome()) }
             let keys = try transaction.keys(after: progress.cursor, limit: max(recordsMax, 1))
-            var changed: [RecordKey] = []
             for key in keys {
                 progress.cursor = key
                 progress.scanned += 1
                 guard key.normalised != key, let fold = try transaction.fold(key) else { continue }
                 progress.folded += 1
                 try transaction.store(fold)
-                changed += [fold.loser, fold.canonical].filter { !$0.isEmpty }.map(\.after.key)
             }
             progress.isComplete = keys.count < max(recordsMax, 1)
             try progress.save(transaction.db)
-            return (progress, changed)
+            return (progress, try transaction.finished())
         }
         if step.progress.isComplete { try await access("written") { [self] in try tune($0, isMuchWritten: false) } }
         return step

@@ -13,44 +13,17 @@ extension MeterStore: SettingsRepository {
     }
 
     package func records(of type: RecordType) async throws(StoreError) -> [SyncRecord] {
-        try await access("read") { db in
-            var records: [SyncRecord] = []
-            var (key, registers, deletion) = (RecordKey?.none, [String: Register](), Deletion?.none)
-            func finish() {
-                if let key { records.append(SyncRecord(key: key, properties: registers, deletion: deletion)) }
-            }
-            let rows = try Row.fetchCursor(
-                db,
-                sql: """
-                    SELECT name, \(Deletion.columns), property, kind, value, stamp_ms, stamp_counter, stamp_host,
-                        brought_by
-                    FROM record LEFT JOIN register ON register.record = record.id WHERE type = ? ORDER BY name
-                    """, arguments: [type.rawValue])
-            while let row = try rows.next() {
-                let name: String = row[0]
-                if key?.name.utf8.elementsEqual(name.utf8) != true {
-                    finish()
-                    (key, registers) = (RecordKey(type: type, name: name), [:])
-                    deletion = try Deletion(row, at: 1)
-                }
-                guard let property: String = row[6] else { continue }
-                registers[property] = try Register(row, at: 7, bringer: 12)
-            }
-            finish()
-            return records
-        }
+        try await settings { transaction in try transaction.records(of: type) }
     }
 
     package func write(_ changes: [SettingChange], at moment: HostMoment) async throws(StoreError) -> MergeOutcome {
         let physical = physicalTime(at: moment)
         let path = path
         return try await changeSettings(learned: moment.wall) { transaction in
-            var outcome = MergeOutcome()
             for change in changes {
-                let key = try transaction.write(change, physical: physical, sinceBoot: moment.sinceBoot, path: path)
-                if !outcome.changed.contains(key) { outcome.changed.append(key) }
+                try transaction.write(change, physical: physical, sinceBoot: moment.sinceBoot, path: path)
             }
-            return outcome
+            return try transaction.finished()
         }
     }
 
@@ -65,7 +38,7 @@ extension MeterStore: SettingsRepository {
             let merge = before.merging(SyncRecord(key: key, deletion: deletion))
             try transaction.store(merge)
             try transaction.tell(merge, written: moment.sinceBoot)
-            return MergeOutcome(changed: [key])
+            return try transaction.finished()
         }
     }
 
@@ -87,10 +60,8 @@ extension MeterStore: SettingsRepository {
 }
 
 extension SettingsTransaction {
-    /// - Returns: the key in the store.
-    mutating func write(
-        _ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String
-    ) throws -> RecordKey {
+    /// Writes one property as this host's, under its key's normal form.
+    mutating func write(_ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String) throws {
         let key = change.key.normalised
         let before = try record(key) ?? SyncRecord(key: key)
         // The new write must be younger than everything present, even refused stamps of the far future.
@@ -105,7 +76,6 @@ extension SettingsTransaction {
         }
         try store(merge)
         try tell(merge, written: sinceBoot)
-        return key
     }
 }
 
@@ -146,7 +116,8 @@ extension MeterStore {
         return try await access("written") { [self] db in
             try tune(db, isMuchWritten: isOneOfMany)
             return try db.inDurableTransaction { db in
-                var transaction = try SettingsTransaction(db, learned: learned, boot: boot)
+                let number = transactions.wrappingAdd(1, ordering: .relaxed).newValue
+                var transaction = try SettingsTransaction(db, learned: learned, boot: boot, number: number)
                 let value = try body(&transaction)
                 try transaction.save()
                 return value

@@ -46,19 +46,18 @@ extension MeterStore: SyncRepository {
 
     package func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws(StoreError) -> MergeOutcome {
         try await changeSettings { transaction in
-            var result = MergeOutcome()
             let sent = Dictionary(batch.records.map { ($0.key, $0) }) { $0.merged(with: $1) }
             for answer in outcome.results {
                 guard let record = sent[answer.key] else { continue }
                 if let failure = answer.failure {
                     let isAlone = batch.records.count == 1
-                    if try transaction.refuse(record, failure, isAlone: isAlone) { result.parked += 1 }
+                    try transaction.refuse(record, failure, isAlone: isAlone)
                 } else {
                     try transaction.accept(record)
                 }
-                if let merged = answer.merged { try transaction.take(merged, into: &result) }
+                if let merged = answer.merged { try transaction.take(merged) }
             }
-            return result
+            return try transaction.finished()
         }
     }
 
@@ -73,15 +72,14 @@ extension MeterStore: SyncRepository {
             }
             try transaction.checkZone(of: page, path: path)
             transaction.host.epoch = page.epoch
-            var result = MergeOutcome()
             let refetch = try transaction.refetch(of: page.type)
             for record in page.records {
-                if refetch != nil { try transaction.setAsideWhatIsNotListed(record, into: &result) }
-                try transaction.take(record, into: &result)
+                if refetch != nil { try transaction.setAsideWhatIsNotListed(record) }
+                try transaction.take(record)
                 try transaction.confirm(by: record)
             }
-            try transaction.advance(page, refetch: refetch, into: &result)
-            return result
+            try transaction.advance(page, refetch: refetch)
+            return try transaction.finished()
         }
     }
 
@@ -121,14 +119,14 @@ extension SettingsTransaction {
         try markSeen(sent.key)
     }
 
-    /// - Returns: whether the record was parked, because the cloud will never accept it as it is.
-    mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws -> Bool {
-        guard let row = try row(of: sent.key) else { return false }
+    /// Parks the record if the cloud will never accept it as it is.
+    mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws {
+        guard let row = try row(of: sent.key) else { return }
         // It did not arrive, so it may still get another stamp.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
         for (property, _) in sent.stamps { try untell.run([row, property]) }
         if failure.kind == .quotaExceeded { try holdBack(row) }
-        guard failure.kind.isForGood(isAlone: isAlone) else { return false }
+        guard failure.kind.isForGood(isAlone: isAlone) else { return }
         let statement = try db.cachedStatement(
             sql: """
                 DELETE FROM outbox WHERE record = ? AND property = ?
@@ -136,15 +134,15 @@ extension SettingsTransaction {
                 """)
         for (property, stamp) in sent.stamps { try statement.run([row, property] + stamp.columns) }
         try park(sent, .push, because: failure.message)
-        return true
+        outcome.parked += 1
     }
 
     /// Merges a record from the cloud, or parks it if it cannot be kept.
-    mutating func take(_ record: SyncRecord, into result: inout MergeOutcome) throws {
+    mutating func take(_ record: SyncRecord) throws {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
             try park(record, .page, because: fault.description)
-            result.parked += 1
+            outcome.parked += 1
             return
         }
         // Read now: a closure may not change `self`, and a copy of `self` would copy all cached rows.
@@ -164,15 +162,8 @@ extension SettingsTransaction {
         try markSeen(record.key)
         try unpark(record, .page)
         try outdateAside(record)
-        result.news += merges.compactMap { RecordNews($0) }
-        if merges.isEmpty { result.unchanged += 1 }
-        for merge in merges { report(merge.after.key, in: &result) }
-    }
-}
-
-extension SettingsTransaction {
-    mutating func report(_ key: RecordKey, in result: inout MergeOutcome) {
-        if reported.insert(key).inserted { result.changed.append(key) }
+        outcome.news += merges.compactMap { RecordNews($0) }
+        if merges.isEmpty { outcome.unchanged += 1 }
     }
 }
 

@@ -122,8 +122,7 @@ extension SettingsTransaction {
             return .nothing(because: "what was kept of it is not a record that this version can read")
         }
         if let fault = record.fault { return .nothing(because: "\(fault)") }
-        var outcome = MergeOutcome()
-        try take(record, into: &outcome)
-        return .restored(properties: record.properties.count, outcome)
+        try take(record)
+        return .restored(properties: record.properties.count, try finished())
     }
 }

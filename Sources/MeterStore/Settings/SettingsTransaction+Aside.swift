@@ -91,6 +91,6 @@ extension SettingsTransaction {
         try tell(merge)
         for property in merge.news { try dropAside(property, of: entry) }
         try dropAsideIfEmpty(entry)
-        return .restored(properties: merge.news.count, MergeOutcome(changed: [key]))
+        return .restored(properties: merge.news.count, try finished())
     }
 }

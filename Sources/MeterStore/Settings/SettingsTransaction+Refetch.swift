@@ -21,15 +21,15 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores the type's progress. The last page of a refetch first sets aside unseen records.
-    mutating func advance(_ page: ChangesPage, refetch: Int64?, into result: inout MergeOutcome) throws {
+    /// Stores how far the type has been read; with the last page of a refetch, sets aside first what was not seen.
+    mutating func advance(_ page: ChangesPage, refetch: Int64?) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")
             try statement.run([page.token, page.type.rawValue, refetch])
             return
         }
-        if let refetch { try setAsideUnseen(page.type, refetch: refetch, into: &result) }
-        if !page.moreComing { result.toldAgain += try repeatTold(of: page.type) }
+        if let refetch { try setAsideUnseen(page.type, refetch: refetch) }
+        if !page.moreComing { outcome.toldAgain = try repeatTold(of: page.type) }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO progress (type, token) VALUES (?, ?)
@@ -38,29 +38,26 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    mutating func setAsideWhatIsNotListed(_ sent: SyncRecord, into result: inout MergeOutcome) throws {
+    /// Sets aside whatever the cloud does not list of a record that it sent.
+    mutating func setAsideWhatIsNotListed(_ sent: SyncRecord) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
-        if try setAside(before, row, listed: sent, into: &result) { report(sent.key, in: &result) }
+        try setAside(before, row, listed: sent)
     }
 
-    private mutating func setAsideUnseen(
-        _ type: RecordType, refetch: Int64, into result: inout MergeOutcome
-    ) throws {
+    private mutating func setAsideUnseen(_ type: RecordType, refetch: Int64) throws {
         let unseen = try Row.fetchAll(
             db, sql: "SELECT id, name FROM record WHERE type = ? AND seen_in <> ?",
             arguments: [type.rawValue, refetch])
         for found in unseen {
-            let key = RecordKey(type: type, name: found[1])
-            guard let before = try record(key) else { continue }
-            if try setAside(before, found[0], listed: nil, into: &result) { report(key, in: &result) }
+            guard let before = try record(RecordKey(type: type, name: found[1])) else { continue }
+            try setAside(before, found[0], listed: nil)
         }
     }
 
-    /// Removes unlisted values, except those that this host has to send. Removes an empty record.
-    private mutating func setAside(
-        _ before: SyncRecord, _ row: Int64, listed: SyncRecord?, into result: inout MergeOutcome
-    ) throws -> Bool {
-        guard try !isParked(before.key) else { return false }
+    /// Removes what the cloud does not list and this host does not have to send; a record left empty is removed
+    /// entirely.
+    private mutating func setAside(_ before: SyncRecord, _ row: Int64, listed: SyncRecord?) throws {
+        guard try !isParked(before.key) else { return }
         let told = try told(of: row).map(\.property).filter { before.stamps.map(\.property).contains($0) }
         let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
@@ -76,10 +73,12 @@ extension SettingsTransaction {
                 zoneName: zone?.zoneName)
             try remove(property, of: row)
         }
-        if !gone.isEmpty { result.parked += 1 }
+        if !gone.isEmpty { outcome.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
         // The deletion was removed above as well, because none waits.
         if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
-        return losesDeletion || !gone.isEmpty
+        guard losesDeletion || !gone.isEmpty else { return }
+        let rest = before.properties.filter { gone[$0.key] == nil }
+        report(SyncRecord(key: before.key, properties: rest, deletion: losesDeletion ? nil : before.deletion))
     }
 }

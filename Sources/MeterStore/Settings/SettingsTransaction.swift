@@ -14,8 +14,11 @@ struct SettingsTransaction {
     let boot: String?
     /// Cached row numbers; nil for a missing record.
     private var rows: [RecordKey: Int64?] = [:]
-    var reported: Set<RecordKey> = []
-    /// Cached numbers of running refetches.
+    /// What the transaction changed so far; `finished` completes it.
+    var outcome = MergeOutcome()
+    /// The records that it changed, as they are now.
+    private var changed: [RecordKey: SyncRecord] = [:]
+    /// The number of the refetch under way, if any, for types that have been looked up.
     var refetches: [RecordType: Int64?] = [:]
     /// Nil before the first look-up.
     var hasParked: Bool?
@@ -24,16 +27,34 @@ struct SettingsTransaction {
     var hasWaiting: Bool?
     var hasHeldBack: Bool?
 
-    init(_ db: Database, learned: WallTime?, boot: String?) throws {
+    /// - Parameter number: `MergeOutcome.number`; 0 for a transaction that only reads.
+    init(_ db: Database, learned: WallTime?, boot: String?, number: UInt64 = 0) throws {
         self.db = db
         self.boot = boot
         host = try HostRow(db)
         // Without a calendar, use the clock's own time, which is close.
         self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
+        outcome.number = number
     }
 
     func save() throws { try host.save(db) }
 
+    /// Lists a record as changed, once, as it is now.
+    mutating func report(_ record: SyncRecord) {
+        if changed.updateValue(record, forKey: record.key) == nil { outcome.changed.append(record.key) }
+    }
+
+    /// What the transaction changed.
+    func finished() throws -> MergeOutcome {
+        var outcome = outcome
+        outcome.present = outcome.changed.filter { $0.type == .deviceSettings }.compactMap { changed[$0] }
+        if outcome.changed.contains(where: { $0.type == .meterAlias }) {
+            outcome.present += try records(of: .meterAlias)
+        }
+        return outcome
+    }
+
+    /// Takes in a stamp that came from the cloud.
     mutating func observe(cloud stamp: Stamp?) {
         guard let stamp else { return }
         host.clock.observe(stamp)
@@ -75,6 +96,33 @@ extension SettingsTransaction {
         return SyncRecord(key: key, properties: try registers(of: row), deletion: try Deletion(found, at: 0))
     }
 
+    func records(of type: RecordType) throws -> [SyncRecord] {
+        var records: [SyncRecord] = []
+        var (key, registers, deletion) = (RecordKey?.none, [String: Register](), Deletion?.none)
+        func finish() {
+            if let key { records.append(SyncRecord(key: key, properties: registers, deletion: deletion)) }
+        }
+        let rows = try Row.fetchCursor(
+            db,
+            sql: """
+                SELECT name, \(Deletion.columns), property, kind, value, stamp_ms, stamp_counter, stamp_host,
+                    brought_by
+                FROM record LEFT JOIN register ON register.record = record.id WHERE type = ? ORDER BY name
+                """, arguments: [type.rawValue])
+        while let row = try rows.next() {
+            let name: String = row[0]
+            if key?.name.utf8.elementsEqual(name.utf8) != true {
+                finish()
+                (key, registers) = (RecordKey(type: type, name: name), [:])
+                deletion = try Deletion(row, at: 1)
+            }
+            guard let property: String = row[6] else { continue }
+            registers[property] = try Register(row, at: 7, bringer: 12)
+        }
+        finish()
+        return records
+    }
+
     func registers(of row: Int64) throws -> [String: Register] {
         let statement = try db.cachedStatement(
             sql: """
@@ -94,7 +142,8 @@ extension SettingsTransaction {
         return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0, at: 0) }
     }
 
-    /// Writes a merge. Removes outdated entries from the outbox, and adds overwritten values to the history.
+    /// Writes and reports what a merge changed. Whatever waited to be sent and is now outdated leaves the outbox; whatever was
+    /// overwritten goes to the history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
         let isNew = try row(of: merge.after.key) == nil
@@ -109,6 +158,7 @@ extension SettingsTransaction {
             if waits { try drop("", of: row) }
         }
         try remember(merge.overwritten, of: merge.after.key)
+        report(merge.after)
     }
 
     /// Removes registers that the merge removed. A deletion removes all.

@@ -1,12 +1,13 @@
 import Domain
 package import Gateway
+import GatewayAPI
 
 /// Each clause needs an empty repository.
 package enum SettingsRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
     package static var clauses: [Clause] {
-        writeClauses + clockClauses + deletionClauses + historyClauses + otherClauses
+        writeClauses + outcomeClauses + clockClauses + deletionClauses + historyClauses + otherClauses
     }
 
     private static var writeClauses: [Clause] {
@@ -39,7 +40,7 @@ package enum SettingsRepositoryContract {
                 let old = RecordKey(type: .deviceSettings, name: "aabbccddeeff")
                 let outcome = try await repository.write(
                     [SettingChange(key: old, property: "name", value: .string("Desk"))], at: .minute(0))
-                try ContractViolation.requireEqual(outcome, MergeOutcome(changed: [.desk]), "outcome")
+                try ContractViolation.requireEqual(outcome.plain, MergeOutcome(changed: [.desk]), "outcome")
                 try ContractViolation.requireEqual(
                     await repository.records(of: .deviceSettings).map(\.key), [.desk], "records")
             },
@@ -69,7 +70,52 @@ package enum SettingsRepositoryContract {
         ]
     }
 
-    /// A value of each kind, and values that a file could confuse.
+    private static var outcomeClauses: [Clause] {
+        [
+            Clause("outcomes_haveTheSettingsAsTheyAre_inOrder") { repository in
+                var outcomes: [MergeOutcome] = []
+                func check(_ outcome: MergeOutcome, _ what: String) async throws {
+                    try ContractViolation.requireEqual(outcome.changed, [.desk], "\(what): changed")
+                    let now = try await repository.record(.desk) ?? SyncRecord(key: .desk)
+                    try ContractViolation.requireEqual(outcome.present, [now], what)
+                    outcomes.append(outcome)
+                }
+                let values = ["name", "notes", "name"].map {
+                    SettingChange(key: .desk, property: $0, value: .string($0))
+                }
+                try await check(repository.write(values, at: .minute(0)), "write")
+                let theirs = SyncRecord(.desk, ["name": (.string("Theirs"), .minute(5))])
+                try await check(repository.apply(.of([theirs], token: "t1")), "page")
+                try await check(repository.delete(.desk, at: .minute(6)), "deletion")
+                let later = SyncRecord(.desk, ["a": (.int(1), .minute(8)), "b": (.int(1), .minute(8))])
+                try await check(repository.apply(.of([later], token: "t2")), "page after that")
+                try await repository.beginRefetch(of: .deviceSettings)
+                let less = SyncRecord(.desk, ["a": (.int(1), .minute(8))])
+                try await check(repository.apply(.of([less], token: "r1")), "part that is not listed")
+                try await repository.beginRefetch(of: .deviceSettings)
+                try await check(repository.apply(.of([], token: "r2")), "record that is not listed")
+                let id = try ContractViolation.requireSome(await repository.parked(limit: 1).first?.id, "parked")
+                guard case .restored(_, let restored) = try await repository.restoreParked(id) else {
+                    throw ContractViolation(description: "nothing was restored")
+                }
+                try await check(restored, "restored")
+                let numbers = outcomes.map(\.number)
+                try ContractViolation.require(zip(numbers, numbers.dropFirst()).allSatisfy(<), "\(numbers)")
+            },
+            Clause("outcomes_haveAllAliases_whereOneChanged_andNothingElse") { repository in
+                let aliases = ["AA", "BB"].map { RecordKey(type: .meterAlias, name: $0) }
+                for key in aliases { try await repository.set(key, "meter", .string("CC"), at: .minute(0)) }
+                let outcome = try await repository.delete(aliases[0], at: .minute(1))
+                try ContractViolation.requireEqual(
+                    outcome.present, await repository.records(of: .meterAlias), "aliases")
+                let host = SettingChange(key: RecordKey(type: .host, name: "h"), property: "name", value: .int(1))
+                try ContractViolation.requireEqual(
+                    await repository.write([host], at: .minute(2)).present, [], "of other types")
+            },
+        ]
+    }
+
+    /// A value of each kind, and those that a file could confuse.
     private static let values: [SettingValue] = [
         .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .double(0), .double(-0.0), .double(1),
         .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(0.1), .string(""), .string("1"),
@@ -116,7 +162,7 @@ package enum SettingsRepositoryContract {
             Clause("deletion_hidesEverything_andLeavesATombstone") { repository in
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(0))
                 let outcome = try await repository.delete(.desk, at: .minute(1))
-                try ContractViolation.requireEqual(outcome, MergeOutcome(changed: [.desk]), "outcome")
+                try ContractViolation.requireEqual(outcome.plain, MergeOutcome(changed: [.desk]), "outcome")
                 let record = try await repository.record(.desk)
                 try ContractViolation.requireEqual(record?.isTombstone, true, "tombstone")
                 try ContractViolation.requireEqual(
@@ -124,12 +170,12 @@ package enum SettingsRepositoryContract {
             },
             Clause("deletion_changesNothing_whereNothingIs") { repository in
                 try ContractViolation.requireEqual(
-                    await repository.delete(.desk, at: .minute(0)), MergeOutcome(unchanged: 1), "outcome")
+                    await repository.delete(.desk, at: .minute(0)).plain, MergeOutcome(unchanged: 1), "outcome")
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(1))
                 _ = try await repository.delete(.desk, at: .minute(2))
                 let before = try await repository.record(.desk)
                 try ContractViolation.requireEqual(
-                    await repository.delete(.desk, at: .minute(3)), MergeOutcome(unchanged: 1), "outcome again")
+                    await repository.delete(.desk, at: .minute(3)).plain, MergeOutcome(unchanged: 1), "outcome again")
                 try ContractViolation.requireEqual(await repository.record(.desk), before, "tombstone")
             },
             Clause("deletedRecord_isRevived_withLaterPropertiesOnly") { repository in

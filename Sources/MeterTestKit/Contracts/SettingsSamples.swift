@@ -87,7 +87,7 @@ extension SyncRepository {
 }
 
 extension MergeOutcome {
-    /// The outcome without values for the log.
+    /// The outcome without what only the log needs, and without the records and their number.
     var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
 }
 

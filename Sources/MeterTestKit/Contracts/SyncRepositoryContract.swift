@@ -103,7 +103,7 @@ package enum SyncRepositoryContract {
                 // Written again during the send.
                 try await repository.set(.desk, "b", .int(2), at: .minute(2))
                 try ContractViolation.requireEqual(
-                    await repository.settle(batch, .to(batch)), MergeOutcome(), "outcome")
+                    await repository.settle(batch, .to(batch)).plain, MergeOutcome(), "outcome")
                 let waiting = try await repository.waiting()
                 try ContractViolation.requireEqual(Set(waiting.map(\.key)), [.desk, .shed], "records")
                 try ContractViolation.requireEqual(

@@ -132,9 +132,10 @@ enum SyncRepositoryZoneContract {
                 try await repository.setAsideDesk()
                 try await repository.set(.desk, "a", .int(9), at: .minute(5))
                 let id = try ContractViolation.requireSome(await repository.parked(limit: 9).first?.id, "parked")
-                let restored = try await repository.restoreParked(id)
-                try ContractViolation.requireEqual(
-                    restored, .restored(properties: 1, MergeOutcome(changed: [.desk])), "restored")
+                guard case .restored(1, let restored) = try await repository.restoreParked(id) else {
+                    throw ContractViolation(description: "not one property was restored")
+                }
+                try ContractViolation.requireEqual(restored.plain, MergeOutcome(changed: [.desk]), "restored")
                 try ContractViolation.requireEqual(
                     await repository.values(of: .desk), ["a": .int(9), "b": .int(2)], "nothing newer is overwritten")
                 try ContractViolation.requireEqual(

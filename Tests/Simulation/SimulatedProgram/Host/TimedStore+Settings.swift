@@ -42,7 +42,7 @@ extension TimedStore: SettingsRepository {
     func rebuildProgress() async throws -> RebuildProgress { try await read { try await base.rebuildProgress() } }
     func rebuildStep(
         recordsMax: Int, at now: WallTime
-    ) async throws -> (progress: RebuildProgress, changed: [RecordKey]) {
+    ) async throws -> (progress: RebuildProgress, merge: MergeOutcome) {
         try await write("rebuilds") { try await base.rebuildStep(recordsMax: recordsMax, at: now) }
     }
     func rebuildReport() async throws -> RebuildReportBody { try await read { try await base.rebuildReport() } }

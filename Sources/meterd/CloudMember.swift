@@ -271,7 +271,7 @@ actor CloudMember: CloudJoining {
         var syncing = SyncEngine.Dependencies(
             link: client, repository: dependencies.store, loop: dependencies.loop,
             network: NetworkWatcher(loop: dependencies.loop, host: host), rng: SystemRandomNumberGenerator(),
-            changed: { [settings = dependencies.settings] in await settings.merged(MergeOutcome(changed: $0)) },
+            changed: { [settings = dependencies.settings] in await settings.merged($0) },
             heard: { event in
                 await keeper.handle(event)
                 await uplink.handle(event)

@@ -275,9 +275,7 @@ struct ImportRoutesTests {
     func singleImpossibleSamples_areFilteredAsLive(meter: String, column: String, isOn: Bool, count: Int) async throws {
         try await bench.plugIn()
         let id = try #require(MeterID(meter))
-        if !isOn {
-            _ = try await bench.settings.set(["filter": "off"], of: id, for: nil) { _ throws(GatewayError) in }
-        }
+        if !isOn { _ = try await bench.settings.set(["filter": "off"], of: id, for: nil) }
         // 0 V while a current flows, and a current that is too large; a step of two samples stays, and the last one is unconfirmed.
         let samples = [(5.0, 1.0), (5, 1), (0, 1), (5, 1), (5, 1), (5, 4), (5, 1), (9, 1), (9, 1), (9, 1), (0, 0)]
         let lines = samples.enumerated().map { place, sample in

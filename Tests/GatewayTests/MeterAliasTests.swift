@@ -157,6 +157,23 @@ struct MeterAliasTests {
         #expect(await bench.leave() == .none)
     }
 
+    @Test func aliasThatIsReportedLate_isTakenBackBefore() async throws {
+        try await bench.plugIn(.tc66c, id: .tc, at: "/dev/radio")
+        try await bench.plugIn(.tc66c, id: Self.cable, at: "/dev/ttyACM0")
+        let moment = HostMoment(wall: .init(millisecondsSince1970: 0), sinceBoot: .origin)
+        var outcomes: [MergeOutcome] = []
+        for value in [SettingValue.string("\(MeterID.tc)"), .null] {
+            let key = RecordKey(type: .meterAlias, name: Self.cable.description)
+            outcomes.append(
+                try await store.write([SettingChange(key: key, property: "meter", value: value)], at: moment))
+        }
+
+        for outcome in outcomes.reversed() { await bench.settings.merged(outcome) }
+
+        #expect(await bench.directory.status().count == 2)
+        #expect(await bench.leave() == .none)
+    }
+
     @Test func circleThatHostsWroteBesideEachOther_meansTheSmallerId() async throws {
         try await bench.settings.add(alias: Self.cable, of: .tc)
         let change = SettingChange(

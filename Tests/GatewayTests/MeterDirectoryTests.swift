@@ -6,7 +6,6 @@ import MeterSimulator
 import MeterStore
 import MeterTestKit
 import StoreTestKit
-import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(10)))
@@ -470,28 +469,36 @@ struct MeterDirectoryTests {
         #expect(try await bench.directory.session("attic").id == .um)
     }
 
-    @Test func readingOfSettings_thatComesBackLate_changesNothing() async throws {
-        let late = LateSettings(store)
-        let bench = DirectoryBench(store, settings: late)
+    @Test func mergeThatIsReportedLate_takesNothingBack() async throws {
         try await bench.directory.restore()
         try await bench.plugIn(.um25c)
-        let (held, isHeld) = AsyncStream.makeStream(of: Void.self)
-        let (wait, release) = AsyncStream.makeStream(of: Never.self)
-        late.holdNextReading {
-            isHeld.finish()
-            for await _ in wait {}
-        }
+        let late = try await bench.apply(["poll-interval": .int(2000), "notes": .string("x")])
 
-        async let first: Void = bench.receive(["poll-interval": .int(2000)])
-        for await _ in held {}
-        bench.host.loop.advance(by: .seconds(1))
         _ = try await bench.directory.set(["poll-interval": "3s"], for: "\(MeterID.um)")
         #expect(try await bench.status().poll_interval_ms == 3000)
-        release.finish()
-        try await first
+        await bench.settings.merged(late)
 
         #expect(try await bench.status().poll_interval_ms == 3000)
         #expect(await bench.settings.refreshVersion == 2)
+    }
+
+    @Test func whatChanged_isInForce_withoutBeingReadAgain() async throws {
+        let bench = DirectoryBench()
+        try await bench.directory.restore()
+        try await bench.plugIn(.um25c)
+        let reads = bench.host.access.reads
+
+        let set = try await bench.directory.set(["poll-interval": "3s"], for: "\(MeterID.um)")
+        #expect(set.settings == ["poll-interval": "3s"])
+        #expect(try await bench.status().poll_interval_ms == 3000)
+        try await bench.receive(["poll-interval": .int(2000)])
+        #expect(try await bench.status().poll_interval_ms == 2000)
+        #expect(bench.host.access.reads == reads)
+
+        // Only what was an alias before is looked up.
+        try await bench.settings.add(alias: .tc, of: .um)
+        #expect(bench.host.access.reads == reads + 1)
+        #expect(try await bench.directory.session("\(MeterID.tc)").id == .um)
     }
 
     @Test func settingOfAMeter_thatIsNotHere_waitsForIt() async throws {
@@ -504,43 +511,4 @@ struct MeterDirectoryTests {
 
         #expect(bench.host.links.written(to: .port).contains(0xD1))
     }
-}
-
-/// The settings of a store, of which one reading comes back late.
-private final class LateSettings: SettingsRepository {
-    private let store: MeterStore
-    private let held = Mutex<(@Sendable () async -> Void)?>(nil)
-
-    init(_ store: MeterStore) { self.store = store }
-
-    /// Delays the next reading of a record: what it found stays the same while it waits.
-    func holdNextReading(_ wait: @escaping @Sendable () async -> Void) { held.withLock { $0 = wait } }
-
-    func record(_ key: RecordKey) async throws -> SyncRecord? {
-        let record = try await store.record(key)
-        await held.withLock { held in
-            defer { held = nil }
-            return held
-        }?()
-        return record
-    }
-
-    func hostIdentity() async throws -> HostID { try await store.hostIdentity() }
-    func records(of type: RecordType) async throws -> [SyncRecord] { try await store.records(of: type) }
-    func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome {
-        try await store.write(changes, at: moment)
-    }
-    func delete(_ key: RecordKey, at moment: HostMoment) async throws -> MergeOutcome {
-        try await store.delete(key, at: moment)
-    }
-    func history(of key: RecordKey, property: String?, limit: Int) async throws -> [HistoryEntry] {
-        try await store.history(of: key, property: property, limit: limit)
-    }
-    func rebuildProgress() async throws -> RebuildProgress { try await store.rebuildProgress() }
-    func rebuildStep(
-        recordsMax: Int, at now: WallTime
-    ) async throws -> (progress: RebuildProgress, merge: MergeOutcome) {
-        try await store.rebuildStep(recordsMax: recordsMax, at: now)
-    }
-    func rebuildReport() async throws -> RebuildReportBody { try await store.rebuildReport() }
 }

@@ -39,7 +39,10 @@ struct PassersByTests {
             await bench.directory.handle(.appeared(sighting))
             passed.append(WeakSession(try await bench.directory.session("\(sighting.id)")))
             await bench.directory.handle(.heard(sighting.id, sighting.link, rssi: -90))
-            await bench.directory.hear(SettingsNews(of: [sighting.id]))
+            var merge = MergeOutcome(changed: [.settings(of: sighting.id)])
+            merge.present = [SyncRecord(key: .settings(of: sighting.id))]
+            merge.number = UInt64(number) + 1
+            await bench.settings.merged(merge)
             if number == 0 { #expect(try await Lists(of: self) != before) }
             await bench.directory.handle(.vanished(sighting))
             // Finds a list that grows before it makes the rest take long.

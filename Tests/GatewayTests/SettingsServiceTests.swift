@@ -44,7 +44,7 @@ private final class SettingsBench: Sendable {
         private let heard = Mutex<[[MeterID]]>([])
         var meters: [[MeterID]] { heard.withLock { $0 } }
 
-        func hear(_ news: SettingsNews) { heard.withLock { $0.append(news.meters) } }
+        func hear(_ news: SettingsNews) { heard.withLock { $0.append(news.settings.map(\.meter)) } }
     }
 }
 

@@ -31,7 +31,7 @@ struct SyncEngineTests {
 
     @Test func remoteChange_isReadWithoutAsking_andHandedOn() async throws {
         let changed = Mutex<[RecordKey]>([])
-        let engine = bench.engine(changed: { keys in changed.withLock { $0 += keys } })
+        let engine = bench.engine(changed: { merge in changed.withLock { $0 += merge.changed } })
 
         try await bench.running(engine) { results in
             _ = try await results.next()

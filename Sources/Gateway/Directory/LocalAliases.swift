@@ -2,7 +2,9 @@ import Domain
 
 /// Ids that stand for other meters, and current sightings under these ids.
 final class LocalAliases {
-    /// Main id of each alias.
+    /// Former ids of this host's meters, with the present ones.
+    var former: [MeterID: MeterID] = [:]
+    /// Main ids of meters by alias or former id.
     private(set) var mainIDs: [MeterID: MeterID] = [:]
     private var sightings: [LinkAddress: Sighting] = [:]
 
@@ -11,7 +13,10 @@ final class LocalAliases {
     /// Returns the main id, or the id itself if it is no alias.
     func canonical(_ id: MeterID) -> MeterID { mainIDs[id] ?? id }
 
-    func update(_ mainIDs: [MeterID: MeterID]) { self.mainIDs = mainIDs }
+    /// - Parameter shared: the zone's aliases.
+    func update(_ shared: [MeterID: MeterID]) {
+        mainIDs = former.mapValues { shared[$0] ?? $0 }.merging(shared) { own, _ in own }
+    }
 
     func appeared(_ sighting: Sighting) { sightings[sighting.link] = sighting }
 

@@ -54,15 +54,12 @@ extension MeterDirectory {
         link.transport == .spp ? await found(id, of: twin) : await found(twin, of: id)
     }
 
-    func aliasesChanged() async {
-        do {
-            let before = aliases.mainIDs
-            aliases.update(try await readAliases())
-            for (alias, meter) in before where aliases.meter(of: alias) != meter { await part(alias, from: meter) }
-            for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
-        } catch {
-            logger.error("aliases not read", metadata: ["cause": "\(error)"])
-        }
+    /// - Parameter shared: the zone's aliases from now on.
+    func aliasesChanged(_ shared: [MeterID: MeterID]) async {
+        let before = aliases.mainIDs
+        aliases.update(shared)
+        for (alias, meter) in before where aliases.meter(of: alias) != meter { await part(alias, from: meter) }
+        for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
     }
 
     /// Takes an id's links from the meter that it no longer stands for.

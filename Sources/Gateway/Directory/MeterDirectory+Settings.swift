@@ -1,6 +1,5 @@
 package import Domain
 package import GatewayAPI
-import Logging
 
 /// Settings of meters, whether those are here or known only from other hosts.
 extension MeterDirectory {
@@ -48,10 +47,8 @@ extension MeterDirectory {
     /// here is unknown, so whatever it cannot do is found out only where it is.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
-        let profile = await meters.session(of: id)?.profile
-        let texts = try await dependencies.settings.set(changes, of: id, for: profile) { name throws(GatewayError) in
-            try await self.checkUnique(name, for: id)
-        }
+        let profile = await sessions[id]?.profile
+        let texts = try await dependencies.settings.set(changes, of: id, for: profile, beside: names)
         let once = changes.filter { $0.value != nil }.compactMap { key, _ in
             MeterSettings.Key(rawValue: key)?.command.map { (key, $0.rawValue) }
         }
@@ -75,34 +72,14 @@ extension MeterDirectory {
     }
 
     func allNames() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
-        let here = names
-        let others = try await dependencies.settings.meters().filter { meters.session(of: $0.id) == nil }
-        return here + others
-    }
-
-    /// A name must stand for one meter.
-    private func checkUnique(_ name: String, for id: MeterID) async throws(GatewayError) {
-        for other in try await allNames() where other.id != id && other.name?.lowercased() == name.lowercased() {
-            throw GatewayError(.badRequest, "\(other.id) is called \"\(name)\" already", next: "choose another name")
-        }
+        try await dependencies.settings.meters(beside: names)
     }
 
     // MARK: What changed
 
     /// Settings that changed, here or on another host, reach their meters at once.
-    package func hear(_ news: SettingsNews) async {
-        for meter in news.meters where meters.session(of: meter) != nil {
-            await adoptSettings(of: meter, news.read[meter])
-        }
-        if news.aliasesChanged { await aliasesChanged() }
-    }
-
-    private func adoptSettings(of meter: MeterID, _ read: StoredSettings?) async {
-        do {
-            let stored = if let read { read } else { try await dependencies.settings.read(meter) }
-            await meters.session(of: meter)?.adopt(stored)
-        } catch {
-            logger.error("settings not read", metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
-        }
+    func hear(_ news: SettingsNews) async {
+        for settings in news.settings { await sessions[settings.meter]?.adopt(settings) }
+        if let shared = news.aliases { await aliasesChanged(shared) }
     }
 }

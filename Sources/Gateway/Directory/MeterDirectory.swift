@@ -19,8 +19,6 @@ package actor MeterDirectory {
     /// Sessions in the order of their ids as texts.
     private(set) var sessions: [DeviceSession] = [] { didSet { dependencies.settings.changes.mark(.zone) } }
     private(set) var known: [MeterID: KnownMeter] = [:]
-    /// Current id of each former id of this host's meters.
-    private var former: [MeterID: MeterID] = [:]
     let aliases = LocalAliases()
     private(set) var isShuttingDown = false
     let discoveries = AsyncStream.makeStream(of: MeterDiscovery.self)
@@ -36,8 +34,8 @@ package actor MeterDirectory {
     /// Restores known and wanted meters after a restart. Call once, before `run`.
     package func restore() async throws {
         await dependencies.settings.subscribe { [weak self] in await self?.hear($0) }
-        former = try await dependencies.repository.formerIDs()
-        aliases.update(try await readAliases())
+        aliases.former = try await dependencies.repository.formerIDs()
+        aliases.update(try await dependencies.settings.aliases())
         for meter in try await dependencies.repository.meters() {
             if meter.id.isUSB { dependencies.ports.remember(meter.id, meter.plug) }
             guard aliases.meter(of: meter.id) == nil else { continue }
@@ -49,11 +47,7 @@ package actor MeterDirectory {
         logger.info("meters restored", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
     }
 
-    func readAliases() async throws -> [MeterID: MeterID] {
-        let shared = try await dependencies.settings.aliases()
-        return AliasMap.mainIDs(former: former, aliases: shared)
-    }
-
+    /// Handles what comes and goes until the task is cancelled.
     package func run() async {
         await dependencies.radios?.follow {
             [weak self] in

@@ -98,7 +98,7 @@ package actor RebuildService {
         let (present, merge) = try await settings.asking("rebuilding the records") { [settings] in
             try await settings.repository.rebuildStep(recordsMax: Self.stepLength, at: now)
         }
-        await settings.wrote(merge)
+        await settings.merged(merge, isMadeHere: true)
         progress.yield(present)
         return present
     }

@@ -12,15 +12,16 @@ extension SettingsService {
         AliasMap.flattened(try await saidAliases())
     }
 
-    /// The meter that each record names, even if that id is itself an alias.
     private func saidAliases() async throws(GatewayError) -> [MeterID: MeterID] {
-        let records = try await asking("reading the other names of meters") { [repository] in
-            try await repository.records(of: .meterAlias)
-        }
+        Self.said(in: try await records(of: .meterAlias, doing: "reading the other names of meters"))
+    }
+
+    /// The meter that each alias's record names, even if that id is itself an alias.
+    static func said(in records: [SyncRecord]) -> [MeterID: MeterID] {
         var said: [MeterID: MeterID] = [:]
-        for record in records where !record.isTombstone {
+        for record in records where record.key.type == .meterAlias {
             guard let alias = MeterID(record.key.name),
-                case .string(let text)? = record.properties[Self.property]?.value, let meter = MeterID(text)
+                case .string(let text)? = record.properties[property]?.value, let meter = MeterID(text)
             else { continue }
             said[alias] = meter
         }
@@ -66,20 +67,14 @@ extension SettingsService {
 
     /// Whether a person said that this id is not an alias.
     func isParted(_ alias: MeterID) async throws(GatewayError) -> Bool {
-        let record = try await asking("reading the other names of meters") { [repository] in
-            try await repository.record(.alias(alias))
-        }
+        let record = try await record(.alias(alias), doing: "reading the other names of meters")
         return record?.properties[Self.property]?.value == .null
     }
 
     private func write(_ aliases: [MeterID], as value: SettingValue) async throws(GatewayError) {
-        guard !aliases.isEmpty else { return }
+        guard let first = aliases.first else { return }
         let changes = aliases.map { SettingChange(key: .alias($0), property: Self.property, value: value) }
-        let moment = now()
-        await wrote(
-            try await asking("writing that \(aliases[0]) is \(value)") { [repository] in
-                try await repository.write(changes, at: moment)
-            })
+        try await write(changes, doing: "writing that \(first) is \(value)")
     }
 }
 

@@ -29,9 +29,7 @@ extension SettingsService {
     /// - Parameter limit: the most overwritten values to look at, the latest first.
     package func writes(of meter: MeterID, limit: Int = 500) async throws(GatewayError) -> [SettingWrite] {
         let losses = try await overwritten(of: meter, key: nil, limit: limit)
-        let present = try await asking("reading the settings of \(meter)") { [repository] in
-            try await repository.record(.settings(of: meter))
-        }
+        let present = try await record(of: meter)
         let names = try await hostNames()
         var writes: Set<SettingWrite> = []
         for (name, register) in present?.properties ?? [:] {
@@ -54,9 +52,7 @@ extension SettingsService {
     package func authors(
         of meter: MeterID
     ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingAuthor], own: HostID) {
-        let record = try await asking("reading the settings of \(meter)") { [repository] in
-            try await repository.record(.settings(of: meter))
-        }
+        let record = try await record(of: meter)
         let own = try await asking("reading this host's id") { [repository] in try await repository.hostIdentity() }
         let names = try await hostNames()
         let authors = (record?.properties ?? [:]).mapValues { SettingAuthor($0, names) }

@@ -23,8 +23,10 @@ package actor SettingsService {
     let now: @Sendable () -> HostMoment
     private let logger: Logger
     private var listeners: [@Sendable (SettingsNews) async -> Void] = []
-    /// Number of times that settings were read so far.
-    private var readings: UInt64 = 0
+    /// Greatest `MergeOutcome.number` so far.
+    private var latest: UInt64 = 0
+    /// That of the aliases which the listeners have.
+    private var latestAliases: UInt64 = 0
 
     /// - Parameter now: the host's two clocks.
     package init(
@@ -44,9 +46,9 @@ package actor SettingsService {
 
     /// A meter's present settings.
     package func read(_ meter: MeterID) async throws(GatewayError) -> StoredSettings {
-        readings += 1
-        let number = readings
-        return StoredSettings(try await record(of: meter), number: number)
+        // What was reported before the reading began is in the store.
+        let number = latest
+        return StoredSettings(of: meter, try await record(of: meter), number: number)
     }
 
     /// A meter's settings as people type them.
@@ -58,14 +60,14 @@ package actor SettingsService {
     ///
     /// - Parameters:
     ///   - profile: the model's abilities, if known.
-    ///   - checkName: may refuse a meter's name; called once everything is known to be legal.
+    ///   - here: what the meters of this host are called, for a name that must be the only one.
     /// - Returns: the settings afterwards.
     package func set(
         _ changes: [String: String?], of meter: MeterID, for profile: MeterProfile?,
-        checkName: @Sendable (String) async throws(GatewayError) -> Void = { _ in }
+        beside here: [(id: MeterID, name: String?)] = []
     ) async throws(GatewayError) -> [String: String] {
         let values = try MeterSettings.values(of: changes, for: profile)
-        if case .string(let name)? = values[.name] { try await checkName(name) }
+        if case .string(let name)? = values[.name] { try await check(name, of: meter, beside: here) }
         // Only a reset looks at what is there.
         let present = values.values.contains(.null) ? try await record(of: meter) : nil
         let writes = values.sorted { $0.key.rawValue < $1.key.rawValue }
@@ -73,23 +75,19 @@ package actor SettingsService {
             .filter { $0.value != .null || present?.properties[$0.key.rawValue] != nil }
             .map { SettingChange(key: .settings(of: meter), property: $0.key.rawValue, value: $0.value) }
         guard !writes.isEmpty else { return try await texts(of: meter) }
-        let moment = now()
-        let outcome = try await asking("writing the settings of \(meter)") { [repository] in
-            try await repository.write(writes, at: moment)
-        }
+        let written = try await write(writes, doing: "writing the settings of \(meter)")
         let keys = values.keys.map(\.rawValue).sorted()
         logger.info("settings changed", metadata: ["meter.id": "\(meter)", "keys": "\(keys)"])
-        // Other hosts need not wait until it has reached a meter that is connected here.
-        refresh(outcome, isMadeHere: true)
-        // It is written: listeners are told even if it cannot be read back.
-        do throws(GatewayError) {
-            let stored = try await read(meter)
-            await tell(outcome, read: [meter: stored])
-            return stored.texts
-        } catch {
-            await tell(outcome)
-            throw error
-        }
+        return written.first?.texts ?? [:]
+    }
+
+    /// A name must stand for one meter.
+    private func check(
+        _ name: String, of meter: MeterID, beside here: [(id: MeterID, name: String?)]
+    ) async throws(GatewayError) {
+        let others = try await meters(beside: here).filter { $0.id != meter }
+        guard let other = others.first(where: { $0.name?.lowercased() == name.lowercased() }) else { return }
+        throw GatewayError(.badRequest, "\(other.id) is called \"\(name)\" already", next: "choose another name")
     }
 
     /// Deletes all settings of a meter, on every host.
@@ -104,86 +102,114 @@ package actor SettingsService {
     }
 
     /// All meters that have settings, made here or on another host, with their names.
-    package func meters() async throws(GatewayError) -> [(id: MeterID, name: String?)] {
-        let records = try await asking("reading the settings of all meters") { [repository] in
-            try await repository.records(of: .deviceSettings)
-        }
+    ///
+    /// - Parameter here: the meters of this host, which come first and are called as this says.
+    package func meters(
+        beside here: [(id: MeterID, name: String?)] = []
+    ) async throws(GatewayError) -> [(id: MeterID, name: String?)] {
+        let met = Set(here.map(\.id))
         var names: [MeterID: String?] = [:]
-        for record in records where !record.isTombstone {
+        for record in try await records(of: .deviceSettings, doing: "reading the settings of all meters")
+        where !record.isTombstone {
             // An id with its host's name in it is kept for hosts of older versions; up-to-date ones have a copy.
-            guard let id = MeterID(record.key.name), !id.isGivenByName else { continue }
+            guard let id = MeterID(record.key.name), !id.isGivenByName, !met.contains(id) else { continue }
             // An older form of the name may still exist beside the present one.
             if record.key == .settings(of: id) || names[id] == nil {
                 names.updateValue(MeterSettings(record: record).name, forKey: id)
             }
         }
-        return names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+        return here + names.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    private func record(of meter: MeterID) async throws(GatewayError) -> SyncRecord? {
-        try await asking("reading the settings of \(meter)") { [repository] in
-            try await repository.record(.settings(of: meter))
-        }
+    func record(of meter: MeterID) async throws(GatewayError) -> SyncRecord? {
+        try await record(.settings(of: meter), doing: "reading the settings of \(meter)")
     }
 
     // MARK: Changes
 
-    /// Records were written here, by a person or by the rebuild.
-    func wrote(_ outcome: MergeOutcome) async {
-        refresh(outcome, isMadeHere: true)
-        await tell(outcome)
+    /// Takes in what a transaction of the store changed: screens redraw, and listeners get the values it left.
+    ///
+    /// - Parameter isMadeHere: whether the cloud has yet to be told. Otherwise the records came from it, in a page or in
+    ///   the answer to a batch.
+    /// - Returns: the settings that changed, as they are now.
+    @discardableResult
+    package func merged(_ outcome: MergeOutcome, isMadeHere: Bool = false) async -> [StoredSettings] {
+        guard !outcome.changed.isEmpty else { return [] }
+        latest = max(latest, outcome.number)
+        refreshVersion += 1
+        changes.mark([.zone, .host])
+        refreshes.yield(refreshVersion)
+        // Other hosts need not wait until it has reached a meter that is connected here.
+        if isMadeHere { localChanges.yield(refreshVersion) }
+        let news = news(of: outcome)
+        guard !news.settings.isEmpty || news.aliases != nil else { return [] }
+        for listener in listeners { await listener(news) }
+        return news.settings
+    }
+
+    private func news(of outcome: MergeOutcome) -> SettingsNews {
+        let settings = outcome.present.compactMap { record -> StoredSettings? in
+            // What is under an older form of a name is not in force.
+            guard let meter = MeterID(record.key.name), record.key == .settings(of: meter) else { return nil }
+            return StoredSettings(of: meter, record, number: outcome.number)
+        }
+        var news = SettingsNews(settings: settings)
+        if outcome.number > latestAliases, outcome.changed.contains(where: { $0.type == .meterAlias }) {
+            latestAliases = outcome.number
+            news.aliases = AliasMap.flattened(Self.said(in: outcome.present))
+        }
+        return news
     }
 
     /// Parked changes were restored, and wait to be sent.
     func restored(_ outcome: MergeOutcome) async {
-        guard outcome.changed.isEmpty else { return await wrote(outcome) }
+        await merged(outcome, isMadeHere: true)
+        guard outcome.changed.isEmpty else { return }
         changes.mark(.host)
         localChanges.yield(refreshVersion + 1)
     }
 
-    /// Records from the cloud were merged, from a page or from the answer to a batch.
-    package func merged(_ outcome: MergeOutcome) async {
-        refresh(outcome, isMadeHere: false)
-        await tell(outcome)
+    /// Writes properties, all or none.
+    @discardableResult
+    func write(_ changes: [SettingChange], doing what: String) async throws(GatewayError) -> [StoredSettings] {
+        guard !changes.isEmpty else { return [] }
+        let moment = now()
+        let outcome = try await asking(what) { [repository] in try await repository.write(changes, at: moment) }
+        return await merged(outcome, isMadeHere: true)
     }
 
-    /// Has screens redraw, and the cloud told of what was made here.
-    private func refresh(_ outcome: MergeOutcome, isMadeHere: Bool) {
-        guard !outcome.changed.isEmpty else { return }
-        refreshVersion += 1
-        changes.mark([.zone, .host])
-        refreshes.yield(refreshVersion)
-        if isMadeHere { localChanges.yield(refreshVersion) }
+    /// Writes the properties of a record that differ; a missing one is null.
+    func put(
+        _ properties: [String: SettingValue], in key: RecordKey, doing what: String
+    ) async throws(GatewayError) {
+        let present = try await record(key, doing: what)?.properties
+        let news = properties.sorted { $0.key < $1.key }.filter { $0.value != present?[$0.key]?.value ?? .null }
+        try await write(news.map { SettingChange(key: key, property: $0.key, value: $0.value) }, doing: what)
     }
 
-    /// Tells the listeners.
-    ///
-    /// - Parameter read: the present settings, as far as they have been read since.
-    private func tell(_ outcome: MergeOutcome, read: [MeterID: StoredSettings] = [:]) async {
-        var (meters, seen) = ([MeterID](), Set<MeterID>())
-        for key in outcome.changed where key.type == .deviceSettings {
-            guard let meter = MeterID(key.name), seen.insert(meter).inserted else { continue }
-            meters.append(meter)
-        }
-        let news = SettingsNews(
-            of: meters, read: read, aliasesChanged: outcome.changed.contains { $0.type == .meterAlias })
-        guard !news.meters.isEmpty || news.aliasesChanged else { return }
-        for listener in listeners { await listener(news) }
+    /// Deletes a record on every host.
+    func delete(_ key: RecordKey, doing what: String) async throws(GatewayError) {
+        let moment = now()
+        let outcome = try await asking(what) { [repository] in try await repository.delete(key, at: moment) }
+        await merged(outcome, isMadeHere: true)
     }
-
-    // MARK: This host
 
     /// Tells the other hosts this host's name, if they do not know it.
     package func publish(hostName: String) async throws(GatewayError) {
-        let moment = now()
-        let outcome = try await asking("writing this host's name") { [repository] in
-            let key = RecordKey(type: .host, name: try await repository.hostIdentity().description)
-            let present = try await repository.record(key)?.properties["name"]?.value
-            guard present != .string(hostName) else { return MergeOutcome() }
-            return try await repository.write(
-                [SettingChange(key: key, property: "name", value: .string(hostName))], at: moment)
-        }
-        await wrote(outcome)
+        let what = "writing this host's name"
+        let host = try await asking(what) { [repository] in try await repository.hostIdentity() }
+        try await put(["name": .string(hostName)], in: RecordKey(type: .host, name: host.description), doing: what)
+    }
+
+    // MARK: The store
+
+    func record(_ key: RecordKey, doing what: String) async throws(GatewayError) -> SyncRecord? {
+        try await asking(what) { [repository] in try await repository.record(key) }
+    }
+
+    /// All records of a type, including tombstones.
+    func records(of type: RecordType, doing what: String) async throws(GatewayError) -> [SyncRecord] {
+        try await asking(what) { [repository] in try await repository.records(of: type) }
     }
 
     func asking<Answer: Sendable>(

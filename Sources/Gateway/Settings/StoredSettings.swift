@@ -1,14 +1,16 @@
 package import Domain
 
-/// A meter's settings as read from the store.
+/// A meter's settings as the store has them.
 package struct StoredSettings: Hashable, Sendable {
+    package let meter: MeterID
     /// The settings as people type them.
     package let texts: [String: String]
     package let settings: MeterSettings
-    /// Rises with each reading: if two are under way, the one that began later has what the other may lack.
+    /// The store's transaction that left them (`MergeOutcome.number`), or a later one. Of two, the greater is in force.
     let number: UInt64
 
-    init(_ record: SyncRecord?, number: UInt64) {
+    package init(of meter: MeterID, _ record: SyncRecord?, number: UInt64) {
+        self.meter = meter
         texts = MeterSettings.texts(of: record)
         settings = MeterSettings(stored: texts)
         self.number = number
@@ -16,17 +18,9 @@ package struct StoredSettings: Hashable, Sendable {
 }
 
 /// Changes of settings and aliases, made here or on another host.
-package struct SettingsNews: Hashable, Sendable {
-    /// Meters whose settings changed.
-    package var meters: [MeterID]
-    /// Their present settings, as far as they have already been read.
-    package var read: [MeterID: StoredSettings]
-    /// Whether another id of a meter was learned, or parted from it.
-    var aliasesChanged: Bool
-
-    package init(of meters: [MeterID], read: [MeterID: StoredSettings] = [:], aliasesChanged: Bool = false) {
-        self.meters = meters
-        self.read = read
-        self.aliasesChanged = aliasesChanged
-    }
+package struct SettingsNews: Sendable {
+    /// The settings that changed, as they are now.
+    package var settings: [StoredSettings]
+    /// The meter that each alias means, if an alias changed.
+    var aliases: [MeterID: MeterID]?
 }

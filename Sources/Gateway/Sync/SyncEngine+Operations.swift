@@ -71,7 +71,7 @@ extension SyncEngine {
 
     /// Passes on what a merge changed.
     private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
-        if !merge.changed.isEmpty { await dependencies.changed(merge.changed) }
+        if !merge.changed.isEmpty { await dependencies.changed(merge) }
         await logNews(merge)
         logToldAgain(merge)
         return merge

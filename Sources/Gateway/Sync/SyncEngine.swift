@@ -15,8 +15,8 @@ package actor SyncEngine {
         package var loop: any SessionLoop
         /// Reports when the network is back; without one, only time ends a wait.
         package var network: (any NetworkMonitor)?
-        /// Called with the records that a merge changed, after the store has them and before anything else is synced.
-        package var changed: @Sendable ([RecordKey]) async -> Void
+        /// Called with each merge that changed records, after the store has them and before anything else is synced.
+        package var changed: @Sendable (MergeOutcome) async -> Void
         /// Called with every event of the stream, in order: `opened` after each gap, leases, offers.
         package var heard: @Sendable (CloudEvent) async -> Void
         /// The name of another host, if known.
@@ -33,7 +33,7 @@ package actor SyncEngine {
         package init(
             link: any CloudLink, repository: any SyncRepository, loop: any SessionLoop,
             network: (any NetworkMonitor)? = nil, rng: any RandomNumberGenerator & Sendable,
-            changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
+            changed: @escaping @Sendable (MergeOutcome) async -> Void = { _ in },
             heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in },
             hostName: @escaping @Sendable (HostID) async -> String? = { _ in nil },
             confirmedToday: @escaping @Sendable () async -> WallTime? = { nil }

@@ -36,7 +36,7 @@ final class LibraryHost: Sendable {
             zone: membership.zone, host: store.identity.host, bringsAll: false,
             dependencies: SyncEngine.Dependencies(
                 link: client, repository: store, loop: loop, rng: rng,
-                changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },
+                changed: { [settings] in await settings.merged($0) },
                 heard: { [heard] event in
                     await keeper.handle(event)
                     heard.yield(event)

@@ -53,14 +53,17 @@ struct DirectoryBench {
     }
 
     /// Applies settings as a page from the cloud does: another host wrote them for the UM25C a minute from now.
-    func receive(_ values: [String: SettingValue]) async throws {
+    func receive(_ values: [String: SettingValue]) async throws { await settings.merged(try await apply(values)) }
+
+    /// Has the store merge such settings, of which nobody is told yet.
+    func apply(_ values: [String: SettingValue]) async throws -> MergeOutcome {
         let other = HostID(high: 0x2222_2222_2222_4222, low: 0x8222_2222_2222_2222)
         let written = UInt64(clamping: (host.loop.wallNow + .seconds(60)).millisecondsSince1970)
         let stamp = Stamp(milliseconds: written, counter: 0, host: other)
         let record = SyncRecord(
             key: .settings(of: .um), properties: values.mapValues { Register(value: $0, stamp: stamp) })
         let page = ChangesPage(type: .deviceSettings, records: [record], token: "t", moreComing: false, epoch: "e")
-        await settings.merged(try await store.apply(page))
+        return try await store.apply(page)
     }
 
     func status(of id: MeterID = .um) async throws -> MeterStatus {

@@ -26,7 +26,7 @@ struct SyncBench {
     }
 
     func engine(
-        timing: SyncTiming = SyncTiming(), changed: @escaping @Sendable ([RecordKey]) async -> Void = { _ in },
+        timing: SyncTiming = SyncTiming(), changed: @escaping @Sendable (MergeOutcome) async -> Void = { _ in },
         heard: @escaping @Sendable (CloudEvent) async -> Void = { _ in },
         hostName: @escaping @Sendable (HostID) async -> String? = { _ in nil }
     ) -> SyncEngine {

@@ -72,7 +72,7 @@ final class HostRun: @unchecked Sendable {
             logger: .silent)
         var dependencies = SyncEngine.Dependencies(
             link: link, repository: timed, loop: loop, rng: rng,
-            changed: { [settings] in await settings.merged(MergeOutcome(changed: $0)) },
+            changed: { [settings] in await settings.merged($0) },
             heard: { await keeper.handle($0) }, confirmedToday: { await calendar.confirmed() })
         dependencies.today = { try await calendar.today() }
         let engine = SyncEngine(

@@ -25,8 +25,18 @@ extension MeterDirectory {
         }
         for session in sessions where session.id != id && session.id.hasRadio != id.hasRadio {
             guard await session.device == device else { continue }
-            let other = session.id
-            return id.hasRadio ? await found(other, of: id) : await found(id, of: other)
+            let (alias, meter) = id.hasRadio ? (other, id) : (id, other)
+            return await learn(alias, of: meter)
+        }
+    }
+
+    private func learn(_ alias: MeterID, of meter: MeterID) async {
+        do {
+            try await dependencies.settings.learn(alias: alias, of: meter)
+        } catch {
+            logger.error(
+                "two ids of one meter cannot be remembered",
+                metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
         }
     }
 
@@ -51,7 +61,8 @@ extension MeterDirectory {
         guard let other = known[twin], other.model?.family == family, let otherLink = other.link,
             otherLink.isRadio, otherLink.transport != link.transport
         else { return }
-        link.transport == .spp ? await found(id, of: twin) : await found(twin, of: id)
+        let (alias, meter) = link.transport == .spp ? (id, twin) : (twin, id)
+        await learn(alias, of: meter)
     }
 
     /// - Parameter shared: the zone's aliases from now on.

@@ -65,10 +65,10 @@ extension SettingsService {
         try await write([alias, meter].filter { said[$0] != nil }, as: .null)
     }
 
-    /// Whether a person said that this id is not an alias.
-    func isParted(_ alias: MeterID) async throws(GatewayError) -> Bool {
+    /// Adds an alias that the host found by itself, unless a person parted the two.
+    func learn(alias: MeterID, of meter: MeterID) async throws(GatewayError) {
         let record = try await record(.alias(alias), doing: "reading the other names of meters")
-        return record?.properties[Self.property]?.value == .null
+        if record?.properties[Self.property]?.value != .null { try await add(alias: alias, of: meter) }
     }
 
     private func write(_ aliases: [MeterID], as value: SettingValue) async throws(GatewayError) {

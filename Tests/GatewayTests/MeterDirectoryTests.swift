@@ -403,7 +403,7 @@ struct MeterDirectoryTests {
         #expect(try await bench.directory.set(["poll-interval": nil], for: "\(MeterID.um)").settings.isEmpty)
 
         #expect(try await bench.status().poll_interval_ms == 500)
-        #expect(try await bench.directory.settings(of: "\(MeterID.um)").isEmpty)
+        #expect(try await bench.directory.settingsInDetail(of: "\(MeterID.um)").settings.isEmpty)
     }
 
     @Test func illegalSetting_changesNothing() async throws {
@@ -415,7 +415,7 @@ struct MeterDirectoryTests {
 
         #expect(failure?.code == .badRequest)
         #expect(failure?.next == "the shortest is 100ms")
-        #expect(try await bench.directory.settings(of: "\(MeterID.um)").isEmpty)
+        #expect(try await bench.directory.settingsInDetail(of: "\(MeterID.um)").settings.isEmpty)
         #expect(try await bench.status().name == nil)
     }
 
@@ -427,7 +427,7 @@ struct MeterDirectoryTests {
         #expect(set.settings == ["name": "Attic meter", "brightness": "3"])
         // A command does that once. Nothing keeps the change from other hosts.
         #expect(set.once == ["brightness": "brightness"] && set.stays_here == nil)
-        #expect(try await bench.directory.settings(of: "02-00-00-00-25-0c") == set.settings)
+        #expect(try await bench.directory.settingsInDetail(of: "02-00-00-00-25-0c").settings == set.settings)
         #expect(try await bench.directory.meter("attic m") == .um)
         let failure = await bench.failure { try await $0.connect("attic", ConnectRequest()) }
         #expect(failure?.code == .refused)
@@ -439,7 +439,7 @@ struct MeterDirectoryTests {
         let texts = try await bench.directory.set(["filter": "off"], for: "02-00-00-00-25-99").settings
 
         #expect(texts == ["filter": "off"])
-        #expect(try await bench.directory.settings(of: "02:00:00:00:25:99") == texts)
+        #expect(try await bench.directory.settingsInDetail(of: "02:00:00:00:25:99").settings == texts)
         for text in ["02:00:00:00:24", "port:elsewhere:/dev/ttyUSB0"] {
             let failure = await bench.failure { try await $0.set(["filter": "off"], for: text) }
             #expect(failure?.code == .noSuchMeter)

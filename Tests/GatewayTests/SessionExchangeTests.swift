@@ -54,7 +54,7 @@ struct SessionExchangeTests {
         host.loop.advance(by: .seconds(5))
         let before = host.links.writes(to: .port).count
 
-        await session.apply(MeterSettings(stored: ["poll-interval": "2s"]))
+        await session.adopt(["poll-interval": "2s"])
         host.loop.advance(by: .seconds(20))
 
         let times = host.links.writes(to: .port).dropFirst(before + 1).map(\.time)

@@ -106,7 +106,7 @@ struct SessionSamplingTests {
         #expect((500...1000).contains(spread.count))
         let (least, greatest) = (spread.least.reading[.voltage], spread.greatest.reading[.voltage])
         #expect(try #require(least) < (try #require(greatest)))
-        await session.apply(MeterSettings(stored: ["rate": "50"]))
+        await session.adopt(["rate": "50"])
         host.loop.advance(by: .seconds(2))
         #expect(await session.status().spread == nil)
         #expect(await session.status().sampling?.rate == 50)
@@ -118,7 +118,7 @@ struct SessionSamplingTests {
         let session = try await connected(["rate": "1000", "poll-interval": "1s"])
         #expect(await session.status().poll_interval_ms == 20)
         #expect(await session.status().counters.lost_samples == nil)
-        await session.apply(MeterSettings(stored: ["poll-interval": "1s"]))
+        await session.adopt(["poll-interval": "1s"])
         host.loop.advance(by: .seconds(3))
         #expect(await session.status().poll_interval_ms == 1000)
         let before = await session.status().counters.readings

@@ -39,7 +39,7 @@ struct SessionSettingsTests {
         let session = try await host.pluggedIn(.um25c, settings: ["brightness": "2", "screen-timeout": "7"])
         host.loop.advance(by: .seconds(3))
 
-        await session.apply(MeterSettings(stored: ["brightness": "4", "screen-timeout": "7"]))
+        await session.adopt(["brightness": "4", "screen-timeout": "7"])
         host.loop.advance(by: .seconds(1))
 
         #expect(commands == [[0xE7], [0xD2], [0xD4]])
@@ -49,7 +49,7 @@ struct SessionSettingsTests {
         let session = try await host.pluggedIn(.um25c, settings: ["brightness": "2"])
         host.loop.advance(by: .seconds(2))
 
-        await session.apply(MeterSettings())
+        await session.adopt([:])
         host.loop.advance(by: .seconds(2))
 
         #expect(commands == [[0xD2]])
@@ -67,7 +67,7 @@ struct SessionSettingsTests {
     @Test func nothing_isSent_whileNotConnected() async throws {
         let session = try await host.pluggedIn(.um25c, isWanted: false)
 
-        await session.apply(MeterSettings(stored: ["brightness": "2"]))
+        await session.adopt(["brightness": "2"])
         host.loop.advance(by: .seconds(2))
 
         #expect(host.links.written(to: .port).isEmpty)
@@ -80,7 +80,7 @@ struct SessionSettingsTests {
         host.loop.advance(by: .seconds(1))
         try await command.value
 
-        await session.apply(MeterSettings(stored: ["brightness": "2"]))
+        await session.adopt(["brightness": "2"])
         host.loop.advance(by: .seconds(1))
 
         #expect(commands == [[0xD2], [0xD5], [0xD2]])

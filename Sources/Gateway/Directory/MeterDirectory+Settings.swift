@@ -27,11 +27,7 @@ extension MeterDirectory {
         }
     }
 
-    package func settings(of reference: String) async throws(GatewayError) -> [String: String] {
-        try await dependencies.settings.texts(of: try await meter(reference))
-    }
-
-    /// The same with everything that there is to say of each setting.
+    /// A meter's settings, with everything that there is to say of each.
     package func settingsInDetail(of reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await meter(reference)
         let (texts, authors, own) = try await dependencies.settings.authors(of: id)

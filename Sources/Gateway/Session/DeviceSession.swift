@@ -121,12 +121,8 @@ package actor DeviceSession {
         waits.endAll(with: .disconnected)
     }
 
-    func adopt(_ stored: StoredSettings) { if talk.adopt(stored) { wake() } }
-
-    package func apply(_ settings: MeterSettings) {
-        talk.adopt(settings)
-        wake()
-    }
+    /// Settings changed, here or on another host.
+    package func adopt(_ stored: StoredSettings) { if talk.adopt(stored) { wake() } }
 
     /// Sends the meter its goodbye, closes the link and ends every stream. The session does nothing afterwards.
     package func shutdown() {

@@ -13,7 +13,7 @@ final class MeterTalk {
     let commands: MeterCommands
     let logs: LogReader
     private(set) var settings: MeterSettings { didSet { states.mark() } }
-    /// `StoredSettings.number` of the current settings.
+    /// Of the settings in force (`StoredSettings.number`).
     private var settingsNumber: UInt64
     private(set) var readings: SessionReadings { didSet { states.mark() } }
 
@@ -34,17 +34,14 @@ final class MeterTalk {
 
     // MARK: Settings
 
-    /// Ignores older settings, as concurrent reads may end in any order. Returns whether these are new.
+    /// Puts settings in force, unless a later transaction's are.
+    ///
+    /// - Returns: whether these are news.
     func adopt(_ stored: StoredSettings) -> Bool {
         guard stored.number > settingsNumber else { return false }
-        settingsNumber = stored.number
-        adopt(stored.settings)
-        return true
-    }
-
-    func adopt(_ settings: MeterSettings) {
-        self.settings = settings
+        (settings, settingsNumber) = (stored.settings, stored.number)
         adoptSettings()
+        return true
     }
 
     /// Applies the times that follow from the model and the settings.

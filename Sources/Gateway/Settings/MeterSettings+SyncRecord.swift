@@ -54,14 +54,7 @@ extension MeterSettings {
 }
 
 extension MeterSettings.Key {
-    var isTime: Bool {
-        switch self {
-        case .pollInterval, .staleAfter, .recordHold, .recordGap: true
-        case .name, .notes, .rate, .temperatureUnit, .filter, .screenTimeout, .brightness, .threshold, .recordAbove,
-            .tariff:
-            false
-        }
-    }
+    var isTime: Bool { [.pollInterval, .staleAfter, .recordHold, .recordGap].contains(self) }
 }
 
 extension RecordKey {

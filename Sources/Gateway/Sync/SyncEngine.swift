@@ -295,11 +295,4 @@ package struct SyncReport: Hashable, Sendable {
     package var nextWake: MonotonicTime?
     /// The moment to compare the status's times with.
     package var now: MonotonicTime
-
-    package init(status: SyncStatus, network: NetworkPath?, nextWake: MonotonicTime?, now: MonotonicTime) {
-        self.status = status
-        self.network = network
-        self.nextWake = nextWake
-        self.now = now
-    }
 }

@@ -77,6 +77,15 @@ struct VirtualHost {
     }
 }
 
+extension DeviceSession {
+    /// Puts settings in force, as the first change of them does.
+    func adopt(_ texts: [String: String]) {
+        let stamp = Stamp(milliseconds: 1, counter: 0, host: .temporary)
+        let registers = texts.mapValues { Register(value: .string($0), stamp: stamp) }
+        adopt(StoredSettings(of: id, SyncRecord(key: .settings(of: id), properties: registers), number: 1))
+    }
+}
+
 extension MeterID {
     static let um = MeterID.mac(MACAddress(bits: 0x0200_0000_250C))
     static let tc = MeterID.mac(MACAddress(bits: 0x0200_0000_660C))

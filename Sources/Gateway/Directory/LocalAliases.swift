@@ -15,7 +15,7 @@ final class LocalAliases {
 
     /// - Parameter shared: the zone's aliases.
     func update(_ shared: [MeterID: MeterID]) {
-        mainIDs = former.mapValues { shared[$0] ?? $0 }.merging(shared) { own, _ in own }
+        mainIDs = AliasMap.mainIDs(former: former, aliases: shared)
     }
 
     func appeared(_ sighting: Sighting) { sightings[sighting.link] = sighting }

@@ -25,29 +25,18 @@ extension MeterDirectory {
         }
         for session in sessions where session.id != id && session.id.hasRadio != id.hasRadio {
             guard await session.device == device else { continue }
-            let (alias, meter) = id.hasRadio ? (other, id) : (id, other)
+            let (alias, meter) = id.hasRadio ? (session.id, id) : (id, session.id)
             return await learn(alias, of: meter)
         }
     }
 
+    /// Records an alias unless a person has parted the two ids.
     private func learn(_ alias: MeterID, of meter: MeterID) async {
         do {
             try await dependencies.settings.learn(alias: alias, of: meter)
         } catch {
             logger.error(
-                "two ids of one meter cannot be remembered",
-                metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
-        }
-    }
-
-    private func found(_ alias: MeterID, of meter: MeterID) async {
-        do {
-            guard try await !dependencies.settings.isParted(alias) else { return }
-            try await dependencies.settings.add(alias: alias, of: meter)
-        } catch {
-            logger.error(
-                "alias not recorded",
-                metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
+                "alias not recorded", metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
         }
     }
 

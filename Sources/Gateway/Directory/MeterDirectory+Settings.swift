@@ -43,7 +43,7 @@ extension MeterDirectory {
     /// here is unknown, so whatever it cannot do is found out only where it is.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
-        let profile = await sessions[id]?.profile
+        let profile = await meters.session(of: id)?.profile
         let texts = try await dependencies.settings.set(changes, of: id, for: profile, beside: names)
         let once = changes.filter { $0.value != nil }.compactMap { key, _ in
             MeterSettings.Key(rawValue: key)?.command.map { (key, $0.rawValue) }
@@ -75,7 +75,7 @@ extension MeterDirectory {
 
     /// Settings that changed, here or on another host, reach their meters at once.
     func hear(_ news: SettingsNews) async {
-        for settings in news.settings { await sessions[settings.meter]?.adopt(settings) }
+        for settings in news.settings { await meters.session(of: settings.meter)?.adopt(settings) }
         if let shared = news.aliases { await aliasesChanged(shared) }
     }
 }

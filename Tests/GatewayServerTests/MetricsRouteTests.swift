@@ -148,7 +148,7 @@ struct MetricsRouteTests {
         #expect(text.contains("meterd_lease_remaining_seconds{meter=\"m\"} 57.5\n"))
         #expect(text.contains("meterd_lease_state{meter=\"m\",state=\"jeopardy\"} 1\n"))
         #expect(!text.contains("4242"))
-        #expect(!text.contains("holder"))
+        #expect(!text.contains("holder="))
     }
 
     private func fullPage() throws -> MetricsPage {

@@ -155,6 +155,7 @@ struct EnergyCountsTests {
             told.append(status.reading?.reading[.energy])
             counted = try #require(status.counted?.energy_Wh)
             await leave(bench)
+            host.meters.end(id)
             host.loop.advance(by: .seconds(600))
         }
 

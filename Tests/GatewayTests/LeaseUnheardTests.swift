@@ -118,7 +118,7 @@ struct LeaseUnheardTests {
 
         let failure = try await world.connect(.takingOver())
 
-        #expect(failure?.message.contains("looked for") == true)
+        #expect(failure?.message.contains("search continues") == true)
         await world.advance(by: .seconds(50))
         #expect(await world.first.state == "not-connected", "it heard of it at its heartbeat")
         try await world.hear()

@@ -143,7 +143,7 @@ struct BoardCheckTests {
         #expect(
             finding?.message
                 == "hci0 left 2 commands of the kernel unanswered since the start, the last one 0x200c")
-        #expect(finding?.next?.contains("binds its serial device anew") == true)
+        #expect(finding?.next?.contains("rebinds its serial device") == true)
         #expect(findings(facts, adapters: [.searching]).first { $0.check == "chip" }?.verdict == .note)
     }
 

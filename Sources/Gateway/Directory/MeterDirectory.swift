@@ -83,7 +83,6 @@ package actor MeterDirectory {
         isShuttingDown = true
         dependencies.alerts?.leaveAll()
         forEach { $0.shutdown() }
-        for session in sessions { meters.end(session.id) }
         logger.info("sessions ended", metadata: ["count": "\(sessions.count)"])
     }
 
@@ -147,7 +146,6 @@ package actor MeterDirectory {
         } catch {
             throw await refusal(elsewhere: reference) ?? error
         }
-        try checkRunning()
         guard let session = meters.session(of: id) else {
             throw GatewayError(.noSuchMeter, "no meter is called \(reference.quoted)", next: "meterctl scan")
         }

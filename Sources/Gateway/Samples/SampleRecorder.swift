@@ -116,7 +116,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    private var tracks: [SampleBuffer] { meters.parts() }
+    private var tracks: [SampleBuffer] { meters.parts().sorted { $0.meter < $1.meter } }
 
     private func collect(isOver: Bool = false) {
         state.withLock { state in

@@ -192,7 +192,7 @@ extension CloudService {
     /// - Returns: the id under which the meter is leased, and the lease afterwards.
     private func change(
         _ meter: String, in zone: Zone,
-        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<LeaseChange>
+        _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<LeaseChange>
     ) async throws(CloudFailure) -> (meter: String, record: LeaseRecord?) {
         let (meter, change) = try await ask {
             try await engine.decideLease(of: meter, in: zone.name) { lease in

@@ -112,7 +112,7 @@ extension CloudService {
         // Other replicas serve their own waiters.
         guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
-        let lease: LeaseStanding
+        let lease: LeaseSnapshot
         let limits: LeaseLimits
         do {
             zone = try await engine.zone(place.zone)

@@ -20,7 +20,7 @@ package final class CloudService: Sendable {
     let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
-    let post = CopyPost()
+    let post = ReplicaPost()
     private let rng: Mutex<any RandomNumberGenerator & Sendable>
     private let identity: Mutex<ReplicaID>
     let saidThatTheStoreWentBack = Atomic(false)

@@ -1,8 +1,8 @@
 // Messages between the replicas of one cloud. No host sends or gets them.
 
 /// `POST /v1/copies/news`: a message of one replica to another. A lost one is resent, or shows as a gap. Answers: 200
-/// `CopyNewsAnswer`, 404 `notFound` at the wrong replica.
-package struct CopyNewsBody: Codable, Hashable, Sendable {
+/// `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
+package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     /// A batch of readings, or its refusal, for watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {
         package var zone: String
@@ -45,7 +45,7 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
     package var to: String
     package var address: String
     /// Full list of meters watched at the sender; absent if unchanged.
-    package var watching: [CopyWatch]?
+    package var watching: [ReplicaWatch]?
     /// Whether the sender does not know yet what is watched at the recipient.
     package var asks: Bool?
     package var events: [Event]?
@@ -59,7 +59,7 @@ package struct CopyNewsBody: Codable, Hashable, Sendable {
     }
 }
 
-package struct CopyWatch: Codable, Hashable, Sendable {
+package struct ReplicaWatch: Codable, Hashable, Sendable {
     package var zone: String
     package var meter: String
     /// Whether a watcher wants every reading.
@@ -72,16 +72,16 @@ package struct CopyWatch: Codable, Hashable, Sendable {
     }
 }
 
-package struct CopyNewsAnswer: Codable, Hashable, Sendable {
+package struct ReplicaNewsAnswer: Codable, Hashable, Sendable {
     /// Full list of meters watched at the answering replica, if requested.
-    package var watching: [CopyWatch]?
+    package var watching: [ReplicaWatch]?
 
-    package init(watching: [CopyWatch]? = nil) { self.watching = watching }
+    package init(watching: [ReplicaWatch]? = nil) { self.watching = watching }
 }
 
 /// `POST /v1/copies/ask`: a question that only the other replica can answer. One of the fields is present. Answers: 200
-/// `CopyAnswerBody`, or the refusal for the host.
-package struct CopyQuestionBody: Codable, Hashable, Sendable {
+/// `ReplicaAnswerBody`, or the refusal for the host.
+package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
     /// A host claims a command that the other replica received.
     package struct Claim: Codable, Hashable, Sendable {
         package var zone: String
@@ -159,7 +159,7 @@ package struct CopyQuestionBody: Codable, Hashable, Sendable {
     package init(to: String) { self.to = to }
 }
 
-package struct CopyAnswerBody: Codable, Hashable, Sendable {
+package struct ReplicaAnswerBody: Codable, Hashable, Sendable {
     /// Parts of the hosts that listen there, and the hosts that did not answer.
     package struct Log: Codable, Hashable, Sendable {
         package struct Host: Codable, Hashable, Sendable {

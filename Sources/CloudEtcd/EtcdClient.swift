@@ -20,7 +20,7 @@ final class EtcdClient: Sendable {
         /// Greatest revision in any answer.
         var newest: Int64 = 0
         var wentBack: EtcdError?
-        var reign: EtcdReign?
+        var reign: EtcdTerm?
     }
 
     let settings: EtcdSettings
@@ -140,7 +140,7 @@ final class EtcdClient: Sendable {
         }
     }
 
-    private func update(_ reign: EtcdReign?) {
+    private func update(_ reign: EtcdTerm?) {
         guard let reign else { return }
         let isNews = state.withLock { state in
             guard state.reign != reign else { return false }
@@ -173,7 +173,7 @@ final class EtcdClient: Sendable {
         } catch {
             throw EtcdError(.badSetting, "the user \(user) cannot be written as JSON (\(error)). Use another name")
         }
-        let answer: EtcdTicket = try await ask(index, "/v3/auth/authenticate", body: body, ticket: nil)
+        let answer: EtcdAuthToken = try await ask(index, "/v3/auth/authenticate", body: body, ticket: nil)
         state.withLock { $0.ticket = answer.token }
         return answer.token
     }

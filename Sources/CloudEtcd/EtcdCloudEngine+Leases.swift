@@ -5,7 +5,7 @@ import Synchronization
 extension EtcdCloudEngine {
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try await finish { [self] in
             try await check(zone)
@@ -82,7 +82,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
+    package func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot {
         try await decideLease(of: meter, in: zone) { LeaseDecision(record: nil, answer: $0) }
     }
 

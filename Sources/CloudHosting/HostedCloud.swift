@@ -122,8 +122,8 @@ package struct HostedCloud: Sendable {
         let (consoleRuns, consoleRunning) = AsyncStream.makeStream(of: Void.self)
         let (served, isServed) = AsyncStream.makeStream(of: Void.self)
         let follower = store.hasCopies ? [CloudFollower(store: store, service: service, isServed: served)] : []
-        let copies = serving.advertised.map { (link: CopyClient(pin: serving.certificate?.pin), address: $0) }
-        let server = PatientServer(
+        let copies = serving.advertised.map { (link: ReplicaClient(pin: serving.certificate?.pin), address: $0) }
+        let server = RetryingServer(
             make: {
                 try application.service { port in
                     for await _ in consoleRuns {}

@@ -62,6 +62,6 @@ package struct CloudApplication: Sendable {
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: port), serverName: "metercloud", backlog: 4096),
             onServerRunning: { await onRunning($0.localAddress?.port ?? 0) },
-            logger: FarewellFilter.quiet(logger))
+            logger: LibraryLogFilter.quiet(logger))
     }
 }

@@ -16,5 +16,5 @@ package struct CloudRequestContext: RequestContext {
     }
 
     /// Tells the connection who its client is, which decides how long it is kept.
-    func tell(_ standing: ConnectionStanding) { channel.triggerUserOutboundEvent(standing, promise: nil) }
+    func tell(_ standing: ConnectionVerdict) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

@@ -38,6 +38,6 @@ package struct ConsoleApplication: Sendable {
                 }
                 onRunning()
             },
-            logger: FarewellFilter.quiet(logger))
+            logger: LibraryLogFilter.quiet(logger))
     }
 }

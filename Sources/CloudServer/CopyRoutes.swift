@@ -17,10 +17,10 @@ extension CloudRoutes {
         call.context.tell(.known)
         guard call.route == .copyNews else {
             let question = try await JSON.decode(
-                CopyQuestionBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
+                ReplicaQuestionBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
             return try JSON.response(try await service.answer(question))
         }
-        let news = try await JSON.decode(CopyNewsBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
+        let news = try await JSON.decode(ReplicaNewsBody.self, from: call.request, upTo: CloudLimits.copyBodyBytes)
         return try JSON.response(try await service.hear(news))
     }
 

@@ -32,7 +32,7 @@ final class LeaseTable: Sendable {
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
     /// Returns the held lease of a meter, under any of its ids.
-    func held(_ key: LeaseKey) -> LeaseStanding? {
+    func held(_ key: LeaseKey) -> LeaseSnapshot? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
             guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
@@ -85,7 +85,7 @@ final class LeaseTable: Sendable {
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
                 // The queue renews those already renewed again, which is harmless.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
-                var standing = LeaseStanding(meter: meter, record: record)
+                var standing = LeaseSnapshot(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }
                 standing.record = record
                 let decision = LeaseRules.renew(

@@ -6,7 +6,7 @@ import Synchronization
 extension SQLiteCloudEngine {
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try await writer.write { batch in
             let id = try batch.zone(zone).id
@@ -61,7 +61,7 @@ extension SQLiteCloudEngine {
         leaseTable.held(in: try zoneTable.zone(zone).id)
     }
 
-    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
+    package func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot {
         let key = LeaseKey(zone: try zoneTable.zone(zone).id, meter: meter)
         if let held = leaseTable.held(key) { return held }
         // Runs in the writers' turn: a snapshot could show a holder without its renewals.

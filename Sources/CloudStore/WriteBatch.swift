@@ -80,7 +80,7 @@ final class WriteBatch {
 
     func setLease(_ lease: LeaseRecord, _ key: LeaseKey) { leases[key] = lease }
 
-    func standing(of key: LeaseKey) throws -> LeaseStanding {
+    func standing(of key: LeaseKey) throws -> LeaseSnapshot {
         try aliases(in: key.zone).standing(of: key.meter) { try lease(LeaseKey(zone: key.zone, meter: $0)) }
     }
 

@@ -30,7 +30,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     package var counted: CountedBody?
     package var tariff: Tariff?
     /// The meter's data beyond readings; absent if it has none or is not here.
-    package var told: ToldBody?
+    package var told: TelemetryBody?
     /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`).
     package var hears_pd: Bool?
     /// The measuring host, if not this one.

@@ -46,7 +46,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     /// The measuring host, if not this one.
     package var measured_by: String?
     /// New data of the meter beyond readings, looked up once a second.
-    package var told: ToldBody?
+    package var told: TelemetryBody?
     /// Number of measurements averaged into this line; absent for one.
     package var count: Int?
     package var least: ReadingBody?
@@ -65,7 +65,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
         time = try container.decode(String.self, forKey: TextKey("time"))
         missed = try container.decodeIfPresent(Int.self, forKey: TextKey("missed"))
         measured_by = try container.decodeIfPresent(String.self, forKey: TextKey("measured_by"))
-        told = try container.decodeIfPresent(ToldBody.self, forKey: TextKey("told"))
+        told = try container.decodeIfPresent(TelemetryBody.self, forKey: TextKey("told"))
         count = try container.decodeIfPresent(Int.self, forKey: TextKey("count"))
         least = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("least"))
         greatest = try container.decodeIfPresent(ReadingBody.self, forKey: TextKey("greatest"))

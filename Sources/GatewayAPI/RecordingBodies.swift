@@ -142,8 +142,8 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// Reasons for doubt: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
     package var marks: [String]
     /// The meter's data beyond readings at the start and the last reading.
-    @NullCodable package var told_at_start: ToldBody?
-    @NullCodable package var told_at_end: ToldBody?
+    @NullCodable package var told_at_start: TelemetryBody?
+    @NullCodable package var told_at_end: TelemetryBody?
     package var overlaps: [String]
 
     /// Statistics with a mean weighted by time.

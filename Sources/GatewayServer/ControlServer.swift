@@ -28,7 +28,7 @@ package struct ControlServer: Sendable {
                 restrict(socketPath, logger: logger)
                 onRunning()
             },
-            logger: FarewellFilter.quiet(logger)
+            logger: LibraryLogFilter.quiet(logger)
         )
     }
 }

@@ -43,7 +43,7 @@ package final class LiveFeed: Sendable {
 
     /// Cancelling the task ends every stream.
     package func run() async {
-        var told: ToldState?
+        var told: TelemetryState?
         var alarm = Alarm(on: loop)
         for await _ in wake.stream {
             guard feed.hasListeners else {
@@ -94,7 +94,7 @@ package final class LiveFeed: Sendable {
     }
 
     /// - Returns: the event to send.
-    private func look(at now: MonotonicTime, _ told: inout ToldState?) async -> ByteBuffer? {
+    private func look(at now: MonotonicTime, _ told: inout TelemetryState?) async -> ByteBuffer? {
         let marked = changes.take(waking: ring)
         let isDue = told.map { now >= $0.isDueAt } ?? true
         let isZone = isDue || marked.contains(.zone)
@@ -102,7 +102,7 @@ package final class LiveFeed: Sendable {
         news.meters = isZone || marked.contains(.sessions) ? await sources.taken(isZone) : nil
         news.at = loop.wallNow.millisecondsSince1970
         let event = told?.take(news, isEveryMeter: isZone, isDue: isDue, at: loop.now)
-        if event == nil { told = ToldState(news, at: loop.now) }
+        if event == nil { told = TelemetryState(news, at: loop.now) }
         told?.lookedAt = loop.now
         if isDue { told?.isDueAt = loop.now + Self.silenceMax }
         // A value that JSON cannot encode, such as NaN, is left out until it is a number again.
@@ -112,7 +112,7 @@ package final class LiveFeed: Sendable {
     }
 }
 
-private struct ToldState {
+private struct TelemetryState {
     private var meters: [String: (status: MeterStatus, at: MonotonicTime)] = [:]
     private(set) var host: LiveBody
     var lookedAt = MonotonicTime.origin

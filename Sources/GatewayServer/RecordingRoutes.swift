@@ -277,7 +277,7 @@ extension BatteryTestBody {
 }
 
 extension LoadBody {
-    fileprivate init(_ standing: LoadStanding) {
+    fileprivate init(_ standing: LoadSnapshot) {
         let plan = standing.plan
         self.init(
             current_A: Double(plan.current) / 1000, cutoff_V: Double(plan.cutoff) / 1000,

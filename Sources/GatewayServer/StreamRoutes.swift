@@ -10,7 +10,7 @@ extension MeterRoutes {
             let reference = try Self.reference(in: context)
             let readings = try await zone.readings(of: reference, wantsAll: try request.flag("all"))
             return try await Response.lines(for: request) { [directory] write in
-                var glance = ToldGlance()
+                var glance = TelemetryWatch()
                 try await readings.forEach { reading in
                     var line = ReadingLine(reading)
                     if reading.origin == nil, glance.isDue(at: reading.wallTime) {
@@ -35,9 +35,9 @@ extension MeterRoutes {
 }
 
 /// Looks once a second at a meter's data beyond readings, and returns it when it is new.
-private struct ToldGlance {
+private struct TelemetryWatch {
     private var next: WallTime?
-    private var last: ToldBody?
+    private var last: TelemetryBody?
 
     mutating func isDue(at time: WallTime) -> Bool {
         // If the calendar was set back, do not wait for `next`.
@@ -46,7 +46,7 @@ private struct ToldGlance {
         return true
     }
 
-    mutating func news(_ told: ToldBody?) -> ToldBody? {
+    mutating func news(_ told: TelemetryBody?) -> TelemetryBody? {
         guard told != last else { return nil }
         last = told
         return told

@@ -6,7 +6,7 @@ import Glibc
 import StoreKit
 
 /// Outcome for a file that SQLite cannot read, for the log and for people (Docs/SettingsAndRebuild.md#the-store).
-package struct SetAside: Hashable, Sendable {
+package struct QuarantinedFile: Hashable, Sendable {
     package var path: String
     package var message: String
 }
@@ -120,7 +120,7 @@ enum DamagedFile {
     }
 }
 
-extension SetAside {
+extension QuarantinedFile {
     init(of path: String, to aside: String, because error: any Error, keepsHost: Bool) {
         let reason = (error as? DatabaseError)?.message ?? "\(error)"
         let host =

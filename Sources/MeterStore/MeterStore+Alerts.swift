@@ -34,7 +34,7 @@ extension MeterStore: AlertRepository {
         }
     }
 
-    private static func write(_ standing: AlertStanding, of id: AlertID, _ db: Database) throws {
+    private static func write(_ standing: AlertSnapshot, of id: AlertID, _ db: Database) throws {
         let statement = try db.cachedStatement(
             sql: """
                 UPDATE alert SET is_raised = ?, raised_ms = ?, cleared_ms = ?, count = ?, value = ?, holder = ?
@@ -108,7 +108,7 @@ extension AlertRule {
 extension StoredAlert {
     fileprivate init?(_ row: Row) {
         guard let rule = AlertRule(row) else { return nil }
-        var standing = AlertStanding()
+        var standing = AlertSnapshot()
         let (raised, cleared): (Int64?, Int64?) = (row["raised_ms"], row["cleared_ms"])
         standing.isRaised = row["is_raised"]
         standing.raisedAt = raised.map { WallTime(millisecondsSince1970: $0) }

@@ -3,7 +3,7 @@ package import Gateway
 
 extension MeterStore: SpaceRepository {
     /// Reads whole tables, but only if the file is too large.
-    package func crowding(maxBytes: Int64) async throws(StoreError) -> StoreCrowding? {
+    package func crowding(maxBytes: Int64) async throws(StoreError) -> DiskUsage? {
         try await access("read") { db in
             let used = try Pages(db).used
             guard used > maxBytes else { return nil }
@@ -13,7 +13,7 @@ extension MeterStore: SpaceRepository {
                 if bytes > largest?.bytes ?? 0 { largest = (part, bytes) }
             }
             return largest.map {
-                StoreCrowding(part: $0.part, partBytes: $0.bytes, usedBytes: used, maxBytes: maxBytes)
+                DiskUsage(part: $0.part, partBytes: $0.bytes, usedBytes: used, maxBytes: maxBytes)
             }
         }
     }

@@ -19,7 +19,7 @@ package final class MeterStore: Sendable {
     private let place: FilePlace?
     package let identity: HostIdentity
     /// Set if the file was damaged and replaced by a new one.
-    package let setAside: SetAside?
+    package let setAside: QuarantinedFile?
     /// This boot of the machine, if the opener named it.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
@@ -84,7 +84,7 @@ package final class MeterStore: Sendable {
     ) throws(StoreError) -> MeterStore {
         let aside = loss == .deleted(hasLog: false) ? nil : try DamagedFile.setAside(path)
         DamagedFile.clearDoubt(path)
-        let told = SetAside(of: path, to: aside, because: loss)
+        let told = QuarantinedFile(of: path, to: aside, because: loss)
         do {
             return try MeterStore(path: path, lock: lock, options: options, setAside: told, predecessor: nil)
         } catch {
@@ -98,7 +98,7 @@ package final class MeterStore: Sendable {
         let host = DamagedFile.host(in: path)
         let aside = try DamagedFile.setAside(path)
         DamagedFile.clearDoubt(path)
-        let told = SetAside(of: path, to: aside, because: damage, keepsHost: host != nil)
+        let told = QuarantinedFile(of: path, to: aside, because: damage, keepsHost: host != nil)
         do {
             return try MeterStore(path: path, lock: lock, options: options, setAside: told, predecessor: host)
         } catch {
@@ -108,7 +108,7 @@ package final class MeterStore: Sendable {
 
     /// - Parameter predecessor: this host's identity before its file was damaged.
     private init(
-        path: String, lock: StoreLock<StoreError>, options: Options, setAside: SetAside?, predecessor: HostRow?
+        path: String, lock: StoreLock<StoreError>, options: Options, setAside: QuarantinedFile?, predecessor: HostRow?
     ) throws {
         let queue = try DatabaseQueue(path: path, configuration: Self.configuration(options))
         try queue.writeWithoutTransaction { db in

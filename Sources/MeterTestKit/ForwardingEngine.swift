@@ -89,7 +89,7 @@ extension ForwardingEngine {
     }
 
     package func decideLease<Answer: Sendable>(
-        of meter: String, in zone: String, _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
+        of meter: String, in zone: String, _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try await pass(writes: true) { try await base.decideLease(of: meter, in: zone, rule) }
     }
@@ -107,7 +107,7 @@ extension ForwardingEngine {
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await pass(writes: false) { try await base.heldLeases(in: zone) }
     }
-    package func standing(of meter: String, in zone: String) async throws -> LeaseStanding {
+    package func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot {
         try await pass(writes: false) { try await base.standing(of: meter, in: zone) }
     }
     package func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits {

@@ -2,7 +2,7 @@ package import NIOCore
 import NIOTLS
 
 /// A route's verdict on a connection's client. Sent through the channel as an outbound event.
-package enum ConnectionStanding: Sendable {
+package enum ConnectionVerdict: Sendable {
     /// The client presented a valid token, and has no more deadlines.
     case known
     /// The client got a response without a token.
@@ -59,7 +59,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
     package func triggerUserOutboundEvent(
         context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?
     ) {
-        guard let standing = event as? ConnectionStanding else {
+        guard let standing = event as? ConnectionVerdict else {
             context.triggerUserOutboundEvent(event, promise: promise)
             return
         }

@@ -235,7 +235,7 @@ struct AlertMachineTests {
 
     @Test func standing_keepsWhatRaisedIt_andWhen() {
         var machine = AlertMachine("voltage > 5V hysteresis 1V")
-        #expect(machine.standing == AlertStanding())
+        #expect(machine.standing == AlertSnapshot())
         #expect(machine.received(1, 6) == .raised(value: 6))
         #expect(machine.received(2, 7) == .none)
         #expect(machine.standing.value == 6)

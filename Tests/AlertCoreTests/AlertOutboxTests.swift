@@ -223,7 +223,7 @@ struct MeterAlertsTests {
 
     @Test func states_areNotJudged_rightAfterAStart() throws {
         var alerts = MeterAlerts(settledAt: .at(30))
-        var raised = AlertStanding()
+        var raised = AlertSnapshot()
         raised.isRaised = true
         _ = alerts.add(try rule(1, "state is data-available"), raised, at: .at(0), .start)
         _ = alerts.add(try rule(2, "state is not data-available"), at: .at(0), .start)

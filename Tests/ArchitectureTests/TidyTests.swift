@@ -110,7 +110,7 @@ struct TidyTests {
         #expect(
             Set(byHand) == [
                 "Sources/GatewayAPI/NullCodable.swift", "Sources/GatewayAPI/ReadingBody.swift",
-                "Sources/Domain/MeterModel/ToldBody.swift",
+                "Sources/Domain/MeterModel/TelemetryBody.swift",
                 "Sources/CloudAPI/Leases.swift", "Sources/CloudAPI/RecordPage.swift",
                 "Sources/CloudAPI/SyncRecord+Codable.swift",
                 "Sources/meterctl/Identify/IdentityRow.swift", "Sources/meterctl/Output/DecodedFrame.swift",

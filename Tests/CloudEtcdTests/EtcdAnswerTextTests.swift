@@ -26,7 +26,7 @@ struct EtcdAnswerTextTests {
                 .transaction(EtcdTransactionAnswer(revision: 0, succeeded: true, results: [.range(range)])),
                 .transaction(EtcdTransactionAnswer(revision: 0, succeeded: true, results: [.put])), .deleted,
             ])
-        answer.reign = EtcdReign(cluster: "324952591200643719", term: 2)
+        answer.reign = EtcdTerm(cluster: "324952591200643719", term: 2)
         return answer
     }
 

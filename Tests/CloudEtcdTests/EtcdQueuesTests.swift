@@ -224,7 +224,7 @@ struct EtcdQueuesTests {
             _ = try await second.enqueue(host(2))
             _ = try await first.enqueue(host(3))
             _ = try await second.enqueue(host(4))
-            var (life, dying) = (CloudService.CopyLife(), CloudService.CopyLife())
+            var (life, dying) = (CloudService.ReplicaGeneration(), CloudService.ReplicaGeneration())
             // Signs as long as it lives, and then none.
             for _ in 0..<6 {
                 await second.service.lookAround(&dying)

@@ -219,7 +219,7 @@ struct EtcdTimelineTests {
             """#
         let answer = try EtcdTransactionAnswer.read(text.utf8)
 
-        #expect(answer.reign == EtcdReign(cluster: "17841639068965178418", term: 2))
+        #expect(answer.reign == EtcdTerm(cluster: "17841639068965178418", term: 2))
         #expect(answer.storeRevision == 5)
     }
 }

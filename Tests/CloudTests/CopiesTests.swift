@@ -190,7 +190,7 @@ struct CopiesTests {
         _ = try await enqueue(copies.second, two)
         _ = try await enqueue(copies.first, three)
         // It gives one sign, and dies.
-        var life = CloudService.CopyLife()
+        var life = CloudService.ReplicaGeneration()
         await copies.second.service.lookAround(&life)
         await copies.first.service.readQueues()
         let run = Task { await copies.first.service.liveAmongCopies() }
@@ -216,7 +216,7 @@ struct CopiesTests {
         _ = try await enqueue(copies.second, two)
         _ = try await enqueue(copies.first, three)
         try await copies.exchange()
-        var lives = [CloudService.CopyLife(), CloudService.CopyLife()]
+        var lives = [CloudService.ReplicaGeneration(), CloudService.ReplicaGeneration()]
 
         for _ in 0..<20 {
             await copies.first.service.lookAround(&lives[0])
@@ -240,7 +240,7 @@ struct CopiesTests {
         let again = try await Listener(copies.first, as: two.principal)
 
         #expect(try await enqueue(copies.first, again) == ["Host 2", "Host 3"])
-        var life = CloudService.CopyLife()
+        var life = CloudService.ReplicaGeneration()
         for _ in 0..<10 {
             await copies.first.service.lookAround(&life)
             copies.first.time.advance(by: .seconds(5))
@@ -275,7 +275,7 @@ struct CopiesTests {
         let (two, quiet) = (try await Listener(copies.second, 2), try await Listener(copies.second, 4))
         _ = try await enqueue(copies.second, two)
         await copies.first.service.readQueues()
-        var lives = [CloudService.CopyLife(), CloudService.CopyLife()]
+        var lives = [CloudService.ReplicaGeneration(), CloudService.ReplicaGeneration()]
         await copies.second.service.lookAround(&lives[1])
         let name = copies.second.service.copy
 
@@ -306,7 +306,7 @@ struct CopiesTests {
         let two = try await Listener(copies.second, 2)
         _ = try await enqueue(copies.second, two)
         try await copies.exchange()
-        var lives = [CloudService.CopyLife(), CloudService.CopyLife()]
+        var lives = [CloudService.ReplicaGeneration(), CloudService.ReplicaGeneration()]
         func round() async {
             await copies.first.service.lookAround(&lives[0])
             await copies.second.service.lookAround(&lives[1])

@@ -149,7 +149,7 @@ struct MeterdOpenAPITests {
         var meter = MeterStatus(
             id: "i", state: "offline", since: "s", local_only: true, wanted: true, counters: MeterStatus.Counters())
         meter.rejected_answers = 3
-        meter.told = ToldBody()
+        meter.told = TelemetryBody()
         let counted = CountedBody(energy_Wh: 1, charge_mAh: 1, since: "s", counted_ms: 1)
         meter.counted = counted
         let tariff = Tariff("0.3 EUR")
@@ -163,7 +163,7 @@ struct MeterdOpenAPITests {
         meter.sampling = SamplingBody(wanted: 1000, rate: 50, error: "e")
         var line = ReadingLine(time: "t", values: values, missed: 1)
         (line.measured_by, line.count, line.least, line.greatest) = ("h", 2, values, values)
-        line.told = ToldBody()
+        line.told = TelemetryBody()
         var live = LiveBody(at: 1)
         (live.meters, live.adapters, live.store, live.refresh_version) = ([], [], store, 1)
         live.alerts_raised = 1
@@ -175,8 +175,8 @@ struct MeterdOpenAPITests {
             ("ReadingBody", values), ("ReadingLine", line),
             ("CountedBody", counted), ("SpreadBody", SpreadBody(count: 2, least: values, greatest: values)),
             ("SamplingBody", SamplingBody(wanted: 1000, rate: 50, error: "e")), ("TariffBody", tariff),
-            ("ToldBody", ToldBody()),
-            ("ToldGroup", ToldBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
+            ("TelemetryBody", TelemetryBody()),
+            ("ToldGroup", TelemetryBody.Group(index: 0, charge_mAh: 1, energy_Wh: 1)),
             ("TrafficLine", TrafficLine(t: 1, dir: "in", hex: "00", missed: 1)),
             ("SyncEventLine", SyncEventLine(number: 1, uptime_ms: 1, time: "t", event: "e", missed: 1)),
             ("RefreshLine", RefreshLine(refresh_version: 1)), ("LeaseStatus", LeaseStatus(.held)),

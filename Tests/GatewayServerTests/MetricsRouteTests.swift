@@ -164,7 +164,7 @@ struct MetricsRouteTests {
         sync.clock_behind_ms = -30
         var page = MetricsPage()
         page.add(VersionBody(version: "1", commit: "a", build: "debug"))
-        meter.told = ToldBody()
+        meter.told = TelemetryBody()
         meter.told?.groups = [.init(index: 0, charge_mAh: 1, energy_Wh: 1)]
         page.add(meter, reading)
         // One without counters of its own.

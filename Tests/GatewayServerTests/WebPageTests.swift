@@ -221,7 +221,7 @@ struct WebPageTests {
             #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": ended]).status == 401)
             #expect(try await WebBench.ask(port, "GET", "/v1/status", ["Cookie": other]).status == 200)
             let kept = try #require(web.openings.kept.withLock { $0 }).credentials
-            let login = ended.dropFirst(WebDoor.cookie.count + 1)
+            let login = ended.dropFirst(WebListener.cookie.count + 1)
             #expect(!kept.admits(login: String(login), at: web.bench.loop.wallNow))
         }
     }

@@ -114,7 +114,7 @@ struct LoadServiceTests {
         return try #require(result.withLock { $0 }).get()
     }
 
-    private func standing(_ daemon: Daemon) async throws -> (Recording, LoadStanding) {
+    private func standing(_ daemon: Daemon) async throws -> (Recording, LoadSnapshot) {
         // While it goes on, no store is needed: this is asked ten times for each second.
         if let running = daemon.recordings.track(for: .um).recording {
             return (running, try #require(running.test?.load))

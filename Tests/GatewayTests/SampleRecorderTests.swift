@@ -266,7 +266,7 @@ struct SampleRecorderTests {
             meters: Meters(), repository: store, space: space, loop: loop, limits: limits, logger: log.logger)
         async let running: Void = recorder.run()
         await loop.timers(reach: 1)
-        let crowding = StoreCrowding(part: "settings", partBytes: 57 << 20, usedBytes: 60 << 20, maxBytes: 16 << 20)
+        let crowding = DiskUsage(part: "settings", partBytes: 57 << 20, usedBytes: 60 << 20, maxBytes: 16 << 20)
         for answer in [nil, crowding, crowding, nil] {
             space.answer(with: answer)
             loop.advance(by: .seconds(3600))
@@ -316,20 +316,20 @@ private final class ScriptedTiers: TierRepository {
 }
 
 private final class ScriptedSpace: SpaceRepository {
-    private let crowding = Mutex<StoreCrowding?>(nil)
+    private let crowding = Mutex<DiskUsage?>(nil)
     private let questions: AsyncStream<Void>
     private let asked: AsyncStream<Void>.Continuation
 
     init() { (questions, asked) = AsyncStream.makeStream() }
 
-    func answer(with answer: StoreCrowding?) { crowding.withLock { $0 = answer } }
+    func answer(with answer: DiskUsage?) { crowding.withLock { $0 = answer } }
 
     func wasAsked() async {
         var iterator = questions.makeAsyncIterator()
         await iterator.next()
     }
 
-    func crowding(maxBytes: Int64) -> StoreCrowding? {
+    func crowding(maxBytes: Int64) -> DiskUsage? {
         defer { asked.yield() }
         return crowding.withLock { $0 }
     }

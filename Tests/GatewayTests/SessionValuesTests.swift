@@ -64,7 +64,7 @@ struct SessionValuesTests {
     // MARK: Spoilt answers
 
     @Test func answersWithoutAFrame_areCountedByAnswer_andSaidFromTheThirdOn() {
-        var spoilt = SpoiltAnswers()
+        var spoilt = DecodeErrors()
         for answer in 1...4 {
             spoilt.skipped(because: .noStartMark(found: 1))
             spoilt.skipped(because: .wrongCheck(expected: 1, found: 2))

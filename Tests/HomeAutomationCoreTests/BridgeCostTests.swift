@@ -77,7 +77,7 @@ struct BridgeCostTests {
             #expect(!meter.isSame(as: other), "\(name)")
         }
         var later = meter
-        (later.reading, later.told) = (nil, ToldBody())
+        (later.reading, later.told) = (nil, TelemetryBody())
 
         #expect(meter.isSame(as: later))
         let names = Mirror(reflecting: meter).children.compactMap(\.label)

@@ -39,7 +39,7 @@ struct BridgeLawTests {
         }
         // Readings come all the time.
         var later = Sample.meter(reading: 9)
-        later.told = ToldBody()
+        later.told = TelemetryBody()
         #expect(meter.isSame(as: later))
         #expect(BridgedMeter.Ability(.brightness, 0...5).step == 1)
     }

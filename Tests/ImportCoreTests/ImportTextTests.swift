@@ -193,7 +193,7 @@ struct ImportTextTests {
 
     // MARK: JSON
 
-    private func told(_ details: String) -> [String: ToldBody.Value]? {
+    private func told(_ details: String) -> [String: TelemetryBody.Value]? {
         let line = "{\"time\":\"2026-11-21T13:40:05Z\",\"voltage_V\":5,\"told\":{\"details\":\(details)}}\n"
         return (try? take(line))?.reader.toldLast?.details
     }
@@ -209,17 +209,17 @@ struct ImportTextTests {
             ("{\"a\"}", nil),
             ("{\"a\":1,}", nil), ("{\"a\":1 \"b\":2}", nil), ("{,\"a\":1}", nil), ("{a:1}", nil), ("{\"a\":[1]}", nil),
             ("{\"a\":{}}", nil), ("{\"a\":-}", nil), ("{\"a\":+1}", nil), ("{\"a\":1x}", nil), ("{\"a\":1]", nil),
-        ] as [(String, [String: ToldBody.Value]?)])
-    func object_isReadStrictly(json: String, details: [String: ToldBody.Value]?) {
+        ] as [(String, [String: TelemetryBody.Value]?)])
+    func object_isReadStrictly(json: String, details: [String: TelemetryBody.Value]?) {
         #expect(told(json) == details, "\(json)")
     }
 
     @Test func groups_areObjectsOfThree() throws {
-        func groups(_ json: String) -> [ToldBody.Group]? {
+        func groups(_ json: String) -> [TelemetryBody.Group]? {
             let line = "{\"told\":{\"groups\":\(json)},\"time\":\"2026-11-21T13:40:05Z\",\"voltage_V\":5}\n"
             return (try? take(line))?.reader.toldLast?.groups
         }
-        let group = ToldBody.Group(index: 3, charge_mAh: 1.5, energy_Wh: -2)
+        let group = TelemetryBody.Group(index: 3, charge_mAh: 1.5, energy_Wh: -2)
         let text = "{\"index\":3,\"charge_mAh\":1.5,\"energy_Wh\":-2}"
         #expect(groups("[]") == [])
         #expect(groups("[ \(text) ]") == [group])

@@ -17,13 +17,13 @@ struct LeaseAliasRuleTests {
         return LeaseRules.acquire(.of(host, request: request), of: nil, in: circumstances).record
     }
 
-    private func standing(_ record: LeaseRecord?, former: LeaseRecord? = nil) -> LeaseStanding {
-        LeaseStanding(
+    private func standing(_ record: LeaseRecord?, former: LeaseRecord? = nil) -> LeaseSnapshot {
+        LeaseSnapshot(
             meter: "meter", record: record, floor: Self.before,
-            alias: LeaseStanding.Alias(tokensBefore: Self.before, record: former))
+            alias: LeaseSnapshot.Alias(tokensBefore: Self.before, record: former))
     }
 
-    private func acquire(_ request: LeaseAcquire, _ lease: LeaseStanding, at now: MonotonicTime = .seconds(60))
+    private func acquire(_ request: LeaseAcquire, _ lease: LeaseSnapshot, at now: MonotonicTime = .seconds(60))
         -> LeaseAnswer
     {
         var circumstances = circumstances

@@ -147,14 +147,14 @@ struct LeaseLimitsTests {
         let circumstances = LeaseCircumstances(
             now: .seconds(1), wallNow: WallTime(millisecondsSince1970: 0), terms: .standard)
         #expect(circumstances.grantsAbove == 0 && circumstances.tokenFloor == 0)
-        let free = LeaseStanding(meter: "meter", record: nil)
+        let free = LeaseSnapshot(meter: "meter", record: nil)
         let decision = LeaseRules.acquire(.of(1), of: free, in: circumstances)
         #expect(decision.answer.token == 1)
-        let held = LeaseStanding(meter: "meter", record: decision.record)
+        let held = LeaseSnapshot(meter: "meter", record: decision.record)
         #expect(LeaseRules.renew(1, session: .of(1), of: held, under: .keep, at: .seconds(2)).answer.loss == nil)
         #expect(LeaseRules.release(1, session: .of(1), of: held).record?.state == .free)
         var repeated = held
-        repeated.alias = LeaseStanding.Alias(tokensBefore: 0, record: decision.record)
+        repeated.alias = LeaseSnapshot.Alias(tokensBefore: 0, record: decision.record)
         _ = LeaseRules.release(1, session: .of(1), of: held)
         repeated.record = LeaseRules.release(1, session: .of(1), of: held).record
         let released = LeaseRules.acquire(.of(1), of: repeated, in: circumstances).answer.refusal

@@ -49,7 +49,7 @@ struct MeterPagesTests {
         let keys = try pages.liveKeys(of: family)
         var meter = BridgedMeter(
             .mac(MACAddress(bits: 1)), state: .dataAvailable, since: WallTime(millisecondsSince1970: 0), isWanted: true)
-        var told = ToldBody()
+        var told = TelemetryBody()
         for key in keys { told.details[key] = .unknown }
         var reading = Reading()
         reading[.voltage] = 5

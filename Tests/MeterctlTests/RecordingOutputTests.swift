@@ -39,8 +39,8 @@ struct RecordingWordsTests {
     /// Of ten groups those in which nothing is counted are left out.
     @Test func groups_areTold_whereSomethingIsCounted() {
         var body = Self.recording()
-        func told(_ charges: [Double]) -> ToldBody {
-            var told = ToldBody()
+        func told(_ charges: [Double]) -> TelemetryBody {
+            var told = TelemetryBody()
             told.groups = charges.enumerated().map { .init(index: $0, charge_mAh: $1, energy_Wh: $1 / 100) }
             return told
         }

@@ -104,7 +104,7 @@ struct BatteryTestMachineTests {
                 for problem in [nil, "it says load-on"] {
                     let plan = LoadPlan(current: 1500, cutoff: 3000, minutes: 480, onLinkLoss: loss)
                     var test = try BatteryTest(until: plan.until, load: plan)
-                    test.load = LoadStanding(plan, phase: phase, problem: problem)
+                    test.load = LoadSnapshot(plan, phase: phase, problem: problem)
                     let recording = Recording(id: id, trigger: .hand, end: .load, test: test)
                     let stored = try #require(Recording(id: id, properties: recording.properties))
                     #expect(stored.test == test && stored.end == .load)

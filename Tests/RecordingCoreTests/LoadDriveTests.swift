@@ -266,7 +266,7 @@ struct LoadDriveTests {
     }
 
     @Test func view_isWhatALoadTells() {
-        var told = ToldBody()
+        var told = TelemetryBody()
         #expect(LoadView(told) == nil && LoadView(nil) == nil)
         told.details["load_on"] = .unknown
         #expect(LoadView(told) == nil)

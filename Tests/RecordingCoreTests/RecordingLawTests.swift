@@ -12,7 +12,7 @@ struct RecordingLawTests {
         let id = RecordingID(host: .here, meter: .bench, token: 7, started: .start)
         var recording = Recording(id: id, name: "phone", trigger: .threshold, end: .gap, until: .start + .seconds(99))
         (recording.note, recording.source) = ("a note", "file.csv")
-        var (before, after) = (ToldBody(), ToldBody())
+        var (before, after) = (TelemetryBody(), TelemetryBody())
         (before.details, after.details) = (["a": .number(1)], ["a": .number(2)])
         (recording.toldAtStart, recording.toldAtEnd) = (before, after)
         recording.totals.readings = 11
@@ -276,22 +276,23 @@ struct RecordingLawTests {
     // MARK: What a meter told
 
     @Test func told_isBounded() {
-        var told = ToldBody()
+        var told = TelemetryBody()
         for number in 0..<70 { told.details["k\(1000 + number)"] = .number(Double(number)) }
         told.groups = [.init(index: 1, charge_mAh: 2, energy_Wh: 3)]
-        #expect(ToldBody(text: told.text).details.count == 64 && ToldBody(text: told.text).groups.isEmpty)
+        #expect(TelemetryBody(text: told.text).details.count == 64 && TelemetryBody(text: told.text).groups.isEmpty)
         let long = (0..<70).map { "k\($0)=f:1" }.joined(separator: " ")
-        #expect(ToldBody(text: long).details.count == 64)
+        #expect(TelemetryBody(text: long).details.count == 64)
         for (length, kept) in [(199, 199), (200, 200), (201, 200)] {
-            var body = ToldBody()
+            var body = TelemetryBody()
             body.details["a"] = .text(String(repeating: "x", count: length))
-            #expect(ToldBody(text: body.text).details["a"] == .text(String(repeating: "x", count: kept)))
+            #expect(TelemetryBody(text: body.text).details["a"] == .text(String(repeating: "x", count: kept)))
         }
         for text in ["group=1:inf:2", "group=1:2:nan", "group=1:2:3:4", "group=x:2:3", "a=n:inf", "a=f"] {
-            #expect(ToldBody(text: text).groups.isEmpty && ToldBody(text: text).details["a"] == nil, "\(text)")
+            #expect(
+                TelemetryBody(text: text).groups.isEmpty && TelemetryBody(text: text).details["a"] == nil, "\(text)")
         }
         #expect(
-            ToldBody(text: "a=f:0 b=f:1 c=f:2 group=u: d=t:x=y").details
+            TelemetryBody(text: "a=f:0 b=f:1 c=f:2 group=u: d=t:x=y").details
                 == ["a": .flag(false), "b": .flag(true), "c": .flag(false), "group": .unknown, "d": .text("x=y")])
     }
 
@@ -331,7 +332,7 @@ struct RecordingLawTests {
         for (value, milliamperes) in [(999_999.0, 999_999_000), (1_000_000, nil), (-1, -1000), (-1e6, nil)]
             as [(Double, Int?)]
         {
-            var told = ToldBody()
+            var told = TelemetryBody()
             told.details = ["load_on": .flag(false), "set_current_A": .number(value)]
             #expect(LoadView(told) == LoadView(isOn: false, current: milliamperes))
         }

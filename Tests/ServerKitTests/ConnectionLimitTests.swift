@@ -152,7 +152,7 @@ struct ConnectionDeadlineTests {
         pass(60, channel)
         #expect(channel.isActive)
 
-        channel.triggerUserOutboundEvent(ConnectionStanding.stranger, promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionVerdict.stranger, promise: nil)
         try channel.writeInbound("body, ever more of it")
         pass(10, channel)
         #expect(!channel.isActive)
@@ -162,8 +162,8 @@ struct ConnectionDeadlineTests {
         let channel = try connect()
         try channel.writeInbound("head")
 
-        channel.triggerUserOutboundEvent(ConnectionStanding.known, promise: nil)
-        channel.triggerUserOutboundEvent(ConnectionStanding.stranger, promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionVerdict.known, promise: nil)
+        channel.triggerUserOutboundEvent(ConnectionVerdict.stranger, promise: nil)
         pass(300, channel)
 
         #expect(channel.isActive)
@@ -174,7 +174,7 @@ struct ConnectionDeadlineTests {
         let second = try connect()
         silent.embeddedEventLoop.run()
         #expect(!silent.isActive)
-        second.triggerUserOutboundEvent(ConnectionStanding.known, promise: nil)
+        second.triggerUserOutboundEvent(ConnectionVerdict.known, promise: nil)
 
         let third = try connect()
 

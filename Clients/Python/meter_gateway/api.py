@@ -53,7 +53,7 @@ class ToldGroup(TypedDict):
     energy_Wh: float
 
 
-class ToldBody(TypedDict):
+class TelemetryBody(TypedDict):
     """What a meter reports besides readings. It is in the status, and in a line of readings where it changed. Docs/Meters lists the keys of each model."""
 
     details: dict[str, float | str | bool | None]
@@ -82,7 +82,7 @@ class ReadingLine(TypedDict):
     duration_s: NotRequired[float | None]
     counted_energy_Wh: NotRequired[float | None]
     counted_charge_mAh: NotRequired[float | None]
-    told: NotRequired[ToldBody]
+    told: NotRequired[TelemetryBody]
     missed: NotRequired[int]
     measured_by: NotRequired[str]
     count: NotRequired[int]
@@ -208,7 +208,7 @@ class MeterStatus(TypedDict):
     tariff: NotRequired[TariffBody]
     counted: NotRequired[CountedBody]
     hears_pd: NotRequired[bool]
-    told: NotRequired[ToldBody]
+    told: NotRequired[TelemetryBody]
     rejected_answers: NotRequired[int]
     device: DeviceBody | None
     poll_interval_ms: int | None
@@ -880,8 +880,8 @@ class RecordingBody(TypedDict):
     gap_count: int
     gaps: list[RecordingGap]
     marks: list[str]
-    told_at_start: ToldBody | None
-    told_at_end: ToldBody | None
+    told_at_start: TelemetryBody | None
+    told_at_end: TelemetryBody | None
     overlaps: list[str]
 
 

@@ -38,11 +38,11 @@ package struct AliasBook: Hashable, Sendable {
     /// Returns the lease that a request under `meter` refers to. `lease` reads the lease of exactly that id.
     package func standing(
         of meter: String, _ lease: (String) throws -> LeaseRecord?
-    ) rethrows -> LeaseStanding {
+    ) rethrows -> LeaseSnapshot {
         let canonical = canonical(meter)
-        var standing = LeaseStanding(meter: canonical, record: try lease(canonical), floor: floor(of: canonical))
+        var standing = LeaseSnapshot(meter: canonical, record: try lease(canonical), floor: floor(of: canonical))
         if canonical != meter {
-            standing.alias = LeaseStanding.Alias(
+            standing.alias = LeaseSnapshot.Alias(
                 tokensBefore: entries[meter]?.tokensBefore ?? FencingToken(rawValue: 0), record: try lease(meter))
         }
         return standing

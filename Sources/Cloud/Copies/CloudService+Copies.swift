@@ -5,7 +5,7 @@ extension CloudService {
     /// Sends heartbeats, and removes hosts that wait through a dead replica from the queues. Such a host keeps its
     /// place if it queues through another replica before that. Runs until its task is cancelled.
     package func liveAmongCopies() async {
-        var life = CopyLife()
+        var life = ReplicaGeneration()
         while !Task.isCancelled {
             let now = clock.now()
             await lookAround(&life)
@@ -17,13 +17,13 @@ extension CloudService {
         }
     }
 
-    struct CopyLife {
+    struct ReplicaGeneration {
         var detector = FailureDetector()
         var name: ReplicaID?
         var isBlind = false
     }
 
-    func lookAround(_ life: inout CopyLife) async {
+    func lookAround(_ life: inout ReplicaGeneration) async {
         let me = copy
         let isFirst = life.name != me
         life.name = me

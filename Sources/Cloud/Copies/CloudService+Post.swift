@@ -5,8 +5,8 @@ import Logging
 /// Exchange between replicas of watched meters, readings for watchers, and commands (Docs/Relay.md#several-copies).
 extension CloudService {
     /// Connects this replica with the others, which reach it at the address.
-    package func open(_ link: any CopyLink, at address: String) {
-        post.open(CopyPost.Door(link: link, address: address))
+    package func open(_ link: any ReplicaLink, at address: String) {
+        post.open(ReplicaPost.Door(link: link, address: address))
     }
 
     /// Whether a request shows the shared secret of the replicas.
@@ -70,9 +70,9 @@ extension CloudService {
         }
     }
 
-    private func news(_ delivery: CopyPost.Delivery, for other: ReplicaID) -> CopyNewsBody {
+    private func news(_ delivery: ReplicaPost.Delivery, for other: ReplicaID) -> ReplicaNewsBody {
         let parcel = delivery.parcel
-        var news = CopyNewsBody(from: copy.description, to: other.description, address: delivery.ownAddress)
+        var news = ReplicaNewsBody(from: copy.description, to: other.description, address: delivery.ownAddress)
         if parcel.tellsWatching { news.watching = relay.watchedHere }
         if delivery.asks { news.asks = true }
         if !parcel.events.isEmpty { news.events = parcel.events }
@@ -84,7 +84,7 @@ extension CloudService {
     // MARK: Messages from other replicas
 
     /// - Throws: `notFound` if the message is for another replica (perhaps an earlier id of this one); `badRequest`.
-    package func hear(_ news: CopyNewsBody) async throws(CloudFailure) -> CopyNewsAnswer {
+    package func hear(_ news: ReplicaNewsBody) async throws(CloudFailure) -> ReplicaNewsAnswer {
         let from = try addressed(to: news.to, from: news.from)
         post.heard(from: from, at: news.address)
         if let watching = news.watching { await note(watching, at: from) }
@@ -100,24 +100,24 @@ extension CloudService {
             guard let host = HostID(listener.hostID) else { continue }
             tellWaitingCommands(to: host, in: listener.zone, at: from)
         }
-        return CopyNewsAnswer(watching: news.asks == true ? relay.watchedHere : nil)
+        return ReplicaNewsAnswer(watching: news.asks == true ? relay.watchedHere : nil)
     }
 
     /// - Throws: the refusal for the host that asked.
-    package func answer(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody {
+    package func answer(_ question: ReplicaQuestionBody) async throws(CloudFailure) -> ReplicaAnswerBody {
         _ = try addressed(to: question.to, from: question.to)
         if let claim = question.claim {
             guard let host = HostID(claim.hostID) else { throw CloudFailure(.badRequest, "the claim names no host") }
             let key = PendingKey(zone: claim.zone, requestID: try Self.request(claim.requestID))
             let member = Member(host: host, name: claim.hostName, credential: "")
             try await self.claim(claim.request, key, of: claim.meter, by: member)
-            return CopyAnswerBody()
+            return ReplicaAnswerBody()
         }
         if let outcome = question.outcome {
             guard let host = HostID(outcome.hostID) else { throw CloudFailure(.badRequest, "the answer names no host") }
             let key = PendingKey(zone: outcome.zone, requestID: try Self.request(outcome.requestID))
             try answer(outcome.request, key, by: host)
-            return CopyAnswerBody()
+            return ReplicaAnswerBody()
         }
         if let answer = try await answerLog(question) { return answer }
         throw CloudFailure(.badRequest, "this copy does not know the question; update all copies together")
@@ -131,7 +131,7 @@ extension CloudService {
     }
 
     /// Takes over the full list of meters watched at another replica: their holders here must send readings.
-    private func note(_ watching: [CopyWatch], at other: ReplicaID) async {
+    private func note(_ watching: [ReplicaWatch], at other: ReplicaID) async {
         var places: [MeterPlace: Bool] = [:]
         for watch in watching.prefix(CloudLimits.copyWatches) {
             places[MeterPlace(zone: watch.zone, meter: watch.meter)] = watch.all ?? false
@@ -150,12 +150,12 @@ extension CloudService {
     /// Asks the one replica that can answer.
     @discardableResult
     func ask(
-        _ other: ReplicaID, _ question: (inout CopyQuestionBody) -> Void
-    ) async throws(CloudFailure) -> CopyAnswerBody {
+        _ other: ReplicaID, _ question: (inout ReplicaQuestionBody) -> Void
+    ) async throws(CloudFailure) -> ReplicaAnswerBody {
         guard let (link, address, key) = post.line(to: other) else {
             throw CloudFailure(.notFound, "the copy of the cloud for this question is gone")
         }
-        var body = CopyQuestionBody(to: other.description)
+        var body = ReplicaQuestionBody(to: other.description)
         question(&body)
         return try await link.ask(body, at: address, key: key)
     }

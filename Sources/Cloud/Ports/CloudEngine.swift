@@ -113,7 +113,7 @@ package protocol CloudEngine: Sendable {
     /// - Throws: `LeaseUsage.refusal`.
     func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer
     /// Renews a host's leases, by `LeaseRules`, each under any id of its meter, with one result each in the same order.
     /// Need not be durable: after a start every lease counts as just renewed.
@@ -127,7 +127,7 @@ package protocol CloudEngine: Sendable {
     /// Returns held leases by meter. Hosts list them often, so an engine keeps them in memory.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
     /// Accepts any id of the meter.
-    func standing(of meter: String, in zone: String) async throws -> LeaseStanding
+    func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot
     /// Returns the limits on every lease decision of this engine (Docs/Leases.md#rule-5).
     ///
     /// - Parameter now: on the clock of all lease times. If the wait after a restore is over by then, it is over for

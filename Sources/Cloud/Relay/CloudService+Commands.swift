@@ -114,7 +114,7 @@ extension CloudService {
         guard let other = elsewhere(request.copy, isHere: commands.request(key) != nil) else {
             return try await claim(request, key, of: meter, by: member)
         }
-        let claim = CopyQuestionBody.Claim(
+        let claim = ReplicaQuestionBody.Claim(
             zone: zone, meter: meter, requestID: requestID, hostID: member.host.description, hostName: member.name,
             request: request)
         try await ask(other) { $0.claim = claim }
@@ -179,7 +179,7 @@ extension CloudService {
             try answer(request, key, by: member.host)
             return _ = try isStored.get()
         }
-        let outcome = CopyQuestionBody.Outcome(
+        let outcome = ReplicaQuestionBody.Outcome(
             zone: zone, requestID: requestID, hostID: member.host.description, request: request)
         do {
             try await ask(other) { $0.outcome = outcome }
@@ -225,7 +225,7 @@ extension CloudService {
         for (key, order) in commands.offered(to: host, in: zone) {
             hub.tellCommand(event(order, key), to: order.holder, zone: key.zone)
         }
-        let listener = CopyNewsBody.Listener(zone: zone, hostID: host.description)
+        let listener = ReplicaNewsBody.Listener(zone: zone, hostID: host.description)
         post.tell { $0.add(listener) }
     }
 
@@ -243,8 +243,8 @@ extension CloudService {
         post.tell { $0.add(command) }
     }
 
-    private func note(_ order: PendingCommand, _ key: PendingKey) -> CopyNewsBody.Command {
-        CopyNewsBody.Command(zone: key.zone, holderID: order.holder.description, command: event(order, key))
+    private func note(_ order: PendingCommand, _ key: PendingKey) -> ReplicaNewsBody.Command {
+        ReplicaNewsBody.Command(zone: key.zone, holderID: order.holder.description, command: event(order, key))
     }
 
     private func event(_ order: PendingCommand, _ key: PendingKey) -> EventBody.Command {

@@ -18,7 +18,7 @@ extension CloudService {
         }
         _ = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: asked, in: zone) }
-        let elsewhere = CopyQuestionBody.Log(
+        let elsewhere = ReplicaQuestionBody.Log(
             zone: zone, meter: standing.meter, hostID: member.host.description, within: within)
         async let others = parts(elsewhere)
         let own = try await logParts(of: standing.meter, within: within, in: zone, for: member.host)
@@ -46,7 +46,7 @@ extension CloudService {
     }
 
     /// Returns the parts from other replicas, and whether all of these answered.
-    private func parts(_ question: CopyQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
+    private func parts(_ question: ReplicaQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
         await withTaskGroup(of: LogAnswer?.self) { group in
             for other in post.others {
                 group.addTask {
@@ -83,7 +83,7 @@ extension CloudService {
             return try answerLog(part, key, by: member)
         }
         _ = try part.checkedBytes()
-        let forwarded = CopyQuestionBody.LogPart(
+        let forwarded = ReplicaQuestionBody.LogPart(
             zone: zone, requestID: requestID, hostID: member.host.description, hostName: member.name, part: part)
         try await ask(other) { $0.logPart = forwarded }
     }
@@ -101,22 +101,22 @@ extension CloudService {
     // MARK: Requests of other replicas
 
     /// - Returns: nil unless the question is about a log.
-    func answerLog(_ question: CopyQuestionBody) async throws(CloudFailure) -> CopyAnswerBody? {
+    func answerLog(_ question: ReplicaQuestionBody) async throws(CloudFailure) -> ReplicaAnswerBody? {
         if let log = question.log {
             guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "the log query names no host") }
             let answer = try await logParts(of: log.meter, within: log.within, in: log.zone, for: asker)
-            return CopyAnswerBody(log: CopyAnswerBody.Log(answer))
+            return ReplicaAnswerBody(log: ReplicaAnswerBody.Log(answer))
         }
         guard let forwarded = question.logPart else { return nil }
         guard let host = HostID(forwarded.hostID) else { throw CloudFailure(.badRequest, "the log part names no host") }
         let key = PendingKey(zone: forwarded.zone, requestID: try Self.request(forwarded.requestID))
         try answerLog(forwarded.part, key, by: Member(host: host, name: forwarded.hostName, credential: ""))
-        return CopyAnswerBody()
+        return ReplicaAnswerBody()
     }
 }
 
 extension LogAnswer {
-    fileprivate init(_ said: CopyAnswerBody.Log) {
+    fileprivate init(_ said: ReplicaAnswerBody.Log) {
         for part in said.parts {
             if let host = HostID(part.hostID) { parts[host] = part }
         }
@@ -126,7 +126,7 @@ extension LogAnswer {
     }
 }
 
-extension CopyAnswerBody.Log {
+extension ReplicaAnswerBody.Log {
     /// Hosts whose parts do not fit count as silent.
     fileprivate init(_ answer: LogAnswer) {
         self.init(

@@ -10,7 +10,7 @@ final class RelayHub: Sendable {
         var wantsAll: Bool
     }
 
-    private struct OtherCopy {
+    private struct OtherReplica {
         var wantsAll: Bool
         /// Expiry of that replica's interest, unless it renews it.
         var until: MonotonicTime
@@ -18,7 +18,7 @@ final class RelayHub: Sendable {
 
     private struct Watched {
         var watchers: [UInt64: Watcher] = [:]
-        var copies: [ReplicaID: OtherCopy] = [:]
+        var copies: [ReplicaID: OtherReplica] = [:]
         var told = 0
         var lease: LeaseRecord?
         var isLeaseKnown = false
@@ -81,7 +81,7 @@ final class RelayHub: Sendable {
 
         /// - Returns: the meters concerned, with the holders of those that nobody watches any more.
         mutating func remove(
-            where isGone: (MeterPlace, ReplicaID, OtherCopy) -> Bool
+            where isGone: (MeterPlace, ReplicaID, OtherReplica) -> Bool
         ) -> [(place: MeterPlace, holder: HostID?)] {
             var gone: [(place: MeterPlace, holder: HostID?)] = []
             for place in meters.keys.sorted() {
@@ -176,7 +176,7 @@ final class RelayHub: Sendable {
 
     // MARK: Other replicas
 
-    var watchedHere: [CopyWatch] {
+    var watchedHere: [ReplicaWatch] {
         state.withLock { state in
             let watched = state.meters.filter { !$0.value.watchers.isEmpty }
             // The first of each zone, then the second of each: the limit does not cut off a zone with few meters.
@@ -185,7 +185,7 @@ final class RelayHub: Sendable {
                 .sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
             return ranked.prefix(CloudLimits.copyWatches).map { _, place in
                 let wantsAll = watched[place]?.watchersWantAll == true
-                return CopyWatch(zone: place.zone, meter: place.meter, all: wantsAll ? true : nil)
+                return ReplicaWatch(zone: place.zone, meter: place.meter, all: wantsAll ? true : nil)
             }
         }
     }
@@ -203,7 +203,7 @@ final class RelayHub: Sendable {
                     new.append(place)
                     if watched.isIdle || wantsAll && !watched.wantsAll { watched.interestAt = nil }
                 }
-                watched.copies[copy] = OtherCopy(wantsAll: wantsAll, until: until)
+                watched.copies[copy] = OtherReplica(wantsAll: wantsAll, until: until)
                 state.set(watched, at: place)
             }
             let gone = state.remove { place, other, _ in other == copy && places[place] == nil }

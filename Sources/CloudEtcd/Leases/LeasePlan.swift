@@ -29,7 +29,7 @@ struct LeaseJob: Sendable {
     /// Whether the decision depends on when the lease was renewed. A renewal's does not, so replicas that renew and
     /// read the same lease do not disturb each other.
     var heedsTime: Bool
-    var decide: @Sendable (LeaseStanding) -> Step
+    var decide: @Sendable (LeaseSnapshot) -> Step
     var fail: @Sendable (EtcdError) -> Void
     /// Called if a quota does not allow to create the lease.
     var refuse: @Sendable (CloudFailure) -> Void = { _ in }

@@ -27,7 +27,7 @@ struct EtcdTransactionAnswer: Hashable, Sendable {
     var results: [EtcdResult]
     /// Whether the same request was sent before without an answer.
     var mayBeDoneBefore = false
-    var reign: EtcdReign?
+    var reign: EtcdTerm?
 }
 
 extension EtcdTransactionAnswer {
@@ -45,12 +45,12 @@ extension EtcdTransactionAnswer {
 protocol EtcdReadable: Sendable {
     /// 0 if there is none.
     var storeRevision: Int64 { get }
-    var reign: EtcdReign? { get }
+    var reign: EtcdTerm? { get }
     init?(_ json: inout JSONReader)
 }
 
 extension EtcdReadable {
-    var reign: EtcdReign? { nil }
+    var reign: EtcdTerm? { nil }
 
     static func read(_ text: some Collection<UInt8>) throws(JSONReader.Problem) -> Self {
         try text.read { Self(&$0) }
@@ -58,7 +58,7 @@ extension EtcdReadable {
 }
 
 /// Members that an answer comes from, and the number of their elections. A restored or new store has a different one.
-struct EtcdReign: Hashable, Sendable {
+struct EtcdTerm: Hashable, Sendable {
     var cluster: String
     var term: Int64
 }
@@ -151,7 +151,7 @@ extension EtcdTransactionAnswer: EtcdReadable {
         }
         guard let header else { return nil }
         revision = header.revision
-        reign = header.term.map { EtcdReign(cluster: header.cluster, term: $0) }
+        reign = header.term.map { EtcdTerm(cluster: header.cluster, term: $0) }
     }
 
     var storeRevision: Int64 { revision }
@@ -180,7 +180,7 @@ struct EtcdStatus: EtcdReadable {
     var storeRevision: Int64 { 0 }
 }
 
-struct EtcdTicket: EtcdReadable {
+struct EtcdAuthToken: EtcdReadable {
     var token: String
 
     init?(_ json: inout JSONReader) {

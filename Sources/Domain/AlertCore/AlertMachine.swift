@@ -15,7 +15,7 @@ package struct AlertMachine: Sendable {
     package static let pause = Duration.seconds(10)
 
     package let pattern: AlertPattern
-    package private(set) var standing: AlertStanding
+    package private(set) var standing: AlertSnapshot
     /// Nil if the condition does not hold, or if the alert is raised.
     private var holding: Holding?
     /// End of the last alert, or time of the last event, in this run.
@@ -46,7 +46,7 @@ package struct AlertMachine: Sendable {
     /// - Parameters:
     ///   - standing: state left by an earlier run.
     ///   - now: start of hold times; a hold of the earlier run begins anew.
-    package init(_ pattern: AlertPattern, _ standing: AlertStanding = AlertStanding(), at now: MonotonicTime) {
+    package init(_ pattern: AlertPattern, _ standing: AlertSnapshot = AlertSnapshot(), at now: MonotonicTime) {
         self.pattern = pattern
         self.standing = standing
         switch pattern.condition {

@@ -55,7 +55,7 @@ package struct AlertPattern: Hashable, Sendable {
 }
 
 /// State of a rule, kept over restarts.
-package struct AlertStanding: Hashable, Sendable {
+package struct AlertSnapshot: Hashable, Sendable {
     package var isRaised = false
     /// Calendar time of the last raise or event.
     package var raisedAt: WallTime?

@@ -38,10 +38,10 @@ package struct MeterAlerts: Sendable {
         entries.prefix(withoutQuantity).contains { $0.rule.pattern.condition == .holderChanges }
     }
 
-    package func standing(of id: AlertID) -> AlertStanding? { entries.first { $0.rule.id == id }?.machine.standing }
+    package func standing(of id: AlertID) -> AlertSnapshot? { entries.first { $0.rule.id == id }?.machine.standing }
 
     package mutating func add(
-        _ rule: AlertRule, _ standing: AlertStanding = AlertStanding(), at now: MonotonicTime, _ wall: WallTime
+        _ rule: AlertRule, _ standing: AlertSnapshot = AlertSnapshot(), at now: MonotonicTime, _ wall: WallTime
     ) -> [Event] {
         entries.append(Entry(rule: rule, machine: AlertMachine(rule.pattern, standing, at: max(now, settledAt))))
         sort()
@@ -50,7 +50,7 @@ package struct MeterAlerts: Sendable {
 
     /// - Returns: nil if the rule is not here.
     @discardableResult
-    package mutating func remove(_ id: AlertID) -> AlertStanding? {
+    package mutating func remove(_ id: AlertID) -> AlertSnapshot? {
         guard let place = entries.firstIndex(where: { $0.rule.id == id }) else { return nil }
         let entry = entries.remove(at: place)
         sort()

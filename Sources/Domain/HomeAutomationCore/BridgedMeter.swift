@@ -23,7 +23,7 @@ package struct BridgedMeter: Hashable, Sendable {
     /// Start of the gateway's energy count.
     package var countedSince: WallTime?
     /// Telemetry besides readings, published with them.
-    package var told: ToldBody?
+    package var told: TelemetryBody?
     package var abilities: [Ability] = []
 
     package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {

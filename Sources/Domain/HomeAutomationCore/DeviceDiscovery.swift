@@ -19,9 +19,9 @@ package struct DeviceDiscovery: Hashable, Sendable {
         private var names: [String?]
         private var abilities: [BridgedMeter.Ability]
         private var quantities: QuantitySet
-        private var told: [String: ToldKind]
+        private var told: [String: TelemetryKind]
 
-        init(_ meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: ToldKind]) {
+        init(_ meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: TelemetryKind]) {
             self.told = told
             names = [meter.name, meter.model, meter.serial, meter.firmware, meter.hardware]
             abilities = meter.abilities
@@ -33,7 +33,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     ///   - quantities: all quantities seen from the meter.
     ///   - told: all telemetry seen from it besides.
     package func announcement(
-        of meter: BridgedMeter, quantities: QuantitySet, told: [String: ToldKind] = [:]
+        of meter: BridgedMeter, quantities: QuantitySet, told: [String: TelemetryKind] = [:]
     ) -> BrokerMessage {
         BrokerMessage(topics.discovery(meter.id), payload(of: meter, quantities, told).bytes, isRetained: true)
     }
@@ -43,7 +43,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     }
 
     private func payload(
-        of meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: ToldKind]
+        of meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: TelemetryKind]
     ) -> JSONValue {
         // Three missed readings, and a minute for a busy broker.
         let maker = EntityMaker(

@@ -11,7 +11,7 @@ struct MeterMessages: Sendable {
     }
 
     mutating func announcement(
-        of meter: BridgedMeter, quantities: QuantitySet, told: [String: ToldKind]
+        of meter: BridgedMeter, quantities: QuantitySet, told: [String: TelemetryKind]
     ) -> BrokerMessage {
         payloadsMade += 1
         return discovery.announcement(of: meter, quantities: quantities, told: told)
@@ -28,7 +28,7 @@ struct MeterMessages: Sendable {
         BrokerMessage(settings.topics.availability(id), Availability(isOnline).rawValue, isRetained: true)
     }
 
-    mutating func payload(of reading: TimedReading, countedSince: WallTime?, told: ToldBody?) -> [UInt8] {
+    mutating func payload(of reading: TimedReading, countedSince: WallTime?, told: TelemetryBody?) -> [UInt8] {
         payloadsMade += 1
         return MeterPayloads.state(reading, countedSince: countedSince, told: told)
     }

@@ -3,7 +3,7 @@ enum MeterPayloads {
     /// An unknown value is null.
     ///
     /// - Parameter countedSince: start of the gateway's energy count; nil if it counts none.
-    static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: ToldBody? = nil) -> [UInt8] {
+    static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: TelemetryBody? = nil) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
             members.append(.init(quantity.key, value.map { .number($0) } ?? .null))
@@ -14,7 +14,7 @@ enum MeterPayloads {
     }
 
     /// As in `meterctl status --json`.
-    private static func json(_ told: ToldBody) -> JSONValue {
+    private static func json(_ told: TelemetryBody) -> JSONValue {
         let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
             switch value {
             case .number(let number): .init(key, .number(number))

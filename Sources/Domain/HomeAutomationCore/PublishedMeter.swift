@@ -14,7 +14,7 @@ struct PublishedMeter: Sendable {
     /// Quantities reported in this run.
     private var quantities = QuantitySet()
     /// Other telemetry seen in this run.
-    private var toldKinds: [String: ToldKind] = [:]
+    private var toldKinds: [String: TelemetryKind] = [:]
     /// Whether this gateway publishes the meter.
     private(set) var isOurs = false
     /// Whether this run announced the entities.
@@ -45,7 +45,7 @@ struct PublishedMeter: Sendable {
         if let reading = seen.reading { quantities.formUnion(reading.reading.supported) }
         for (key, value) in seen.told?.details ?? [:] {
             // A value that was known once keeps its kind.
-            if let kind = ToldKind(value) {
+            if let kind = TelemetryKind(value) {
                 toldKinds[key] = kind
             } else if toldKinds[key] == nil {
                 toldKinds[key] = .text

@@ -25,8 +25,8 @@ package struct ImportReader: Sendable {
     /// The first `metersMax` names of meters in a file of several.
     private var meters: Set<String> = []
     /// First and last telemetry besides readings; only our own JSON has any.
-    package private(set) var toldFirst: ToldBody?
-    package private(set) var toldLast: ToldBody?
+    package private(set) var toldFirst: TelemetryBody?
+    package private(set) var toldLast: TelemetryBody?
 
     private static let metersMax = 32
     /// No file of readings has a longer line.
@@ -352,7 +352,7 @@ package struct ImportReader: Sendable {
                     meters.append(key)
                     if key == options.meter { reading = try self.reading(&json) } else { json.passValue() }
                 case UInt8(ascii: "{") where key == "told":
-                    toldLast = ToldBody(importing: &json)
+                    toldLast = TelemetryBody(importing: &json)
                     toldFirst = toldFirst ?? toldLast
                 case _ where Self.beside.contains(key): json.passValue()
                 default:

@@ -1,4 +1,4 @@
-extension ToldBody {
+extension TelemetryBody {
     /// Fails for anything that `meterctl` does not write there.
     init(importing json: inout JSONReader) {
         self.init()

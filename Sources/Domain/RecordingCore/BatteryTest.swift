@@ -13,7 +13,7 @@ package struct BatteryTest: Hashable, Sendable {
     /// Value with which the cut-off began to hold; nil until the cut-off ends the test.
     package internal(set) var value: Double?
     /// Nil if something else charges or discharges the battery.
-    package var load: LoadStanding?
+    package var load: LoadSnapshot?
 
     /// Default hold time of a cut-off, because a single reading proves little.
     package static let holdDefault = Duration.seconds(10)
@@ -38,11 +38,11 @@ package struct BatteryTest: Hashable, Sendable {
         self.startAbove = startAbove
         self.notify = notify
         isWaiting = startAbove != nil
-        self.load = load.map { LoadStanding($0) }
+        self.load = load.map { LoadSnapshot($0) }
     }
 }
 
-package struct LoadStanding: Hashable, Sendable {
+package struct LoadSnapshot: Hashable, Sendable {
     package let plan: LoadPlan
     package var phase: LoadDrive.Phase
     /// Problem to show to the user; nil while all is well.

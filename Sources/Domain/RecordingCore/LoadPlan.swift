@@ -117,7 +117,7 @@ package struct LoadView: Hashable, Sendable {
     }
 
     /// - Returns: nil for another kind of meter, and for a load that has not reported whether it is on.
-    package init?(_ told: ToldBody?) {
+    package init?(_ told: TelemetryBody?) {
         guard let told, case .flag(let isOn)? = told.details["load_on"] else { return nil }
         func thousandths(_ key: String) -> Int? {
             guard case .number(let value)? = told.details[key], value.magnitude < 1e6 else { return nil }

@@ -49,8 +49,8 @@ extension Recording {
         note = fields.text("note")
         test = BatteryTest(fields)
         source = fields.text("source")
-        toldAtStart = fields.text("told_start").map { ToldBody(text: $0) }
-        toldAtEnd = fields.text("told_end").map { ToldBody(text: $0) }
+        toldAtStart = fields.text("told_start").map { TelemetryBody(text: $0) }
+        toldAtEnd = fields.text("told_end").map { TelemetryBody(text: $0) }
         totals.readings = fields.count("readings")
         totals.recorded = .milliseconds(max(0, fields.int("recorded_ms") ?? 0))
         totals.restarts = fields.count("restarts")
@@ -103,12 +103,12 @@ extension BatteryTest {
         test.isWaiting = fields.flag("test_waiting")
         test.isArmed = fields.flag("test_armed")
         test.value = fields.double("test_value")
-        test.load = LoadStanding(fields)
+        test.load = LoadSnapshot(fields)
         self = test
     }
 }
 
-extension LoadStanding {
+extension LoadSnapshot {
     fileprivate var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = [
             "load_mA": .int(Int64(plan.current)), "load_cutoff_mV": .int(Int64(plan.cutoff)),

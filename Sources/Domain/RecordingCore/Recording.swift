@@ -22,9 +22,9 @@ package struct Recording: Hashable, Sendable {
     /// Kind of file of imported readings, perhaps known only to a newer version; nil for readings that meterd measured.
     package var source: String?
     /// Telemetry besides readings at the start, such as a charging mode; nil if the meter sent none.
-    package var toldAtStart: ToldBody?
+    package var toldAtStart: TelemetryBody?
     /// The same telemetry as of the last reading.
-    package var toldAtEnd: ToldBody?
+    package var toldAtEnd: TelemetryBody?
     package var trigger: Trigger
     /// Nil while the recording is running.
     package var end: End?

@@ -136,7 +136,7 @@ package struct RecordingMachine: Sendable {
     }
 
     /// Takes telemetry as of the last reading. The first also counts as that of the start.
-    package mutating func told(_ told: ToldBody) {
+    package mutating func told(_ told: TelemetryBody) {
         guard case .recording(var session) = state else { return }
         if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
         session.recording.toldAtEnd = told

@@ -1,6 +1,6 @@
 /// Telemetry as one property of a recording: `charging_mode=t:DCP%201.5A selected_group=n:0 group=3:120:0.6`. Keys and
 /// texts are percent-encoded. A value is a number, text, Boolean or unknown; a group has its number, mAh and Wh.
-extension ToldBody {
+extension TelemetryBody {
     /// Maximum number of parts; no meter has more.
     private static let partsMax = 64
 
@@ -27,7 +27,7 @@ extension ToldBody {
     }
 }
 
-extension ToldBody.Value {
+extension TelemetryBody.Value {
     private static let textMax = 200
 
     fileprivate var recordText: String {
@@ -55,7 +55,7 @@ extension ToldBody.Value {
     }
 }
 
-extension ToldBody.Group {
+extension TelemetryBody.Group {
     fileprivate init?(recordText: Substring) {
         let parts = recordText.split(separator: ":")
         guard parts.count == 3, let index = Int(parts[0]), let charge = Double(parts[1]), let energy = Double(parts[2]),

@@ -28,7 +28,7 @@ package struct SyncRun: Hashable, Sendable {
     /// Whether the run stored or pushed something, so that the next failure is the first of a row.
     var hasProgressed = false
     var repairs = Repairs()
-    var heldBack: HeldBack
+    var heldBack: DeferredChanges
     var refusal: SyncFailure?
 
     /// Counts of repairs, each limited by `SyncTiming.repairsMax`.
@@ -40,7 +40,8 @@ package struct SyncRun: Hashable, Sendable {
     }
 
     init(
-        number: UInt64, trigger: SyncTrigger, types: Set<RecordType>, pageRecordsMax: Int, heldBack: HeldBack = .left,
+        number: UInt64, trigger: SyncTrigger, types: Set<RecordType>, pageRecordsMax: Int,
+        heldBack: DeferredChanges = .left,
         at now: MonotonicTime
     ) {
         self.heldBack = heldBack

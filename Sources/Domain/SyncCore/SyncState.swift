@@ -32,7 +32,7 @@ package struct SyncState: Hashable, Sendable {
     var clock = CloudClock()
     var outbox = OutboxQueue()
     var (batchPortion, pagePortion) = (Portion(), Portion())
-    package internal(set) var fullness: Fullness?
+    package internal(set) var fullness: QuotaState?
     var turn = SyncRun.Turn.modify
     var lastCleanUp: MonotonicTime?
 

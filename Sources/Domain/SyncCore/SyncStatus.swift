@@ -16,7 +16,7 @@ package struct SyncStatus: Hashable, Sendable {
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
     /// Nil if the cloud has room for every change.
-    package var fullness: Fullness?
+    package var fullness: QuotaState?
     package var lastResult: SyncResult?
     package var stream: SyncStream
     /// Time of the last change that another host made.

@@ -13,7 +13,7 @@ extension AlertService {
         state.withLock { state in
             state.rules.values.sorted { $0.id < $1.id }.map { rule in
                 AlertEntry(
-                    rule: rule, standing: track(of: rule.meter)?.standing(of: rule.id) ?? AlertStanding(),
+                    rule: rule, standing: track(of: rule.meter)?.standing(of: rule.id) ?? AlertSnapshot(),
                     meterName: state.names[rule.meter])
             }
         }
@@ -181,7 +181,7 @@ extension AlertService {
             let standing = track(of: alias)?.remove(rule.id)
             rule.meter = meter
             state.withLock { $0.rules[rule.id] = rule }
-            add(rule, standing ?? AlertStanding())
+            add(rule, standing ?? AlertSnapshot())
         }
         meters.dropUnneeded(alias)
     }

@@ -111,7 +111,7 @@ package final class AlertService: MeterKeeping {
     /// Suppresses events from now on, because the host stops and leaves its meters.
     func leaveAll() { state.withLock { $0.isLeaving = true } }
 
-    func add(_ rule: AlertRule, _ standing: AlertStanding = AlertStanding()) {
+    func add(_ rule: AlertRule, _ standing: AlertSnapshot = AlertSnapshot()) {
         meters.use(rule.meter, newTrack) { $0.add(rule, standing, at: loop.now, loop.wallNow) }
     }
 
@@ -315,7 +315,7 @@ package final class AlertService: MeterKeeping {
 
 package struct AlertEntry: Hashable, Sendable {
     package var rule: AlertRule
-    package var standing: AlertStanding
+    package var standing: AlertSnapshot
     package var meterName: String?
 }
 

@@ -36,14 +36,14 @@ package final class AlertTrack: MeterPart {
         handle { $0.holderIs(holder, at: now, wall) }
     }
 
-    func add(_ rule: AlertRule, _ standing: AlertStanding, at now: MonotonicTime, _ wall: WallTime) {
+    func add(_ rule: AlertRule, _ standing: AlertSnapshot, at now: MonotonicTime, _ wall: WallTime) {
         handle { $0.add(rule, standing, at: now, wall) }
     }
 
     @discardableResult
-    func remove(_ id: AlertID) -> AlertStanding? { alerts.withLock { $0.remove(id) } }
+    func remove(_ id: AlertID) -> AlertSnapshot? { alerts.withLock { $0.remove(id) } }
 
-    func standing(of id: AlertID) -> AlertStanding? { alerts.withLock { $0.standing(of: id) } }
+    func standing(of id: AlertID) -> AlertSnapshot? { alerts.withLock { $0.standing(of: id) } }
 
     var raisedCount: Int { alerts.withLock(\.raisedCount) }
     var needsWaking: Bool { alerts.withLock(\.needsWaking) }

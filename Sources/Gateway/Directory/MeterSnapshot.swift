@@ -20,7 +20,7 @@ package struct MeterSnapshot: Sendable {
     package var reading: TimedReading?
     /// Start of the energy count; nil before the first reading.
     package var countedSince: WallTime?
-    package var told: ToldBody?
+    package var told: TelemetryBody?
     package var commands: [MeterProfile.CommandRule] = []
 
     package init(_ id: MeterID, state: ConnectionState, since: WallTime, isWanted: Bool) {

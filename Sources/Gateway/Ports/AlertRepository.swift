@@ -18,22 +18,22 @@ package protocol AlertRepository: Sendable {
 
 package struct StoredAlert: Hashable, Sendable {
     package var rule: AlertRule
-    package var standing: AlertStanding
+    package var standing: AlertSnapshot
 
-    package init(_ rule: AlertRule, _ standing: AlertStanding = AlertStanding()) {
+    package init(_ rule: AlertRule, _ standing: AlertSnapshot = AlertSnapshot()) {
         self.rule = rule
         self.standing = standing
     }
 }
 
 package struct AlertChanges: Hashable, Sendable {
-    package var standings: [AlertID: AlertStanding]
+    package var standings: [AlertID: AlertSnapshot]
     package var sending: [AlertOutbox.Entry]
     /// Numbers of notices delivered or given up.
     package var ended: [Int64]
 
     package init(
-        standings: [AlertID: AlertStanding] = [:], sending: [AlertOutbox.Entry] = [], ended: [Int64] = []
+        standings: [AlertID: AlertSnapshot] = [:], sending: [AlertOutbox.Entry] = [], ended: [Int64] = []
     ) {
         self.standings = standings
         self.sending = sending

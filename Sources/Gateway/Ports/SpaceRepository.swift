@@ -1,11 +1,11 @@
 /// Reports what fills the file that readings share with other data.
 package protocol SpaceRepository: Sendable {
     /// Returns nil if the file, including its readings, fits into `maxBytes`.
-    func crowding(maxBytes: Int64) async throws -> StoreCrowding?
+    func crowding(maxBytes: Int64) async throws -> DiskUsage?
 }
 
 /// Excess size of a file after all deletable readings are gone.
-package struct StoreCrowding: Hashable, Sendable {
+package struct DiskUsage: Hashable, Sendable {
     package var part: String
     package var partBytes: Int64
     package var usedBytes: Int64
@@ -19,7 +19,7 @@ package struct StoreCrowding: Hashable, Sendable {
     }
 }
 
-extension StoreCrowding: CustomStringConvertible {
+extension DiskUsage: CustomStringConvertible {
     package var description: String {
         "\(part) take \(Self.megabytes(partBytes)) MB of the \(Self.megabytes(usedBytes)) MB in use, where "
             + "max-megabytes allows \(Self.megabytes(maxBytes)) MB; readings keep half of that"

@@ -246,7 +246,7 @@ package final class RecordingService: MeterKeeping {
             guard var ended = try await recordings(of: meter).first(where: { $0.recording.id == id })?.recording,
                 let load = ended.test?.load, load.phase != phase || load.problem != problem
             else { return }
-            ended.test?.load = LoadStanding(load.plan, phase: phase, problem: problem)
+            ended.test?.load = LoadSnapshot(load.plan, phase: phase, problem: problem)
             state.withLock { state in
                 if state.unwritten[id] != nil { state.unwritten[id] = ended }
             }

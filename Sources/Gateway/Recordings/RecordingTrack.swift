@@ -24,7 +24,7 @@ package final class RecordingTrack: MeterPart {
     package var recording: Recording? { machine.withLock { $0.recording } }
 
     /// - Parameter told: returns what the meter reports besides; called once a second during a recording.
-    package func append(_ reading: TimedReading, told: () -> ToldBody? = { nil }) {
+    package func append(_ reading: TimedReading, told: () -> TelemetryBody? = { nil }) {
         let (outcome, goesOn) = machine.withLock { ($0.received(reading), $0.hasRecording) }
         tell(of: outcome)
         guard goesOn else { return glance.withLock { $0 = nil } }

@@ -30,7 +30,7 @@ package final class SampleRecorder: MeterKeeping {
         var dropped = 0
         var error: String?
         /// Result of the last look at the store's size.
-        var crowding: StoreCrowding?
+        var crowding: DiskUsage?
     }
 
     private let state = Mutex(State())
@@ -227,7 +227,7 @@ package final class SampleRecorder: MeterKeeping {
     /// Reports once what else fills the store if deleting readings is not enough.
     private func lookAtSpace() async {
         guard let space else { return }
-        let crowding: StoreCrowding?
+        let crowding: DiskUsage?
         do {
             crowding = try await space.crowding(maxBytes: limits.maxBytes)
         } catch {

@@ -101,7 +101,7 @@ extension DeviceSession {
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
     /// Data that the meter sends besides readings.
-    package func told() -> ToldBody? { talk.readings.told.body }
+    package func told() -> TelemetryBody? { talk.readings.told.body }
 
     /// Returns the last reading, completed with fresh values from other frames.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {

@@ -16,8 +16,8 @@ struct SessionReadings {
 
     private(set) var counters = MeterStatus.Counters()
     private(set) var latest = LatestReadings()
-    private(set) var spoilt = SpoiltAnswers()
-    private(set) var told = ToldFrames()
+    private(set) var spoilt = DecodeErrors()
+    private(set) var told = TelemetryFrames()
     /// Sampling by the meter's own clock, if any.
     private(set) var sampling = MeterSampling()
     private var clock = SampleClock()
@@ -81,7 +81,7 @@ struct SessionReadings {
     mutating func modelChanged(isIdentified: Bool) {
         latest.forgetParts()
         guard isIdentified else { return }
-        spoilt = SpoiltAnswers()
+        spoilt = DecodeErrors()
         told.forget()
     }
 

@@ -15,7 +15,7 @@ extension SyncEngine {
     }
 
     /// Logged once when the cloud has no more room, and once when it has room again.
-    nonisolated func logFullness(_ now: Fullness?, before: inout Fullness?) {
+    nonisolated func logFullness(_ now: QuotaState?, before: inout QuotaState?) {
         if let now, before == nil {
             logger.warning(
                 "the cloud has no room for more: changes wait here, and are tried again now and then",

@@ -82,7 +82,7 @@ package actor SyncEngine {
     private var stream: Interruption?
     private var streamNumber = 0
     /// As last logged.
-    private var fullness: Fullness?
+    private var fullness: QuotaState?
     /// Callers that asked for a run and wait for its result.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 

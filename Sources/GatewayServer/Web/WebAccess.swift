@@ -15,7 +15,7 @@ package enum WebAccess: Sendable {
     case ingress(mayChange: Bool)
 }
 
-package final class WebDoor: Sendable {
+package final class WebListener: Sendable {
     package static let cookie = "meterd_login"
 
     private let access: WebAccess

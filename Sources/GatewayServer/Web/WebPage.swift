@@ -261,7 +261,7 @@ package actor WebPage {
     private func responder(
         for access: WebAccess, proxies: [IPNetwork], profiler: Profiler?, hasTLS: Bool
     ) -> WebResponder {
-        let door = WebDoor(access: access, now: dependencies.now, wallNow: dependencies.wallNow)
+        let door = WebListener(access: access, now: dependencies.now, wallNow: dependencies.wallNow)
         return WebResponder(
             files: dependencies.files, names: dependencies.names, door: door,
             proxies: proxies, api: api, profiler: profiler, hasTLS: hasTLS, logger: logger)

@@ -11,7 +11,7 @@ import ServerKit
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
-    package let door: WebDoor
+    package let door: WebListener
     let proxies: WebProxies
     let logger: Logger
     package let api: RouterResponder<BasicRequestContext>
@@ -21,7 +21,7 @@ package struct WebResponder: HTTPResponder {
     var bodyPatience = TimeAmount.seconds(20)
 
     init(
-        files: WebFiles, names: WebNames, door: WebDoor, proxies: [IPNetwork],
+        files: WebFiles, names: WebNames, door: WebListener, proxies: [IPNetwork],
         api: RouterResponder<BasicRequestContext>, profiler: Profiler? = nil, hasTLS: Bool = false, logger: Logger
     ) {
         self.files = files
@@ -133,7 +133,7 @@ package struct WebResponder: HTTPResponder {
             } catch {
                 response = try JSON.response(error.body, status: error.code.status)
             }
-            response.setCookie(WebDoor.noCookie(context))
+            response.setCookie(WebListener.noCookie(context))
             return response
         default:
             return try .wrongMethod(of: request, allowed: ["DELETE", "GET", "POST"])

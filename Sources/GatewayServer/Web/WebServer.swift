@@ -54,7 +54,7 @@ package struct WebServer: Sendable {
     package func application(
         onRunning: @escaping @Sendable (_ port: Int) async -> Void
     ) -> some Service {
-        let quiet = FarewellFilter.quiet(logger)
+        let quiet = LibraryLogFilter.quiet(logger)
         let limit = ConnectionLimit(
             all: limits.connections,
             perAddress: isLoopback ? limits.connections : limits.connectionsPerAddress)

@@ -67,8 +67,8 @@ package enum AlertRepositoryContract {
             try AlertParser.pattern(condition), of: meter, name: name, notify: notify)
     }
 
-    private static var standing: AlertStanding {
-        var standing = AlertStanding()
+    private static var standing: AlertSnapshot {
+        var standing = AlertSnapshot()
         (standing.isRaised, standing.count, standing.value) = (true, 3, 0.25)
         standing.raisedAt = WallTime(millisecondsSince1970: 1_795_000_000_000)
         standing.clearedAt = WallTime(millisecondsSince1970: 1_794_000_000_000)

@@ -93,7 +93,7 @@ enum RecordingText {
         return details + (groups ?? [])
     }
 
-    private static func words(_ group: ToldBody.Group) -> String {
+    private static func words(_ group: TelemetryBody.Group) -> String {
         "\(Formatting.quantity(.charge, group.charge_mAh)), \(Formatting.quantity(.energy, group.energy_Wh))"
     }
 

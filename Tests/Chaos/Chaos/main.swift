@@ -84,7 +84,7 @@ let options = ChaosOptions(CommandLine.arguments.dropFirst(2))
 do {
     switch CommandLine.arguments.dropFirst().first {
     case "hosts": try await HostProcess(options: options).run()
-    case "copy": try await PlantedCopy(options: options).run()
+    case "copy": try await PlantedReplica(options: options).run()
     case "flood": exit(try await flood(options) ? 0 : 2)
     case "observer": try await ZoneObserver(options: options).run()
     case "judge": exit(try judge(options) ? 0 : 2)

@@ -109,7 +109,7 @@ package struct FaultyEngine: ForwardingEngine {
 
     package func decideLease<Answer: Sendable>(
         of meter: String, in zone: String,
-        _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
+        _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         let strikes = memory.calls.wrappingAdd(1, ordering: .relaxed).newValue % 5 == 0
         if fault == .refusesKnownLeases { try await refuseWithoutRoom(meter, in: zone) }

@@ -29,7 +29,7 @@ struct TimedEngine: ForwardingEngine {
     }
 
     func decideLease<Answer: Sendable>(
-        of meter: String, in zone: String, _ rule: @escaping @Sendable (LeaseStanding) -> LeaseDecision<Answer>
+        of meter: String, in zone: String, _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer {
         try await pass(writes: true) {
             let answer = try await base.decideLease(of: meter, in: zone, rule)

@@ -2,7 +2,7 @@ import Domain
 import Testing
 
 /// A cloud that has no room for some of what is pushed to it.
-struct SyncFullnessTests {
+struct SyncQuotaTests {
     private var bench: SessionBench
     private let batch = OutboxBatch.records(1...3)
 

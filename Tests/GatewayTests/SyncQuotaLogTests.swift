@@ -7,7 +7,7 @@ import Testing
 
 /// A host whose cloud has no room for what it needs to send.
 @Suite(.timeLimit(.minutes(10)))
-struct SyncFullnessLogTests {
+struct SyncQuotaLogTests {
     private let bench = SyncBench()
     private let desk = RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: 1)).description)
     private let shed = RecordKey(type: .deviceSettings, name: MeterID.mac(MACAddress(bits: 2)).description)

@@ -8,7 +8,7 @@ import NIOHTTP1
 import PinnedHTTP
 
 /// HTTP client for the other replicas. All of them have one key, so that one pin fits all.
-final class CopyClient: CopyLink {
+final class ReplicaClient: ReplicaLink {
     /// Timeout of an answer. Another replica asks the store about a claim, and waits for hosts' parts of a log,
     /// checking once a second.
     private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
@@ -26,16 +26,17 @@ final class CopyClient: CopyLink {
         try? http.syncShutdown()
     }
 
-    func tell(_ news: CopyNewsBody, at address: String, key: String) async throws -> CopyNewsAnswer {
+    func tell(_ news: ReplicaNewsBody, at address: String, key: String) async throws -> ReplicaNewsAnswer {
         let answer = try await post(news, to: address + CloudRoute.copyNews.path, key: key)
-        return try JSONDecoder().decode(CopyNewsAnswer.self, from: answer)
+        return try JSONDecoder().decode(ReplicaNewsAnswer.self, from: answer)
     }
 
-    func ask(_ question: CopyQuestionBody, at address: String, key: String) async throws(CloudFailure) -> CopyAnswerBody
+    func ask(_ question: ReplicaQuestionBody, at address: String, key: String) async throws(CloudFailure)
+        -> ReplicaAnswerBody
     {
         do {
             let answer = try await post(question, to: address + CloudRoute.copyQuestion.path, key: key)
-            return try JSONDecoder().decode(CopyAnswerBody.self, from: answer)
+            return try JSONDecoder().decode(ReplicaAnswerBody.self, from: answer)
         } catch let refusal as CloudFailure {
             throw refusal
         } catch {

@@ -5,12 +5,12 @@ import Domain
 ///
 /// The list of watched meters is sent whole, so the next message makes up for a lost one. Of the readings the newest
 /// stay, and the meter's next batch counts the lost ones. A zone loses only its own readings.
-struct CopyOutbox {
+struct ReplicaOutbox {
     struct Parcel: Hashable {
         var tellsWatching = false
-        var events: [CopyNewsBody.Event] = []
-        var commands: [CopyNewsBody.Command] = []
-        var listeners: [CopyNewsBody.Listener] = []
+        var events: [ReplicaNewsBody.Event] = []
+        var commands: [ReplicaNewsBody.Command] = []
+        var listeners: [ReplicaNewsBody.Listener] = []
 
         var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
     }
@@ -23,25 +23,25 @@ struct CopyOutbox {
     static let eventsAtOnce = 64
 
     private var tellsWatching = true
-    private var events = ZoneLines<CopyNewsBody.Event>()
-    private var commands = ZoneLines<CopyNewsBody.Command>()
-    private var listeners = ZoneLines<CopyNewsBody.Listener>()
+    private var events = ZoneLines<ReplicaNewsBody.Event>()
+    private var commands = ZoneLines<ReplicaNewsBody.Command>()
+    private var listeners = ZoneLines<ReplicaNewsBody.Listener>()
     private var lost: [MeterPlace: Int] = [:]
     private(set) var isUnderWay = false
 
     mutating func noteWatching() { tellsWatching = true }
 
     mutating func add(_ event: RelayEventBody, of place: MeterPlace) {
-        let event = CopyNewsBody.Event(zone: place.zone, meter: place.meter, event: event)
+        let event = ReplicaNewsBody.Event(zone: place.zone, meter: place.meter, event: event)
         // Drops many at once, because each removal moves all others.
         for lost in events.add(event, of: place.zone, max: Self.eventsMax, dropping: Self.eventsAtOnce) { lose(lost) }
     }
 
-    mutating func add(_ command: CopyNewsBody.Command) {
+    mutating func add(_ command: ReplicaNewsBody.Command) {
         _ = commands.add(command, of: command.zone, max: Self.othersMax)
     }
 
-    mutating func add(_ listener: CopyNewsBody.Listener) {
+    mutating func add(_ listener: ReplicaNewsBody.Listener) {
         _ = listeners.add(listener, of: listener.zone, max: Self.othersMax)
     }
 
@@ -78,7 +78,7 @@ struct CopyOutbox {
         tellsWatching = true
     }
 
-    private mutating func counted(_ event: CopyNewsBody.Event) -> CopyNewsBody.Event {
+    private mutating func counted(_ event: ReplicaNewsBody.Event) -> ReplicaNewsBody.Event {
         guard var batch = event.event.batch,
             let missed = lost.removeValue(forKey: MeterPlace(zone: event.zone, meter: event.meter))
         else { return event }
@@ -88,7 +88,7 @@ struct CopyOutbox {
         return event
     }
 
-    private mutating func lose(_ event: CopyNewsBody.Event) {
+    private mutating func lose(_ event: ReplicaNewsBody.Event) {
         guard let batch = event.event.batch else { return }
         let place = MeterPlace(zone: event.zone, meter: event.meter)
         lost[place] = Self.sum(Self.sum(lost[place] ?? 0, event.event.measurements), batch.missed)

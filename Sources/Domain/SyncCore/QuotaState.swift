@@ -1,6 +1,6 @@
 /// State while the cloud has no room for some changes. The store holds them back and pushes the rest. Some are retried
 /// now and then; once the cloud accepts one, all of them.
-package struct Fullness: Hashable, Sendable {
+package struct QuotaState: Hashable, Sendable {
     package var failure: SyncFailure
     package var since: MonotonicTime
     /// Number of consecutive runs that met a full cloud.
@@ -13,7 +13,7 @@ extension SyncState {
     /// Nil while another run is wanted anyway.
     var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
-    mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.HeldBack {
+    mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.DeferredChanges {
         switch trigger {
         case .asked, .started, .resumed: return .due
         case .localChange, .remoteChange, .streamOpened, .networkGained, .poll, .retry: break
@@ -73,13 +73,13 @@ extension SyncState {
         let delay =
             (timing.fullBackoff.bound(afterFailures: runs)
                 + timing.fullBackoff.delay(afterFailures: runs, random: moment.random)) / 2
-        fullness = Fullness(
+        fullness = QuotaState(
             failure: refusal, since: fullness?.since ?? moment.now, runs: runs, retryAt: moment.now + delay)
     }
 }
 
 extension SyncRun {
-    enum HeldBack: Hashable, Sendable {
+    enum DeferredChanges: Hashable, Sendable {
         case left
         /// Retry some once everything else has been pushed.
         case due

@@ -1,5 +1,5 @@
 /// A meter's one lease, as a request finds it under any of the meter's ids.
-package struct LeaseStanding: Hashable, Sendable {
+package struct LeaseSnapshot: Hashable, Sendable {
     /// History of the id in the request, from before it became an alias.
     package struct Alias: Hashable, Sendable {
         /// Greatest token granted under that id, or before the meter had the alias. No token up to it is a grant of
@@ -38,7 +38,7 @@ package struct LeaseStanding: Hashable, Sendable {
 // Rules for a lease requested under several ids (Docs/Decisions/0014-takeovers-and-aliases.md).
 extension LeaseRules {
     package static func acquire(
-        _ request: LeaseAcquire, of lease: LeaseStanding, in circumstances: LeaseCircumstances
+        _ request: LeaseAcquire, of lease: LeaseSnapshot, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         var (request, circumstances) = (request, circumstances)
         circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
@@ -64,7 +64,7 @@ extension LeaseRules {
     }
 
     package static func renew(
-        _ token: FencingToken, session: SessionID, of lease: LeaseStanding, under policy: LeasePolicy,
+        _ token: FencingToken, session: SessionID, of lease: LeaseSnapshot, under policy: LeasePolicy,
         at now: MonotonicTime
     ) -> LeaseDecision<LeaseRenewal> {
         guard !lease.isFromBefore(token) else {
@@ -74,7 +74,7 @@ extension LeaseRules {
     }
 
     package static func release(
-        _ token: FencingToken, session: SessionID, of lease: LeaseStanding
+        _ token: FencingToken, session: SessionID, of lease: LeaseSnapshot
     ) -> LeaseDecision<LeaseChange> {
         guard !lease.isFromBefore(token) else {
             return LeaseDecision(record: nil, answer: .unchanged(lease.record))
@@ -82,5 +82,5 @@ extension LeaseRules {
         return release(token, session: session, of: lease.record)
     }
 
-    package static func revoke(_ lease: LeaseStanding) -> LeaseDecision<LeaseChange> { revoke(lease.record) }
+    package static func revoke(_ lease: LeaseSnapshot) -> LeaseDecision<LeaseChange> { revoke(lease.record) }
 }

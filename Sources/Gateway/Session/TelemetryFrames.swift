@@ -3,7 +3,7 @@ import MeterCodec
 
 /// Last frame of each shape that a meter sends, for its data besides readings: charging mode, groups, contract. Decoded
 /// only on request.
-struct ToldFrames {
+struct TelemetryFrames {
     private var frames: [(shape: Int, frame: Frame)] = []
 
     /// More shapes than any meter sends; FNIRSI's groups alone are ten.
@@ -22,24 +22,24 @@ struct ToldFrames {
     mutating func forget() { frames = [] }
 
     /// Decoded data; nil if there is none.
-    var body: ToldBody? {
-        var body = ToldBody()
+    var body: TelemetryBody? {
+        var body = TelemetryBody()
         var groups: [Int: GroupTotals] = [:]
         for (_, frame) in frames {
             let content = frame.content
             for detail in content.details where detail.isTold {
-                body.details[detail.key] = ToldBody.Value(detail.value)
+                body.details[detail.key] = TelemetryBody.Value(detail.value)
             }
             for group in content.groups { groups[group.index] = group }
         }
         body.groups = groups.values.sorted { $0.index < $1.index }.map { group in
-            ToldBody.Group(index: group.index, charge_mAh: group.charge_mAh, energy_Wh: group.energy_mWh / 1000)
+            TelemetryBody.Group(index: group.index, charge_mAh: group.charge_mAh, energy_Wh: group.energy_mWh / 1000)
         }
-        return body == ToldBody() ? nil : body
+        return body == TelemetryBody() ? nil : body
     }
 }
 
-extension ToldBody.Value {
+extension TelemetryBody.Value {
     fileprivate init(_ value: FrameDetail.Value) {
         self =
             switch value {

@@ -3,14 +3,14 @@ import Foundation
 import Testing
 
 /// What a meter tells besides readings reaches the broker with them, and has entities.
-struct ToldTests {
+struct TelemetryTests {
     private var topics: BrokerTopics { Sample.topics }
 
     private func meter(
-        at seconds: Double, _ details: [String: ToldBody.Value], groups: [ToldBody.Group] = []
+        at seconds: Double, _ details: [String: TelemetryBody.Value], groups: [TelemetryBody.Group] = []
     ) -> BridgedMeter {
         var meter = Sample.meter(reading: seconds)
-        var told = ToldBody()
+        var told = TelemetryBody()
         (told.details, told.groups) = (details, groups)
         meter.told = told
         return meter

@@ -11,7 +11,7 @@ import ServerKit
 import ServiceLifecycle
 
 /// A copy of the cloud over etcd as `metercloud` is one, but for a fault that was put in: the run has to find it.
-struct PlantedCopy {
+struct PlantedReplica {
     let options: ChaosOptions
 
     func run() async throws {

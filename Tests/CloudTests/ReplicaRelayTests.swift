@@ -11,7 +11,7 @@ import Testing
 
 /// Readings and commands over several copies of one cloud: who watches, who holds, and each request may be at another one.
 @Suite(.timeLimit(.minutes(10)))
-struct CopyRelayTests {
+struct ReplicaRelayTests {
     @Test func readings_reachWhoWatchesAtAnotherCopy() async throws {
         let copies = try await ConnectedCopies(3)
         let holder = try await Listener(copies[0], 1)
@@ -133,12 +133,12 @@ struct CopyRelayTests {
     @Test func newsForAFormerCopy_isRefused() async throws {
         let copies = try await ConnectedCopies(2)
         let service = copies[0].service
-        let news = CopyNewsBody(
+        let news = ReplicaNewsBody(
             from: copies[1].service.copy.description, to: ReplicaID.numbered(77).description, address: "copy:1")
         _ = await expectFailure(.notFound) { try await service.hear(news) }
         var batch = RelayReadingBody.volts(5)
         batch.count = 1
-        var hostile = CopyNewsBody(
+        var hostile = ReplicaNewsBody(
             from: copies[1].service.copy.description, to: service.copy.description, address: "copy:1")
         hostile.events = [
             .init(
@@ -237,7 +237,7 @@ struct CopyRelayTests {
 }
 
 /// Copies of one cloud that reach each other, through bytes of JSON as over a network.
-final class ConnectedCopies: CopyLink {
+final class ConnectedCopies: ReplicaLink {
     private struct State {
         var copies: [TestCloud] = []
         var cut: Set<String> = []
@@ -281,7 +281,7 @@ final class ConnectedCopies: CopyLink {
 
     /// One copy sends its heartbeat, and finds the others.
     func meet(_ index: Int) async throws {
-        var life = CloudService.CopyLife()
+        var life = CloudService.ReplicaGeneration()
         await self[index].service.lookAround(&life)
     }
 
@@ -305,13 +305,13 @@ final class ConnectedCopies: CopyLink {
         try JSONDecoder().decode(Body.self, from: JSONEncoder().encode(body))
     }
 
-    func tell(_ news: CopyNewsBody, at address: String, key: String) async throws -> CopyNewsAnswer {
+    func tell(_ news: ReplicaNewsBody, at address: String, key: String) async throws -> ReplicaNewsAnswer {
         try sent(try await service(at: address, key).hear(try sent(news)))
     }
 
     func ask(
-        _ question: CopyQuestionBody, at address: String, key: String
-    ) async throws(CloudFailure) -> CopyAnswerBody {
+        _ question: ReplicaQuestionBody, at address: String, key: String
+    ) async throws(CloudFailure) -> ReplicaAnswerBody {
         do {
             return try sent(try await service(at: address, key).answer(try sent(question)))
         } catch let failure as CloudFailure {

@@ -3,10 +3,10 @@ import MeterTestKit
 import ServerKit
 import Testing
 
-struct FarewellFilterTests {
+struct LibraryLogFilterTests {
     @Test func farewells_andTalk_areLeftOut_andTheRestStays() {
         let book = LogBook()
-        let quiet = FarewellFilter.quiet(book.logger)
+        let quiet = LibraryLogFilter.quiet(book.logger)
 
         quiet.info("Server started and listening on 127.0.0.1:1")
         quiet.error("Waiting on child channel: I/O on closed channel")

@@ -2,25 +2,25 @@ import CloudAPI
 import Domain
 import Synchronization
 
-final class CopyPost: Sendable {
+final class ReplicaPost: Sendable {
     /// Connection to other replicas, and the address at which they reach this one.
     struct Door {
-        var link: any CopyLink
+        var link: any ReplicaLink
         var address: String
     }
 
     struct Delivery {
-        var link: any CopyLink
+        var link: any ReplicaLink
         var address: String
         var key: String
-        var parcel: CopyOutbox.Parcel
+        var parcel: ReplicaOutbox.Parcel
         var ownAddress: String
         var asks: Bool
     }
 
     private struct Peer {
         var address: String
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         /// Whether this replica knows what is watched at the peer.
         var isMet = false
         /// Whether the last message to it failed.
@@ -79,7 +79,7 @@ final class CopyPost: Sendable {
 
     var others: [ReplicaID] { state.withLock { $0.peers.keys.sorted() } }
 
-    func line(to copy: ReplicaID) -> (link: any CopyLink, address: String, key: String)? {
+    func line(to copy: ReplicaID) -> (link: any ReplicaLink, address: String, key: String)? {
         state.withLock { state in
             guard let door = state.door, let key = state.key, let peer = state.peers[copy] else { return nil }
             return (door.link, peer.address, key)
@@ -87,7 +87,7 @@ final class CopyPost: Sendable {
     }
 
     /// - Parameter copy: recipient; nil for all.
-    func tell(_ copy: ReplicaID? = nil, _ note: (inout CopyOutbox) -> Void) {
+    func tell(_ copy: ReplicaID? = nil, _ note: (inout ReplicaOutbox) -> Void) {
         state.withLock { state in
             for peer in state.peers.keys where copy == nil || peer == copy {
                 // Two steps, so that the outbox is changed in place.
@@ -124,7 +124,7 @@ final class CopyPost: Sendable {
     }
 
     /// - Returns: whether the replica was reachable before.
-    func failed(_ parcel: CopyOutbox.Parcel, to copy: ReplicaID) -> Bool {
+    func failed(_ parcel: ReplicaOutbox.Parcel, to copy: ReplicaID) -> Bool {
         state.withLock { state in
             let wasSilent = state.peers[copy]?.isSilent ?? true
             state.peers[copy]?.isSilent = true

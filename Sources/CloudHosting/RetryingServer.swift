@@ -1,7 +1,7 @@
 import ServiceLifecycle
 
 /// A server that retries if it cannot listen, while other services continue.
-struct PatientServer: Service {
+struct RetryingServer: Service {
     /// Retry interval, as for the web page.
     static let pause = Duration.seconds(10)
 

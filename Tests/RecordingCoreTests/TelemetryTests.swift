@@ -3,9 +3,9 @@ import Domain
 import Testing
 
 /// What a meter told at the beginning and the end of a recording.
-struct ToldTests {
-    private func told(_ mode: String, charge: Double = 0) -> ToldBody {
-        var told = ToldBody()
+struct TelemetryTests {
+    private func told(_ mode: String, charge: Double = 0) -> TelemetryBody {
+        var told = TelemetryBody()
         told.details = ["charging_mode": .text(mode)]
         told.groups = [.init(index: 0, charge_mAh: charge, energy_Wh: charge / 200)]
         return told
@@ -43,11 +43,11 @@ struct ToldTests {
 
     @Test(arguments: 0..<UInt64(100)) func anyOfIt_comesBackFromItsText(seed: UInt64) {
         var rng = SeededRNG(seed: seed)
-        var told = ToldBody()
+        var told = TelemetryBody()
         let letters = Array("aé=: %_\n9")
         func word() -> String { String((0..<rng.below(9)).map { _ in letters[rng.below(letters.count)] }) }
         for _ in 0..<rng.below(8) {
-            let values: [ToldBody.Value] = [
+            let values: [TelemetryBody.Value] = [
                 .number(Double(rng.below(100_000)) / 7), .text(word()), .flag(rng.below(2) == 0), .unknown,
             ]
             told.details[word()] = values[rng.below(4)]
@@ -57,11 +57,11 @@ struct ToldTests {
                 .init(index: index, charge_mAh: Double(rng.below(9999)), energy_Wh: Double(rng.below(99)) / 3))
         }
 
-        #expect(ToldBody(text: told.text) == told, "seed \(seed)")
+        #expect(TelemetryBody(text: told.text) == told, "seed \(seed)")
     }
 
     @Test(arguments: ["", "=", "a", "a=", "a=x:1", "group=1:2", "a=n:nan", "a=t:%zz", "group=a:b:c", "a=n:"])
     func whatMakesNoSense_isLeftOut(text: String) {
-        #expect(ToldBody(text: text) == ToldBody())
+        #expect(TelemetryBody(text: text) == TelemetryBody())
     }
 }

@@ -1,6 +1,6 @@
 /// Telemetry besides readings: `told` in the JSON of a meter's status, of recordings and of the broker's state. `watch
 /// --json` has it when it changed.
-package struct ToldBody: Codable, Hashable, Sendable {
+package struct TelemetryBody: Codable, Hashable, Sendable {
     /// Keys as in Docs/Meters; null if the model has the value and does not know it.
     package var details: [String: Value] = [:]
     /// By number, for models with several groups.
@@ -28,7 +28,7 @@ package struct ToldBody: Codable, Hashable, Sendable {
     }
 }
 
-extension ToldBody.Value: Codable {
+extension TelemetryBody.Value: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -53,7 +53,7 @@ extension ToldBody.Value: Codable {
     }
 }
 
-extension ToldBody.Value: CustomStringConvertible {
+extension TelemetryBody.Value: CustomStringConvertible {
     /// The value for people.
     package var description: String {
         switch self {

@@ -2,11 +2,11 @@ package import Logging
 
 /// Drops the HTTP library's messages for developers: its start and stop, and errors about connections or listeners
 /// closed at the stop.
-package struct FarewellFilter: LogHandler {
+package struct LibraryLogFilter: LogHandler {
     private var base: Logger
 
     package static func quiet(_ logger: Logger) -> Logger {
-        var quiet = Logger(label: logger.label) { _ in FarewellFilter(base: logger) }
+        var quiet = Logger(label: logger.label) { _ in LibraryLogFilter(base: logger) }
         quiet.logLevel = max(logger.logLevel, .warning)
         return quiet
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import Cloud
 
 /// What one copy of the cloud has to tell another.
-struct CopyOutboxTests {
+struct ReplicaOutboxTests {
     private let place = MeterPlace(zone: "home", meter: TestCloud.meter)
 
     private func batch(_ number: UInt64, readings: Int = 1, missed: Int = 0) -> RelayEventBody {
@@ -17,19 +17,19 @@ struct CopyOutboxTests {
                 readings: Array(repeating: .volts(5), count: readings)))
     }
 
-    private func taken(_ outbox: inout CopyOutbox) -> [CopyOutbox.Parcel] {
-        var parcels: [CopyOutbox.Parcel] = []
+    private func taken(_ outbox: inout ReplicaOutbox) -> [ReplicaOutbox.Parcel] {
+        var parcels: [ReplicaOutbox.Parcel] = []
         while let parcel = outbox.take() { parcels.append(parcel) }
         return parcels
     }
 
     @Test func firstWord_isWhatIsWatched() {
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         let begins = outbox.begin()
         let again = outbox.begin()
         #expect(begins)
         #expect(!again, "one word at a time")
-        #expect(taken(&outbox) == [CopyOutbox.Parcel(tellsWatching: true)])
+        #expect(taken(&outbox) == [ReplicaOutbox.Parcel(tellsWatching: true)])
         let idle = outbox.begin()
         #expect(!idle, "nothing to tell")
         outbox.noteWatching()
@@ -38,7 +38,7 @@ struct CopyOutboxTests {
     }
 
     @Test func wordThatCameMeanwhile_isToldNext() {
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         _ = outbox.begin()
         _ = outbox.take()
         outbox.add(batch(1), of: place)
@@ -48,7 +48,7 @@ struct CopyOutboxTests {
     }
 
     @Test func parcel_hasNoMoreReadingsThanOneBatchMay_andOneBatchAtLeast() {
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         for number in 1...3 { outbox.add(batch(UInt64(number), readings: 500), of: place) }
         outbox.add(batch(4, readings: 1000), of: place)
         for number in 5...90 { outbox.add(batch(UInt64(number)), of: place) }
@@ -57,7 +57,7 @@ struct CopyOutboxTests {
     }
 
     @Test func whatWasLost_isCountedInTheMetersNextBatch() {
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         let other = MeterPlace(zone: "home", meter: "11:22:33:44:55:66")
         outbox.add(batch(1, readings: 3, missed: 2), of: place)
         outbox.add(RelayEventBody(refused: "beta"), of: place)
@@ -72,7 +72,7 @@ struct CopyOutboxTests {
     }
 
     @Test func count_staysWithinWhatABatchMaySay() {
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         for number in 1...3 {
             outbox.add(batch(UInt64(number), missed: Int(Int32.max)), of: place)
             if number < 3, let parcel = outbox.take() { outbox.failed(parcel) }
@@ -82,15 +82,15 @@ struct CopyOutboxTests {
 
     /// A zone with more than there is room for loses its own, and takes no turn from another.
     @Test func wordsOfOneZone_pushOutNoneOfAnother() {
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         let other = MeterPlace(zone: "away", meter: TestCloud.meter)
         outbox.add(batch(1), of: place)
         outbox.add(command(zone: "home"))
-        outbox.add(CopyNewsBody.Listener(zone: "home", hostID: "mine"))
+        outbox.add(ReplicaNewsBody.Listener(zone: "home", hostID: "mine"))
         for number in 1...3000 as ClosedRange<UInt64> {
             outbox.add(batch(number), of: other)
             outbox.add(command(zone: "away"))
-            outbox.add(CopyNewsBody.Listener(zone: "away", hostID: "\(number)"))
+            outbox.add(ReplicaNewsBody.Listener(zone: "away", hostID: "\(number)"))
         }
         let first = outbox.take()
         #expect(first?.events.contains { $0.zone == "home" } == true)
@@ -98,18 +98,18 @@ struct CopyOutboxTests {
         #expect(first?.listeners.count == 256 && first?.listeners.contains { $0.zone == "home" } == true)
     }
 
-    private func command(zone: String) -> CopyNewsBody.Command {
+    private func command(zone: String) -> ReplicaNewsBody.Command {
         let command = EventBody.Command(
             requestID: "", meter: "", token: 1, action: RelayActionBody(kind: "stopRecording"), hostID: "", hostName: ""
         )
-        return CopyNewsBody.Command(zone: zone, holderID: "", command: command)
+        return ReplicaNewsBody.Command(zone: zone, holderID: "", command: command)
     }
 
     /// Whatever is lost on the way: what arrives and what is said to be missing are all that was measured, in order.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func walk_losesNothingUncounted(seed: UInt64) {
         var rng = SeededRNG(seed: seed)
-        var outbox = CopyOutbox()
+        var outbox = ReplicaOutbox()
         var (measured, arrived, missing) = (0, 0, 0)
         var last: UInt64 = 0
         func take() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CloudHosting
 
-struct PatientServerTests {
+struct RetryingServerTests {
     private struct Taken: Error, Equatable {}
 
     /// Cannot listen so many times, then ends well.
@@ -27,8 +27,8 @@ struct PatientServerTests {
 
         init(takenTimes: Int) { self.takenTimes = takenTimes }
 
-        func server(isPatient: Bool = true) -> PatientServer {
-            PatientServer(
+        func server(isPatient: Bool = true) -> RetryingServer {
+            RetryingServer(
                 make: { [self] in
                     counts.withLock { counts in
                         counts.made += 1

@@ -1,9 +1,9 @@
 /// Kind of entity for telemetry besides readings.
-package enum ToldKind: Hashable, Sendable {
+package enum TelemetryKind: Hashable, Sendable {
     case number, text, flag
 
     /// Nil for an unknown value.
-    init?(_ value: ToldBody.Value) {
+    init?(_ value: TelemetryBody.Value) {
         switch value {
         case .number: self = .number
         case .text: self = .text
@@ -20,9 +20,9 @@ extension EntityMaker {
     /// speaks of states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut.
     /// `None` is unknown to a sensor and to a binary sensor (<https://www.home-assistant.io/integrations/sensor.mqtt/>,
     /// <https://www.home-assistant.io/integrations/binary_sensor.mqtt/>).
-    func sensor(told key: String, _ kind: ToldKind) -> JSONValue.Member {
+    func sensor(told key: String, _ kind: TelemetryKind) -> JSONValue.Member {
         let value = "value_json.told.details.\(key)"
-        let unit = ToldUnit(key)
+        let unit = TelemetryUnit(key)
         return .init(
             "told_\(key)",
             .members([
@@ -38,7 +38,7 @@ extension EntityMaker {
             ]))
     }
 
-    private func template(_ value: String, _ kind: ToldKind) -> String {
+    private func template(_ value: String, _ kind: TelemetryKind) -> String {
         // `told` is missing while the meter sends no telemetry.
         let isKnown = "value_json.told is defined and \(value) is defined and \(value) is not none"
         return switch kind {
@@ -50,7 +50,7 @@ extension EntityMaker {
 }
 
 /// A key split into name and unit, as in `Quantity.key`: `recorder_duration_s` is the recorder duration in seconds.
-private struct ToldUnit {
+private struct TelemetryUnit {
     var name: String
     var unit: String?
     var deviceClass: String?

@@ -2,7 +2,7 @@ import Domain
 import MeterCodec
 
 /// Consecutive answers without a frame. A meter of another model and a bad line give nothing else.
-struct SpoiltAnswers {
+struct DecodeErrors {
     /// Number of answers, or of reports of a meter that sends by itself.
     private(set) var count = 0
     private var cause: CodecError?
@@ -24,7 +24,7 @@ struct SpoiltAnswers {
         isSpoilt = false
     }
 
-    mutating func wasGood() { self = SpoiltAnswers() }
+    mutating func wasGood() { self = DecodeErrors() }
 
     /// Message for users; nil if there is nothing to report.
     func words(for model: ModelName?) -> String? {

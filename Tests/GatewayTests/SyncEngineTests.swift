@@ -268,7 +268,7 @@ struct SyncEngineTests {
         #expect(try await bench.store.settings.progress().parked == 1)
         #expect(result.total.pushed == 99)
         #expect(result.total.parked == 1)
-        #expect(bench.log.entries(saying: "records were set aside").count == 1)
+        #expect(bench.log.entries(saying: "records parked").count == 1)
     }
 
     @Test func failingStore_isTriedAgain() async throws {

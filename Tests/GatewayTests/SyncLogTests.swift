@@ -44,7 +44,7 @@ struct SyncLogTests {
             bench.cloud.put([theirs], by: .second)
             _ = try await results.next()
         }
-        let lines = bench.log.entries(saying: "changed by another host")
+        let lines = bench.log.entries(saying: "record changed by another host")
         #expect(lines.map(\.level) == [.info])
         #expect(lines.first?.values["meter.id"] == key.name)
         #expect(lines.first?.values["keys"] == "a, name")
@@ -56,15 +56,15 @@ struct SyncLogTests {
     func fewChanges_areALineEach(count: Int, lines: Int) async throws {
         bench.cloud.put((0..<count).map { .setting($0) }, by: .second)
         _ = try await bench.running(bench.engine()) { try await $0.next() }
-        #expect(bench.log.entries(saying: "changed by another host").count == lines)
-        #expect(bench.log.entries(saying: "changed by other hosts").count == (lines == 0 ? 1 : 0))
+        #expect(bench.log.entries(saying: "record changed by another host").count == lines)
+        #expect(bench.log.entries(saying: "records changed by other hosts").count == (lines == 0 ? 1 : 0))
     }
 
     @Test func manyChanges_areOneLine() async throws {
         bench.cloud.put((0..<300).map { .setting($0) }, by: .second)
         _ = try await bench.running(bench.engine()) { try await $0.next() }
-        #expect(bench.log.entries(saying: "changed by another host").isEmpty)
-        let lines = bench.log.entries(saying: "changed by other hosts")
+        #expect(bench.log.entries(saying: "record changed by another host").isEmpty)
+        let lines = bench.log.entries(saying: "records changed by other hosts")
         #expect(lines.map { $0.values["types"] } == ["300 Recording"])
     }
 
@@ -73,8 +73,8 @@ struct SyncLogTests {
     func fewChanges_areALineEach(count: Int) async throws {
         bench.cloud.put((0..<count).map { .setting($0) }, by: .second)
         _ = try await bench.running(bench.engine()) { try await $0.next() }
-        #expect(bench.log.entries(saying: "changed by another host").count == (count == 5 ? 5 : 0))
-        #expect(bench.log.entries(saying: "changed by other hosts").count == (count == 5 ? 0 : 1))
+        #expect(bench.log.entries(saying: "record changed by another host").count == (count == 5 ? 5 : 0))
+        #expect(bench.log.entries(saying: "records changed by other hosts").count == (count == 5 ? 0 : 1))
     }
 
     @Test func line_saysWhichRecord_andWhetherItIsGone_andNamesNobodyTwice() async throws {
@@ -89,7 +89,7 @@ struct SyncLogTests {
         bench.cloud.put([.setting(1), gone, shared, own], by: .second)
         _ = try await bench.running(bench.engine()) { try await $0.next() }
 
-        let lines = bench.log.entries(saying: "changed by another host").map(\.values)
+        let lines = bench.log.entries(saying: "record changed by another host").map(\.values)
         #expect(lines.map { $0["record"] } == ["Recording 00001", "Recording 00002", "Recording 00003"])
         #expect(lines.map { $0["deleted"] } == [nil, "true", nil])
         #expect(lines.map { $0["keys"] } == ["v", nil, "mine, v"])
@@ -102,7 +102,7 @@ struct SyncLogTests {
         engine.logToldAgain(merge)
         merge.toldAgain = 1
         engine.logToldAgain(merge)
-        let message = "the cloud accepted settings but does not list them: they are sent again"
+        let message = "cloud lost accepted settings: sent again"
         #expect(bench.log.entries(saying: message).map { $0.values["settings"] } == ["1"])
     }
 

@@ -41,12 +41,12 @@ struct SyncQuotaLogTests {
         #expect(bench.cloud.records[desk]?.properties["a"]?.value == .int(1))
         #expect(bench.cloud.records[shed] != nil)
         let begin = bench.log.entries(
-            saying: "the cloud has no room for more: changes wait here, and are tried again now and then")
+            saying: "cloud full: changes wait in the outbox")
         #expect(begin.map(\.level) == [.warning])
         #expect(begin.first?.values["cause"] == "the zone home has 5 of 5 bytes")
-        let end = bench.log.entries(saying: "the cloud has room again: nothing is held back")
+        let end = bench.log.entries(saying: "cloud has room again: outbox sent")
         #expect(end.map(\.level) == [.notice])
-        #expect(bench.log.entries(saying: "records were set aside").isEmpty)
+        #expect(bench.log.entries(saying: "records parked").isEmpty)
     }
 
     @Test func heldBack_isTriedAgainByItself_withoutASpin() async throws {

@@ -10,7 +10,7 @@ extension SyncEngine {
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(
-            "the cloud accepted settings but does not list them: they are sent again",
+            "cloud lost accepted settings: sent again",
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 
@@ -18,10 +18,10 @@ extension SyncEngine {
     nonisolated func logFullness(_ now: QuotaState?, before: inout QuotaState?) {
         if let now, before == nil {
             logger.warning(
-                "the cloud has no room for more: changes wait here, and are tried again now and then",
+                "cloud full: changes wait in the outbox",
                 metadata: ["cause": "\(now.failure)"])
         } else if now == nil, before != nil {
-            logger.notice("the cloud has room again: nothing is held back")
+            logger.notice("cloud has room again: outbox sent")
         }
         before = now
     }
@@ -33,14 +33,14 @@ extension SyncEngine {
         guard news.count > Self.newsMax else {
             for one in news {
                 let words = await words(for: one)
-                logger.info("changed by another host", metadata: words)
+                logger.info("record changed by another host", metadata: words)
             }
             return
         }
         let from = await names(of: Set(news.flatMap(\.hosts)))
         let types = Dictionary(grouping: news) { $0.key.type.rawValue }.mapValues(\.count)
         logger.info(
-            "changed by other hosts",
+            "records changed by other hosts",
             metadata: [
                 "records": "\(news.count)",
                 "types": "\(types.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", "))",
@@ -71,17 +71,17 @@ extension SyncEngine {
 
     /// The host begins with a zone, or starts over with it.
     nonisolated func logEntry(_ zone: SyncZone, _ entry: ZoneEntry, _ progress: SyncProgress) {
-        let why =
+        let reason =
             switch entry {
-            case .everything: "the first time, or its store is another or went back"
-            case .own: "which zone was read before is not known"
-            case .another: "it is another zone than the last"
-            case .afterLong: "this host was away for more than 180 days"
+            case .everything: "first sync, or the zone's store was replaced or restored"
+            case .own: "previous zone unknown"
+            case .another: "another zone than before"
+            case .afterLong: "host was away for more than 180 days"
             }
         logger.notice(
-            "everything of the zone is read anew",
+            "full resync of zone started",
             metadata: [
-                "zone": "\(zone.name)", "why": "\(why)", "to_tell": "\(progress.pending)",
+                "zone": "\(zone.name)", "reason": "\(reason)", "pending": "\(progress.pending)",
                 "parked": "\(progress.parked)",
             ])
     }

@@ -96,7 +96,7 @@ extension SyncEngine {
         do {
             try await dependencies.repository.runEnded(isComplete: isComplete, at: now, serverTime: serverTime)
         } catch {
-            logger.warning("how the sync went will be forgotten at a restart", metadata: ["cause": "\(error)"])
+            logger.warning("sync report not stored: a restart forgets it", metadata: ["cause": "\(error)"])
         }
         dependencies.changes.mark(.host)
     }

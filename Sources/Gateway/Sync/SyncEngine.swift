@@ -268,7 +268,7 @@ package actor SyncEngine {
         ]
         switch result.end {
         case .complete, .partial, .cancelled:
-            logger.debug("sync run over", metadata: metadata)
+            logger.debug("sync run ended", metadata: metadata)
         case .failed(let failure):
             // The first of many is a warning; the rest are for people who look closer.
             let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
@@ -276,7 +276,7 @@ package actor SyncEngine {
         case .halted(let halt):
             logHalt(halt, metadata)
         }
-        if total.parked > 0 { logger.warning("records were set aside", metadata: metadata) }
+        if total.parked > 0 { logger.warning("records parked", metadata: metadata) }
     }
 
     private var nextWake: MonotonicTime? { [machine.nextWake, debounce.nextWake].compactMap { $0 }.min() }

@@ -32,9 +32,9 @@ enum FastBenchmark {
         loop.start()
         var logger = Logger(label: "bench")
         logger.logLevel = .critical
-        let meters = Meters()
-        let counts = EnergyCounts(meters: meters, repository: store)
-        let recorder = SampleRecorder(meters: meters, repository: store, counts: counts, loop: loop, logger: logger)
+        let shared = Meters()
+        let counts = EnergyCounts(meters: shared, repository: store)
+        let recorder = SampleRecorder(meters: shared, repository: store, counts: counts, loop: loop, logger: logger)
         let recording = Task { await recorder.run() }
         var sessions: [DeviceSession] = []
         for (index, path) in ports.paths.enumerated() {

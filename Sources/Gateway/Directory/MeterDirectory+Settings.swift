@@ -1,9 +1,8 @@
 package import Domain
 package import GatewayAPI
 
-/// Settings of meters, whether those are here or known only from other hosts.
 extension MeterDirectory {
-    /// The meter that a text names, among this host's meters, all that have settings, and those that other hosts have.
+    /// Finds a meter by name or id: this host's, one with settings, or another host's.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), meters.session(of: id) != nil { return id }
         if let exact = exactly(reference) { return exact }
@@ -11,13 +10,13 @@ extension MeterDirectory {
         do {
             return try MeterReference.resolve(reference, among: known, models: models)
         } catch {
-            // Of one that only another host has, nothing need ever have been set.
+            // A meter held elsewhere may have no settings.
             guard error.code == .noSuchMeter else { throw error }
             return try await resolve(reference, amongLeasedAnd: known)
         }
     }
 
-    /// The same, or any by its whole id: it may be met later, and what is imported of it may be all that is left.
+    /// Like `meter`, but accepts any complete id: the meter may appear later, or have only imported data.
     package func anyMeter(_ reference: String) async throws(GatewayError) -> MeterID {
         do throws(GatewayError) {
             return try await meter(reference)
@@ -27,7 +26,6 @@ extension MeterDirectory {
         }
     }
 
-    /// A meter's settings, with everything that there is to say of each.
     package func settingsInDetail(of reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await meter(reference)
         let (texts, authors, own) = try await dependencies.settings.authors(of: id)
@@ -39,8 +37,8 @@ extension MeterDirectory {
         return SettingsBody(settings: texts, known: MeterSettings.Key.allCases.map(\.rawValue), details: details)
     }
 
-    /// Writes the settings a person asks for; a connected meter takes them at once. The model of a meter that is not
-    /// here is unknown, so whatever it cannot do is found out only where it is.
+    /// Writes settings; a connected meter applies them at once. For a meter elsewhere, whose model is unknown, only its
+    /// own host detects unsupported values.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
         let profile = await meters.session(of: id)?.profile
@@ -53,14 +51,13 @@ extension MeterDirectory {
             stays_here: dependencies.gate?.role == .readOnly ? true : nil)
     }
 
-    /// What people call each meter of this host.
     var names: [(id: MeterID, name: String?)] {
         var names: [(id: MeterID, name: String?)] = []
         forEach { names.append(($0.id, $0.displayName)) }
         return names
     }
 
-    /// The models of this host's meters as people see them, as far as known.
+    /// Model names of this host's meters, if known.
     var models: [MeterID: String] {
         var models: [MeterID: String] = [:]
         forEach { models[$0.id] = $0.shownModel?.displayName }
@@ -73,7 +70,7 @@ extension MeterDirectory {
 
     // MARK: What changed
 
-    /// Settings that changed, here or on another host, reach their meters at once.
+    /// Applies settings changed on any host to their meters at once.
     func hear(_ news: SettingsNews) async {
         for settings in news.settings { await meters.session(of: settings.meter)?.adopt(settings) }
         if let shared = news.aliases { await aliasesChanged(shared) }

@@ -2,10 +2,10 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// Settings that are sent to the meter itself, as far as its model has them.
+/// Settings that are sent to the meter itself.
 extension MeterSettings {
-    /// The commands that set the meter to these settings, in a fixed order. What the model does not know is left out:
-    /// the settings may come from another host that did not know the meter's model.
+    /// Returns the commands that apply these settings, in a fixed order. Settings unknown to the model are left out:
+    /// another host may have written them without knowing the model.
     package func commands(for profile: MeterProfile) -> [MeterCommand] {
         Key.allCases.compactMap(\.command).compactMap { kind in
             guard let number = numbers[kind], let rule = profile.commands.first(where: { $0.kind == kind }),
@@ -15,7 +15,7 @@ extension MeterSettings {
         }
     }
 
-    /// The commands of a model, as the API lists them. None of an unknown one.
+    /// Commands of a model, as the API lists them; empty for an unknown model.
     package static func commandBodies(for profile: MeterProfile?) -> [CommandBody] {
         (profile?.commands ?? []).map { rule in
             let key = Key.allCases.first { $0.command == rule.kind }
@@ -25,7 +25,6 @@ extension MeterSettings {
         }
     }
 
-    /// The settings that a model has, in the order in which they are listed.
     package static func keys(for profile: MeterProfile) -> [Key] {
         Key.allCases.filter { key in
             guard key != .rate else { return !profile.rates.isEmpty }
@@ -34,7 +33,6 @@ extension MeterSettings {
         }
     }
 
-    /// Checks the value just applied against what the model can do.
     func check(_ key: Key, _ value: String, for profile: MeterProfile) throws(GatewayError) {
         if key == .rate { return try checkRate(value, for: profile) }
         if key == .filter, !profile.filters { throw Self.missing(key, of: profile) }
@@ -63,14 +61,12 @@ extension MeterSettings {
             .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
     }
 
-    /// The rate to ask a meter for; nil for none.
     func rate(for profile: MeterProfile) -> Int? {
         rate.flatMap { profile.rates.contains($0) ? $0 : nil }
     }
 }
 
 extension MeterProfile {
-    /// The values of the setting `rate`, in words.
     var rateWords: String {
         rates.isEmpty ? "off" : "off or samples a second: \(rates.map(String.init).joined(separator: ", "))"
     }

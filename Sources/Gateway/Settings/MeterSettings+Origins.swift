@@ -2,16 +2,13 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// What a person sees who asks for all settings of a meter: each with its default, and where its value comes from.
+/// Lists all settings of a meter for people: each with its default and its author.
 extension MeterSettings {
-    /// The settings that a meter has, in a fixed order, then those that only a newer version knows.
+    /// Returns a meter's settings in a fixed order, then those that only a newer version knows.
     ///
     /// - Parameters:
-    ///   - texts: what is set, as people type it.
-    ///   - authors: who wrote each setting last.
-    ///   - own: this host.
-    ///   - profile: the model's abilities; nil if unknown, and then every setting is listed.
-    ///   - deviceName: what the meter calls itself, if it does.
+    ///   - profile: the model's abilities; nil if unknown, which lists every setting.
+    ///   - deviceName: the name that the meter reports, if any.
     package static func bodies(
         _ texts: [String: String], by authors: [String: SettingAuthor], own: HostID, for profile: MeterProfile?,
         deviceName: String? = nil
@@ -37,7 +34,6 @@ extension MeterSettings {
         }
     }
 
-    /// What holds without a value, as people would type it.
     private func defaultText(of key: Key, for profile: MeterProfile?) -> String? {
         let rules = RecordingRules()
         return switch key {
@@ -60,7 +56,6 @@ extension MeterSettings {
 }
 
 extension MeterSettings.Key {
-    /// The legal values of a model, in words.
     fileprivate func legal(for profile: MeterProfile?) -> String {
         if self == .rate, let profile { return profile.rateWords }
         guard let rule = rule(of: profile), let numbers = rule.numbers else { return legal }
@@ -68,7 +63,6 @@ extension MeterSettings.Key {
         return "a whole number from \(numbers.lowerBound) to \(numbers.upperBound)\(steps)"
     }
 
-    /// All of them, where they are few enough to choose from.
     fileprivate func values(for profile: MeterProfile?) -> [String]? {
         if self == .temperatureUnit { return ["C", "F"] }
         if self == .filter { return ["on", "off"] }

@@ -2,13 +2,13 @@ package import Domain
 
 /// Converts settings to and from a meter's record, and to text for people.
 ///
-/// Each property is named by its key and has one type for ever: times are milliseconds, numbers are numbers, the rest
-/// is text. Text is accepted for any key, because an earlier version stored them all as text.
+/// Each property is named by its key and never changes its type: times are milliseconds, the rest numbers or text. Text
+/// is accepted for any key, because an earlier version stored only text.
 extension MeterSettings {
-    /// - Parameter record: the meter's record; nil if nothing was ever set.
+    /// - Parameter record: the meter's record; nil if it has no settings.
     package init(record: SyncRecord?) { self.init(stored: Self.texts(of: record)) }
 
-    /// The settings as people type them. Properties that only a newer version knows are shown as they are.
+    /// Returns the settings as people type them. Properties that only a newer version knows appear unchanged.
     package static func texts(of record: SyncRecord?) -> [String: String] {
         var texts: [String: String] = [:]
         for (name, register) in record?.properties ?? [:] {
@@ -17,9 +17,7 @@ extension MeterSettings {
         return texts
     }
 
-    /// A value as people type it.
-    ///
-    /// - Returns: nil for null, which means "not set".
+    /// Returns a value as people type it; nil for null, which means "not set".
     package static func text(of value: SettingValue, for key: Key?) -> String? {
         switch value {
         case .null: nil
@@ -31,7 +29,6 @@ extension MeterSettings {
         }
     }
 
-    /// The value of a setting as the store keeps it.
     func value(of key: Key) -> SettingValue {
         func time(_ duration: Duration?) -> SettingValue { duration.map { .int($0.milliseconds) } ?? .null }
         func text(_ text: String?) -> SettingValue { text.map { .string($0) } ?? .null }
@@ -58,7 +55,6 @@ extension MeterSettings.Key {
 }
 
 extension RecordKey {
-    /// Key of the record with a meter's settings.
     package static func settings(of meter: MeterID) -> RecordKey {
         RecordKey(type: .deviceSettings, name: meter.description)
     }

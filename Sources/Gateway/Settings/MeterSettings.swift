@@ -2,9 +2,8 @@ package import Domain
 import GatewayAPI
 package import MeterCodec
 
-/// The settings of a meter, as this version understands them.
+/// Settings of a meter, as this version understands them.
 package struct MeterSettings: Hashable, Sendable {
-    /// A key as people type it and as the store keeps it.
     package enum Key: String, CaseIterable, Sendable {
         case name
         case notes
@@ -21,7 +20,6 @@ package struct MeterSettings: Hashable, Sendable {
         case recordGap = "record-gap"
         case tariff
 
-        /// The legal values, in the words of the error message.
         package var legal: String {
             switch self {
             case .name: "text of 1 to 64 characters that is neither an id nor a path, without blanks at either end"
@@ -39,7 +37,7 @@ package struct MeterSettings: Hashable, Sendable {
             }
         }
 
-        /// The command that sends it to the meter; nil for what concerns this program only.
+        /// Command that sends the setting to the meter; nil if it concerns only this program.
         package var command: MeterCommand.Kind? {
             switch self {
             case .name, .notes, .pollInterval, .rate, .staleAfter, .temperatureUnit, .filter: nil
@@ -53,49 +51,47 @@ package struct MeterSettings: Hashable, Sendable {
 
     package var name: String?
     package var notes: String?
-    /// Nil for the model's own default.
+    /// Nil for the model's default.
     package var pollInterval: Duration?
-    /// Samples a second that the meter is to take by its own clock; 0 for none. A rate that the model does not know is not
-    /// asked for.
+    /// Samples per second by the meter's own clock; 0 for none. A rate unknown to the model is not requested.
     package var rate: Int?
-    /// Nil for three poll intervals, at least 3 s.
+    /// Nil for the default: three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
-    /// Whether single values that the meter cannot have measured are left out.
+    /// Whether implausible single values are dropped.
     package var filters = true
-    /// Settings of the meter itself: by command, its number, in the model's own unit. A command that the model does not
-    /// know, or not with this number, is not sent.
+    /// Numbers to send to the meter, by command, in the model's unit. A command or number unknown to the model is not
+    /// sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
-    /// Amperes: a current this large starts a recording by itself. Nil if recordings are only started by hand.
+    /// Current in amperes that starts an automatic recording; nil for manual recordings only.
     package var recordAbove: Double?
-    /// How long the current must be on the other side of that to count. Nil for the recorder's own default, as below.
+    /// Time that the current must stay across `recordAbove` to count; nil for the recorder's default.
     var recordHold: Duration?
-    /// A recording that started by itself ends if no reading arrives for longer than this.
+    /// Longest gap between readings before an automatic recording ends; nil for the recorder's default.
     var recordGap: Duration?
-    /// What a kilowatt-hour through this meter costs.
     package var tariff: Tariff?
 
-    /// Larger than the number of any model.
+    /// Upper limit, larger than any model's number.
     package static let numberMax = 99_999
 
     package init() {}
 
-    /// Reads stored texts. A text that no longer parses counts as not set; it stays in the store as it is.
+    /// Parses stored texts. An unreadable text counts as not set, but stays in the store.
     package init(stored texts: [String: String]) {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }
-            // A value from an older or newer version may not parse here: then the default applies.
+            // A value of an older or newer version may not parse: the default applies.
             try? apply(key, value)
         }
     }
 
-    /// Takes over one value, or says what is legal.
+    /// Applies one value, or throws an error that names the legal ones.
     package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
         switch key {
         case .name where Self.isLegal(name: value): name = value
         case .notes where value.count <= 1000 && !value.contains(where: { $0 != "\n" && $0.isControl }): notes = value
         case .pollInterval:
-            // Without a unit a person may mean milliseconds or seconds: this is not guessed.
+            // A number without a unit could be milliseconds or seconds: reject it.
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
         case .rate:
             guard let number = value == "off" ? 0 : Self.number(value) else { throw Self.illegal(key, value) }
@@ -119,11 +115,11 @@ package struct MeterSettings: Hashable, Sendable {
         }
     }
 
-    /// Parses the settings that a person asks for.
+    /// Parses settings that a person entered.
     ///
-    /// - Parameter profile: the model's abilities; nil if not known yet, and then whatever some model accepts is legal.
+    /// - Parameter profile: the model's abilities; nil if unknown, which allows what any model accepts.
     /// - Returns: the values for the store; null resets a setting to its default.
-    /// - Throws: `badRequest`, naming the first key or value that is not legal, and what is.
+    /// - Throws: `badRequest`, with the first illegal key or value and the legal ones.
     package static func values(
         of changes: [String: String?], for profile: MeterProfile?
     ) throws(GatewayError) -> [Key: SettingValue] {
@@ -166,7 +162,6 @@ package struct MeterSettings: Hashable, Sendable {
         return duration
     }
 
-    /// Accepts digits only.
     private static func number(_ text: String) -> Int? {
         guard text.utf8.count <= 5, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
             return nil
@@ -174,7 +169,7 @@ package struct MeterSettings: Hashable, Sendable {
         return Int(text)
     }
 
-    /// Reads `0.05`, `0.05A` or `50mA`.
+    /// Parses `0.05`, `0.05A` or `50mA`.
     private static func amperes(_ text: String) -> Double? {
         Double(amount: text, unit: "A").flatMap { (0.001...100).contains($0) ? $0 : nil }
     }

@@ -2,18 +2,14 @@ package import Domain
 package import GatewayAPI
 package import Logging
 
-/// Brings the stored records up to the present rule of names (Docs/SettingsAndRebuild.md#rebuild), in steps: each is
-/// one transaction with its progress, so it can be stopped between any two steps and continues there.
+/// Migrates stored records to the current naming rule (Docs/SettingsAndRebuild.md#rebuild). Each step is one
+/// transaction with its progress, so an interrupted run resumes there.
 package actor RebuildService {
-    /// The progress, after each step.
     package nonisolated let progress = Feed<RebuildProgress>()
 
-    /// How a run ended.
     package enum Outcome: Hashable, Sendable {
-        /// Everything follows the rule. If it already did, `scanned` is the number of records examined to find that
-        /// out.
+        /// All records follow the rule. `scanned` counts the records examined, even if none had to change.
         case complete(RebuildProgress)
-        /// Its task was cancelled. Finished work is kept.
         case cancelled(RebuildProgress)
     }
 
@@ -23,12 +19,11 @@ package actor RebuildService {
     private let logger: Logger
     private var isRunning = false
 
-    /// Number of records examined in one transaction: some milliseconds of work.
+    /// Number of records per transaction: some milliseconds of work.
     package static let stepLength = 500
 
-    /// - Parameter hasFetched: whether everything that the cloud knew has been read since the start, or there is no
-    ///   cloud. Before that, a record's tombstone could hide what another host wrote under its name and this one never
-    ///   saw.
+    /// - Parameter hasFetched: whether a full fetch from the cloud has completed since the start, or there is no cloud.
+    ///   Before that, a tombstone could hide another host's unfetched write.
     package init(
         settings: SettingsService, wallNow: @escaping @Sendable () -> WallTime,
         hasFetched: @escaping @Sendable () async -> Bool, logger: Logger
@@ -45,17 +40,16 @@ package actor RebuildService {
         }
     }
 
-    /// What a rebuild from the beginning would do. Changes nothing.
+    /// Returns what a rebuild from the beginning would do, without changes.
     package func report() async throws(GatewayError) -> RebuildReportBody {
         try await settings.asking("working out what a rebuild would do") { [settings] in
             try await settings.repository.rebuildReport()
         }
     }
 
-    /// Does what is left to do, once for each version of the rule.
+    /// Runs the remaining steps, once per version of the rule.
     ///
-    /// - Throws: `refused` while another run is under way, and before the first complete fetch; `store` if the file
-    ///   fails.
+    /// - Throws: `refused` during another run and before the first full fetch; `store` if the file fails.
     package func run() async throws(GatewayError) -> Outcome {
         guard !isRunning else {
             throw GatewayError(.refused, "a rebuild is under way", next: "wait for it; its progress is shown")
@@ -85,7 +79,7 @@ package actor RebuildService {
         return .complete(present)
     }
 
-    /// Examines the records again although nothing is left to do, because the first scan may have met an empty store.
+    /// Scans again after completion: the first scan may have met an empty store.
     private func lookedAgain(_ present: RebuildProgress) async throws(GatewayError) -> RebuildProgress {
         var present = present
         present.scanned = try await report().scanned

@@ -1,13 +1,13 @@
 package import Domain
 import GatewayAPI
 
-/// Other ids of meters: a meter that is reached over both USB and a radio has two
-/// (Docs/Decisions/0014-takeovers-and-aliases.md). Kept as records of type `MeterAlias`, named by the other id, with
-/// the meter's id in the property `meter`; null there if a person has parted them.
+/// Aliases of meters: a meter reached over both USB and radio has two ids
+/// (Docs/Decisions/0014-takeovers-and-aliases.md). A `MeterAlias` record is named by the alias; its property `meter` is
+/// the meter's id, or null after a person parted them.
 extension SettingsService {
     private static let property = "meter"
 
-    /// The id of the meter that each alias means, in one hop.
+    /// Returns each alias with its meter, fully resolved.
     package func aliases() async throws(GatewayError) -> [MeterID: MeterID] {
         AliasMap.flattened(try await saidAliases())
     }
@@ -16,7 +16,7 @@ extension SettingsService {
         Self.said(in: try await records(of: .meterAlias, doing: "reading the other names of meters"))
     }
 
-    /// The meter that each alias's record names, even if that id is itself an alias.
+    /// Returns the meter that each alias record names, which may itself be an alias.
     static func said(in records: [SyncRecord]) -> [MeterID: MeterID] {
         var said: [MeterID: MeterID] = [:]
         for record in records where record.key.type == .meterAlias {
@@ -28,9 +28,7 @@ extension SettingsService {
         return said
     }
 
-    /// Deletes a meter's aliases on every host, and the alias record of its own id, if there is one.
-    ///
-    /// - Returns: the deleted aliases.
+    /// Deletes a meter's aliases and the alias record of its own id, on every host.
     func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
         let known = try await aliases()
         let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
@@ -38,9 +36,9 @@ extension SettingsService {
         return gone
     }
 
-    /// Records, on every host, that an id is an alias of a meter. Its own aliases become aliases of that meter too.
+    /// Makes an id an alias of a meter, on every host. The id's own aliases follow.
     ///
-    /// - Returns: the id that the alias means now: if `meter` is itself an alias, that of the meter it means.
+    /// - Returns: the meter that the alias now means; if `meter` is itself an alias, the meter behind it.
     /// - Throws: `refused` if `meter` already means the alias.
     @discardableResult
     package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) -> MeterID {
@@ -58,14 +56,14 @@ extension SettingsService {
         return target
     }
 
-    /// Parts an id from the meter that it means, on every host and for good: no host makes it an alias by itself again.
+    /// Parts an id from its meter on every host, for good: no host pairs them again by itself.
     package func part(_ alias: MeterID, from meter: MeterID) async throws(GatewayError) {
         let said = try await saidAliases()
-        // In a circle the meter's own id is recorded as an alias too.
+        // In a circle the meter's own id is an alias, too.
         try await write([alias, meter].filter { said[$0] != nil }, as: .null)
     }
 
-    /// Adds an alias that the host found by itself, unless a person parted the two.
+    /// Adds an alias that the host discovered, unless a person parted the two.
     func learn(alias: MeterID, of meter: MeterID) async throws(GatewayError) {
         let record = try await record(.alias(alias), doing: "reading the other names of meters")
         if record?.properties[Self.property]?.value != .null { try await add(alias: alias, of: meter) }

@@ -1,32 +1,28 @@
 package import Domain
 package import GatewayAPI
 
-/// Who wrote a setting, and when by their own (corrected) calendar.
+/// Author of a setting, with the time by the author's corrected calendar.
 package struct SettingAuthor: Hashable, Sendable {
     package var at: WallTime
-    /// Nil if it was no host: the rebuild or the cloud's clean-up did it.
+    /// Nil if the rebuild or the cloud's clean-up wrote it.
     package var host: HostID?
-    /// What that host calls itself, if known.
     package var hostName: String?
-    /// The host that brought it to the cloud, if that is another one: the cloud's word, not the author's.
+    /// Host that pushed the setting to the cloud, if not the author; the cloud reports it.
     package var bringer: HostID?
     var bringerName: String?
 }
 
-/// A setting that somebody wrote, as far as it is known.
 package struct SettingWrite: Hashable, Sendable {
-    /// As people type it; nil where all settings of the meter were deleted.
+    /// Key as people type it; nil if all settings of the meter were deleted.
     package var key: String?
-    /// Nil where it was reset to its default.
     package var value: String?
     package var author: SettingAuthor
 }
 
 extension SettingsService {
-    /// What was written of a meter's settings: what stands there now, and what the history still has. In no particular
-    /// order.
+    /// Returns the known writes of a meter's settings, present and overwritten, in no particular order.
     ///
-    /// - Parameter limit: the most overwritten values to look at, the latest first.
+    /// - Parameter limit: maximum number of overwritten values, latest first.
     package func writes(of meter: MeterID, limit: Int = 500) async throws(GatewayError) -> [SettingWrite] {
         let losses = try await overwritten(of: meter, key: nil, limit: limit)
         let present = try await record(of: meter)
@@ -48,7 +44,7 @@ extension SettingsService {
         return Array(writes)
     }
 
-    /// A meter's settings as people type them, and who wrote each of them last, those taken back to their default too.
+    /// Returns a meter's settings as people type them, and each one's last author, resets included.
     package func authors(
         of meter: MeterID
     ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingAuthor], own: HostID) {
@@ -59,11 +55,9 @@ extension SettingsService {
         return (MeterSettings.texts(of: record), authors, own)
     }
 
-    /// The overwritten values of a meter's settings, latest first.
+    /// Returns overwritten values of a meter's settings, latest first.
     ///
-    /// - Parameters:
-    ///   - key: limits the result to this setting; nil for all.
-    ///   - limit: the most entries to return.
+    /// - Parameter key: the only setting wanted; nil for all.
     package func history(
         of meter: MeterID, key: String? = nil, limit: Int = 100
     ) async throws(GatewayError) -> [HistoryLine] {
@@ -88,7 +82,7 @@ extension SettingsService {
 }
 
 extension SettingValue {
-    /// As people type it; nil where a setting was reset to its default.
+    /// Value as people type it; nil for a reset to the default.
     fileprivate func text(of property: String) -> String? {
         MeterSettings.text(of: self, for: MeterSettings.Key(rawValue: property))
     }

@@ -1,15 +1,14 @@
 package import Domain
 import GatewayAPI
 
-/// Recordings as records that all hosts see. Each is written only by the host that made it, so leases have no say in it
+/// Recordings as shared records. Only the host that made a recording writes it, so leases do not apply
 /// (Docs/Leases.md#rule-7).
 extension SettingsService {
-    /// Writes a recording. Properties that a newer version wrote stay.
+    /// Writes a recording; keeps properties of newer versions.
     package func publish(_ recording: Recording) async throws(GatewayError) {
         try await put(recording.properties, in: recording.id.key, doing: "writing the recording \(recording.id.short)")
     }
 
-    /// Writes the name that a person gave a finished recording, and its note.
     package func describe(_ recording: Recording) async throws(GatewayError) {
         let texts = ["name": recording.name, "note": recording.note].mapValues {
             $0.map { SettingValue.string($0) } ?? .null
@@ -17,12 +16,11 @@ extension SettingsService {
         try await put(texts, in: recording.id.key, doing: "writing the recording \(recording.id.short)")
     }
 
-    /// Deletes a recording on every host. Its readings stay.
+    /// Deletes a recording on every host, but not its readings.
     package func delete(_ recording: RecordingID) async throws(GatewayError) {
         try await delete(recording.key, doing: "deleting the recording \(recording.short)")
     }
 
-    /// All known recordings, in no particular order. A record that makes no sense here is skipped.
     package func recordings() async throws(GatewayError) -> [Recording] {
         try await records(of: .recording, doing: "reading the recordings").compactMap { record in
             guard !record.isTombstone, let id = RecordingID(recordName: record.key.name) else { return nil }
@@ -30,7 +28,6 @@ extension SettingsService {
         }
     }
 
-    /// All marks that hosts share, in no particular order.
     func sharedMarks() async throws(GatewayError) -> [Mark] {
         try await records(of: .mark, doing: "reading the marks").compactMap { record in
             guard let id = RecordingID(recordName: record.key.name) else { return nil }
@@ -38,7 +35,6 @@ extension SettingsService {
         }
     }
 
-    /// The names that hosts give themselves.
     func hostNames() async throws(GatewayError) -> [HostID: String] {
         var names: [HostID: String] = [:]
         for record in try await records(of: .host, doing: "reading the names of hosts") {

@@ -1,12 +1,11 @@
 package import Domain
 
-/// A meter's settings as the store has them.
 package struct StoredSettings: Hashable, Sendable {
     package let meter: MeterID
-    /// The settings as people type them.
+    /// Settings as people type them.
     package let texts: [String: String]
     package let settings: MeterSettings
-    /// The store's transaction that left them (`MergeOutcome.number`), or a later one. Of two, the greater is in force.
+    /// `MergeOutcome.number` of the transaction that left them, or a later one. The greater number is in force.
     let number: UInt64
 
     package init(of meter: MeterID, _ record: SyncRecord?, number: UInt64) {
@@ -17,10 +16,9 @@ package struct StoredSettings: Hashable, Sendable {
     }
 }
 
-/// Changes of settings and aliases, made here or on another host.
+/// Changes of settings and aliases on any host.
 package struct SettingsNews: Sendable {
-    /// The settings that changed, as they are now.
     package var settings: [StoredSettings]
-    /// The meter that each alias means, if an alias changed.
+    /// Meter of each alias; nil if no alias changed.
     var aliases: [MeterID: MeterID]?
 }

@@ -1,13 +1,11 @@
 import Domain
 package import GatewayAPI
 
-/// Lists what is not synced, and restores or drops it for a person (`meterctl sync parked`). Also for a host that has
-/// left its cloud.
+/// Lists, restores and drops unsynced entries (`meterctl sync parked`), even after the host has left its cloud.
 package struct ParkedService: Sendable {
     private let repository: any SyncRepository
     private let settings: SettingsService
 
-    /// The most entries that an answer lists.
     package static let limit = 10_000
 
     package init(repository: any SyncRepository, settings: SettingsService) {
@@ -15,7 +13,6 @@ package struct ParkedService: Sendable {
         self.settings = settings
     }
 
-    /// The parked entries, latest first.
     package func entries() async throws(GatewayError) -> [ParkedEntry] {
         try await settings.asking("reading what is parked") { [repository] in
             try await repository.parked(limit: Self.limit)
@@ -23,7 +20,7 @@ package struct ParkedService: Sendable {
     }
 
     /// - Returns: number of properties added to the outbox.
-    /// - Throws: `notFound`, and `refused` if all of it is older than the present values or still cannot be kept.
+    /// - Throws: `notFound`; `refused` if every value is older than the present one or still cannot be kept.
     package func restore(_ id: String) async throws(GatewayError) -> Int {
         let restored = try await settings.asking("restoring \(id)") { [repository] in
             try await repository.restoreParked(id)

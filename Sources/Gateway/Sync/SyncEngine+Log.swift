@@ -1,12 +1,11 @@
 import Domain
 import Logging
 
-/// What the session writes to the log.
 extension SyncEngine {
-    /// A merge of more records than this becomes one line.
+    /// Largest number of merged records that are logged one by one.
     private static let newsMax = 5
 
-    /// The cloud forgot what it had acknowledged, as a store that went back does.
+    /// Logs resent changes: the cloud lost acknowledged ones, as a rolled-back store does.
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(
@@ -14,7 +13,7 @@ extension SyncEngine {
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 
-    /// Logged once when the cloud has no more room, and once when it has room again.
+    /// Logs once when the cloud's quota is exhausted, and once when it has room again.
     nonisolated func logFullness(_ now: QuotaState?, before: inout QuotaState?) {
         if let now, before == nil {
             logger.warning(
@@ -26,7 +25,7 @@ extension SyncEngine {
         before = now
     }
 
-    /// One line for each record that another host changed, or a single line for many.
+    /// Logs one line per record that another host changed, or a single line for many.
     nonisolated func logNews(_ merge: MergeOutcome) async {
         let news = merge.news.filter { $0.hosts.contains { $0 != host } }
         guard !news.isEmpty else { return }
@@ -69,7 +68,6 @@ extension SyncEngine {
         return names.joined(separator: ", ")
     }
 
-    /// The host begins with a zone, or starts over with it.
     nonisolated func logEntry(_ zone: SyncZone, _ entry: ZoneEntry, _ progress: SyncProgress) {
         let reason =
             switch entry {
@@ -86,7 +84,7 @@ extension SyncEngine {
             ])
     }
 
-    /// - Parameter run: what is known of the run that halted; empty if none was under way.
+    /// - Parameter run: metadata of the halted run; empty if none was under way.
     nonisolated func logHalt(_ halt: SyncHalt, _ run: Logger.Metadata = [:]) {
         let why: Logger.Metadata = ["cause": "\(halt.failure)", "advice": "\(halt.advice)"]
         logger.error("sync halted", metadata: why.merging(run) { $1 })

@@ -69,7 +69,6 @@ extension SyncEngine {
         }
     }
 
-    /// Passes on what a merge changed.
     private nonisolated func told(_ merge: MergeOutcome) async -> MergeOutcome {
         if !merge.changed.isEmpty { await dependencies.changed(merge) }
         await logNews(merge)
@@ -77,14 +76,14 @@ extension SyncEngine {
         return merge
     }
 
-    /// The identity by which this host knows a zone of this name; the latest if it was in several.
+    /// Returns the stored identity of a zone with this name; the latest of several.
     private nonisolated func identity(of zone: String) async -> String? {
         guard let progress = try? await dependencies.repository.progress() else { return nil }
         return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }
             .max { $0.serverTime < $1.serverTime }?.identity
     }
 
-    /// Stores how the run ended, for after a restart. A cancelled run says nothing about that.
+    /// Stores a run's result for after a restart. Cancelled runs are not stored.
     nonisolated func keep(_ result: SyncResult, at now: WallTime, clockOffset: Duration?) async {
         let isComplete: Bool
         switch result.end {
@@ -106,7 +105,6 @@ extension SyncEngine {
             serverTime: serverTime, localTime: dependencies.loop.wallNow, roundTrip: dependencies.loop.now - begun)
     }
 
-    /// Listens until the stream breaks or is let go of.
     nonisolated func listen(_ number: Int) async {
         do {
             for try await event in dependencies.link.events() {

@@ -1,33 +1,28 @@
 package import Domain
 package import Logging
 
-/// Runs one membership of a cloud: has `SyncMachine`'s operations performed by the cloud and the store, and reports to
-/// it how they ended.
+/// Runs one membership of a cloud, from `run` to `stop`; joining another cloud takes another engine.
 ///
-/// One engine is one membership, from `run` to `stop`; joining another cloud takes another engine. Everything that
-/// happens is an input of one loop, so that the machine sees one thing after another.
+/// The cloud and the store perform the operations of `SyncMachine`. One loop feeds the machine all inputs, one at a
+/// time.
 package actor SyncEngine {
-    /// What the engine needs from its surroundings.
     package struct Dependencies: Sendable {
         package var link: any CloudLink
         package var repository: any SyncRepository
-        /// For time and timers.
         package var loop: any SessionLoop
-        /// Reports when the network is back; without one, only time ends a wait.
+        /// Reports when the network returns; without a monitor, only time ends a wait.
         package var network: (any NetworkMonitor)?
-        /// Called with each merge that changed records, after the store has them and before anything else is synced.
+        /// Called with each merge that changed records, after it is stored and before any further sync.
         package var changed: @Sendable (MergeOutcome) async -> Void
         /// Called with every event of the stream, in order: `opened` after each gap, leases, offers.
         package var heard: @Sendable (CloudEvent) async -> Void
-        /// The name of another host, if known.
         package var hostName: @Sendable (HostID) async -> String?
-        /// A date that is known to be right, from which entries that were set aside age; while it is nil, because the
-        /// calendar is not confirmed, nothing ages.
+        /// Returns a date known to be right, by which set-aside entries age. Nil while the calendar is not confirmed:
+        /// nothing ages.
         package var confirmedToday: @Sendable () async -> WallTime?
         package var rng: any RandomNumberGenerator & Sendable
-        /// Marks of changes that pages show.
         package var changes = ChangeMarks()
-        /// The date from which the ages of history and tombstones count; nil for the loop's calendar.
+        /// Returns the date for the ages of history and tombstones; nil for the loop's calendar.
         package var today: (@Sendable () async throws -> WallTime)?
 
         package init(
@@ -52,17 +47,14 @@ package actor SyncEngine {
 
     enum Input: Sendable {
         case session(SyncInput)
-        /// From the stream with this number.
         case stream(Int, SyncInput)
         case network(NetworkPath)
         case alarm
-        /// Stopping took too long.
         case stopIsDue
     }
 
-    /// Each event of the session, with its number (`meterctl sync events`).
+    /// Events of the session, numbered (`meterctl sync events`).
     package nonisolated let events = Feed<SyncEntry>()
-    /// How each run ended.
     package nonisolated let results = Feed<SyncResult>()
 
     nonisolated let dependencies: Dependencies
@@ -77,16 +69,14 @@ package actor SyncEngine {
     private var stopTimer: LoopTimer?
     private var isStopping = false
     private var isOver = false
-    /// The exchange with the cloud that is under way.
     private var exchange: Interruption?
     private var stream: Interruption?
     private var streamNumber = 0
-    /// As last logged.
     private var fullness: QuotaState?
-    /// Callers that asked for a run and wait for its result.
+    /// Callers that wait for the result of a run.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 
-    /// - Parameter bringsAll: if this is another zone than the last, others' records are pushed to it too.
+    /// - Parameter bringsAll: whether other hosts' records are pushed, too, if this is another zone than the last.
     package init(
         zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool,
         dependencies: Dependencies,
@@ -103,7 +93,7 @@ package actor SyncEngine {
 
     // MARK: Life cycle
 
-    /// Syncs until `stop`. Must not be cancelled: a write under way would end with the task.
+    /// Syncs until `stop`. Never cancel its task: that would end a write under way.
     package func run() async {
         await withDiscardingTaskGroup { group in
             if let network = dependencies.network {
@@ -120,8 +110,8 @@ package actor SyncEngine {
         finish()
     }
 
-    /// Makes `run` return: the present page completes and is stored; an exchange that takes longer than `limit` is
-    /// given up, which loses nothing, because it can be repeated.
+    /// Makes `run` return after the present page is stored. Abandons an exchange that takes longer than `limit`;
+    /// nothing is lost, as it can be repeated.
     package func stop(within limit: Duration = .seconds(5)) {
         guard !isStopping, !isOver else { return }
         isStopping = true
@@ -141,18 +131,15 @@ package actor SyncEngine {
 
     // MARK: Requests
 
-    /// Reports something that deserves a run. Returns at once.
+    /// Reports a reason for a run. Returns at once.
     package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.session(.triggered(trigger))) }
 
-    /// Reports that the cause of a halt was fixed.
     package nonisolated func resume() { inbox.yield(.session(.resumed)) }
 
-    /// Ends the present run after its page. Does nothing without one.
+    /// Ends the present run, if any, after its page.
     package nonisolated func cancel() { inbox.yield(.session(.cancelRequested)) }
 
-    /// Asks for a run of everything and waits for its end, whatever that is.
-    ///
-    /// - Returns: nil if the engine stopped before.
+    /// Requests a run of everything and waits for its end; nil if the engine stopped before.
     package func synchronise() async -> SyncResult? {
         guard !isOver else { return nil }
         return await withCheckedContinuation { waiter in
@@ -161,19 +148,19 @@ package actor SyncEngine {
         }
     }
 
-    /// The session alone, without what is waiting in the store.
+    /// Status of the session, without the store's backlog.
     package var status: SyncStatus { machine.status }
 
-    /// The session, the network, and what is waiting in the store right now.
+    /// Returns the session, the network, and the store's present backlog.
     package func report() async -> SyncReport {
         var status = machine.status
-        // If the store cannot be read, the session's own errors say so; the numbers of the last run stand in.
+        // If the store fails, the session's errors say so; show the last run's numbers.
         if let progress = try? await dependencies.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
             status.queue.heldBack = progress.heldBack
             status.lastSuccess = progress.record.lastSuccess
-            // Failures from before the restart count too, until a run succeeds.
+            // Failures from before the restart count until a run succeeds.
             if status.lastResult == nil || status.lastSyncError != nil {
                 status.failures = max(status.failures, progress.record.failures)
             }
@@ -187,7 +174,7 @@ package actor SyncEngine {
         switch input {
         case .session(let input): send(input, &group)
         case .stream(let number, let input):
-            // A stream that was let go of may still have had something to say.
+            // A closed stream may still deliver inputs: ignore them.
             if number == streamNumber, stream != nil { send(input, &group) }
         case .network(let path):
             debounce.pathChanged(to: path, at: dependencies.loop.now, random: rng.next())
@@ -247,7 +234,7 @@ package actor SyncEngine {
             await self.keep(result, at: now, clockOffset: offset)
         }
         results.yield(result)
-        // A run that is cancelled or halts takes the requests for it along.
+        // A cancelled or halted run also ends the pending requests.
         if case .halted = result.end { return answerWaiters(result) }
         if result.trigger == .asked || result.wasCancelled { answerWaiters(result) }
     }
@@ -270,7 +257,7 @@ package actor SyncEngine {
         case .complete, .partial, .cancelled:
             logger.debug("sync run ended", metadata: metadata)
         case .failed(let failure):
-            // The first of many is a warning; the rest are for people who look closer.
+            // Only the first failure in a row is a warning.
             let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
             logger.log(level: level, "sync run failed", metadata: metadata.merging(["cause": "\(failure)"]) { $1 })
         case .halted(let halt):
@@ -286,13 +273,11 @@ package actor SyncEngine {
     }
 }
 
-/// The session's status as `meterctl sync status` shows it.
 package struct SyncReport: Hashable, Sendable {
     package var status: SyncStatus
-    /// Nil before the first report about the network, or if nobody watches it.
+    /// Nil before the first report, or without a network monitor.
     package var network: NetworkPath?
-    /// When something happens by itself; nil while only an event can change anything.
+    /// Time of the next automatic action; nil if only an event can change anything.
     package var nextWake: MonotonicTime?
-    /// The moment to compare the status's times with.
     package var now: MonotonicTime
 }

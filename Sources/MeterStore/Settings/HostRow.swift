@@ -4,9 +4,8 @@ import GRDB
 import Gateway
 
 package struct Machine: Hashable, Sendable {
-    /// Digest of something unique to the machine, such as /etc/machine-id. A different digest means a copied file.
+    /// Digest of a machine id such as /etc/machine-id. A different digest means a copied file.
     package var digest: String
-    /// This boot of the machine.
     package var boot: String
 
     package init(digest: String, boot: String) {
@@ -18,7 +17,7 @@ package struct Machine: Hashable, Sendable {
 /// This host's identity (Docs/Leases.md#rule-11).
 package struct HostIdentity: Hashable, Sendable {
     package var host: HostID
-    /// The file's former id, if another machine made it: this host has to join the cloud again.
+    /// Former id, if another machine made the file: this host must join the cloud again.
     package var replaced: HostID?
 
     package init(host: HostID, replaced: HostID? = nil) {
@@ -31,7 +30,7 @@ struct HostRow {
     var id: HostID
     var machine: String?
     var clock: HybridClock
-    /// The greatest stamp that the cloud accepted or sent. Its host does not matter.
+    /// Greatest stamp that the cloud accepted or sent; its host is irrelevant.
     var cloudMark: Stamp
     var epoch: String?
 
@@ -60,7 +59,7 @@ struct HostRow {
         ])
     }
 
-    /// Gives the new file the id and clock of the damaged one. Everything from a cloud is fetched again.
+    /// Copies id and clock of the damaged file to the new one. The cloud's data is fetched again.
     func restoreIdentity(_ db: Database) throws {
         try db.inDurableTransaction { db in
             var row = try HostRow(db)
@@ -69,14 +68,13 @@ struct HostRow {
         }
     }
 
-    /// Draws a new id. SQLite gets the bits from the system.
     static func drawID(_ db: Database) throws -> HostID {
         let bytes = try Data.fetchOne(db, sql: "SELECT randomblob(16)") ?? Data()
         var rng = DrawnBytes(bytes: [UInt8](bytes)[...])
         return HostID(using: &rng)
     }
 
-    /// Binds the file to its machine, or gives a copied file's host a new id.
+    /// Binds the file to its machine; a copied file gets a new host id.
     static func identify(on machine: Machine?, _ db: Database) throws -> HostIdentity {
         var row = try HostRow(db)
         guard let machine, machine.digest != row.machine else { return HostIdentity(host: row.id) }
@@ -85,14 +83,13 @@ struct HostRow {
             row.machine = machine.digest
             if replaced != nil { row.id = try drawID(db) }
             try row.save(db)
-            // This machine must not continue a run of the other one.
+            // Never continue another machine's run.
             if replaced != nil { try db.execute(sql: "UPDATE host SET session = NULL") }
         }
         return HostIdentity(host: row.id, replaced: replaced)
     }
 }
 
-/// A generator of random bytes drawn elsewhere, then zeros.
 private struct DrawnBytes: RandomNumberGenerator {
     var bytes: ArraySlice<UInt8>
 

@@ -1,6 +1,6 @@
 import GRDB
 
-/// A statement that writes several rows at once: beginning and ending a statement costs as much as a short row.
+/// A statement that inserts several rows: its fixed cost equals that of a short row.
 struct InsertOfRows: Sendable {
     static let rowsMax = 8
     /// Statements by number of rows, from one.
@@ -8,7 +8,7 @@ struct InsertOfRows: Sendable {
 
     /// - Parameters:
     ///   - head: the beginning, such as `INSERT INTO table (one, two)`.
-    ///   - columns: their number.
+    ///   - columns: number of columns.
     ///   - tail: text after the values.
     init(_ head: String, columns: Int, _ tail: String = "") {
         let row = "(\(Array(repeating: "?", count: columns).joined(separator: ", ")))"

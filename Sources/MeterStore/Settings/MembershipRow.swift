@@ -46,7 +46,7 @@ extension MeterStore {
     package func runEnded(
         isComplete: Bool, at wall: WallTime, serverTime: UInt64?
     ) async throws(StoreError) {
-        // Not durable: after a power cut the previous run is shown.
+        // Not durable: a power cut only brings back the previous run.
         try await transaction { db in
             guard isComplete else { return try db.execute(sql: "UPDATE membership SET failures = failures + 1") }
             try db.execute(

@@ -51,7 +51,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// By type and then by name.
+    /// Returns keys by type, then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {
@@ -62,7 +62,7 @@ extension SettingsTransaction {
                 else { continue }
                 if here == there { after = cursor.name }
             }
-            // `? IS NULL OR name > ?` would begin the search at the type's first record. No record's name is empty
+            // `? IS NULL OR name > ?` would search from the type's first record. Names are never empty
             // (`RecordFault.name`).
             let statement = try db.cachedStatement(
                 sql: "SELECT name FROM record WHERE type = ? AND name > ? ORDER BY name LIMIT ?")
@@ -88,7 +88,7 @@ extension SettingsTransaction {
 }
 
 extension RebuildProgress {
-    /// Reads the progress. Progress under another version of the rule counts as not begun.
+    /// Reads the progress; another version's counts as not begun.
     fileprivate init(_ db: Database) throws {
         self.init(version: RebuildPlan.version)
         let row = try Row.fetchOne(

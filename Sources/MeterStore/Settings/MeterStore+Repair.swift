@@ -3,7 +3,7 @@ import GRDB
 package import Gateway
 import Synchronization
 
-// Repairs of the settings after a change of cloud or a wrong clock, and their clean-up with age.
+// Repairs after a change of cloud or a wrong clock, and clean-up by age.
 
 extension MeterStore {
     package func restamp(from physical: UInt64) async throws(StoreError) {
@@ -13,7 +13,7 @@ extension MeterStore {
     package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
         let now = ClockAnchor(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
         anchor.withLock { $0 = now }
-        // Usually there is nothing to do, and so no wait for the disk.
+        // Usually nothing is to do: avoid waiting for the disk.
         let boot = boot
         guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
         try await changeSettings { transaction in try transaction.correct(now) }
@@ -58,7 +58,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// Queues rows with their old stamps, because they were not written now.
+    /// Queues rows with their old stamps: they were not written now.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)
@@ -85,7 +85,7 @@ extension SettingsTransaction {
 extension SettingsTransaction {
     /// Gives waiting changes from the future a present stamp, and sets the clock back.
     mutating func restamp(from physical: UInt64) throws {
-        // Half of the cloud's tolerance: the cloud may have accepted later stamps in an answer that was lost.
+        // Half of the cloud's tolerance: a lost answer may have accepted later stamps.
         let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
         let latest = max(limit, host.cloudMark.milliseconds)
         let waiting = try allPending()
@@ -93,7 +93,7 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Returns the waiting changes. An unsent one from this boot whose stamp is wrong comes with its time of writing.
+    /// Returns the waiting changes. Unsent ones of this boot with a wrong stamp include their time of writing.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {
@@ -108,7 +108,7 @@ extension SettingsTransaction {
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
-        // A deletion with a right stamp may have moved, too, behind earlier changes.
+        // A deletion with a right stamp may also have moved, behind earlier changes.
         for time in times where time.entry.property.isEmpty { try hideDeleted(in: time.entry.record) }
     }
 
@@ -119,7 +119,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Removes properties that the moved, now younger deletion hides.
+    /// Removes properties hidden by the moved, now younger deletion.
     private mutating func hideDeleted(in row: Int64) throws {
         guard let deletion = try deletion(of: row),
             let name = try Row.fetchOne(db, sql: "SELECT type, name FROM record WHERE id = ?", arguments: [row])
@@ -136,7 +136,7 @@ extension SettingsTransaction {
 }
 
 extension ClockAnchor {
-    /// Whether the stamp of a waiting change differs from its time of writing.
+    /// Whether a waiting change's stamp differs from its time of writing.
     fileprivate func isNews(to db: Database, boot: String?) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """

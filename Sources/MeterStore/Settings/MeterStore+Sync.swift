@@ -5,7 +5,7 @@ import Synchronization
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
-        // Open pages ask for it often, and only writes change it.
+        // Open pages ask often, but only writes change it.
         if let known = knownProgress.withLock(\.self) { return known }
         return try await access("read") { db in
             let membership = try MembershipRow(db)
@@ -13,7 +13,7 @@ extension MeterStore: SyncRepository {
                 epoch: try HostRow(db).epoch, zone: membership.zone, zoneName: membership.zoneName)
             progress.record = membership.record
             progress.visits = try MembershipRow.visits(db)
-            // Read at the beginning of each run, before local changes are sent.
+            // Read at the beginning of each run, before sending local changes.
             let types = try db.cachedStatement(sql: "SELECT type, token, is_refetching, cursor FROM progress")
             for row in try Row.fetchAll(types) {
                 let type = RecordType(rawValue: row[0])
@@ -37,7 +37,7 @@ extension MeterStore: SyncRepository {
         recordsMax: Int, bytesMax: Int, of only: RecordKey?
     ) async throws(StoreError) -> OutboxBatch? {
         let boot = boot
-        // Not durable: the mark matters only to this run.
+        // Not durable: only this run needs the mark.
         return try await transaction { db in
             var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
             return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
@@ -91,7 +91,7 @@ extension MeterStore: SyncRepository {
 // MARK: - The cloud's answers
 
 extension SettingsTransaction {
-    /// Refuses a page of another zone, whose tokens differ.
+    /// Rejects pages of another zone: its tokens differ.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
         throw StoreError(
@@ -100,7 +100,7 @@ extension SettingsTransaction {
         )
     }
 
-    /// Removes an accepted record from the outbox, except for properties written again meanwhile.
+    /// Removes an accepted record from the outbox, except properties written again since.
     mutating func accept(_ sent: SyncRecord) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
@@ -115,14 +115,14 @@ extension SettingsTransaction {
         }
         try stopHoldingBack(row)
         try unpark(sent, .push)
-        // The cloud has the record, so that a running refetch must not find it missing.
+        // The cloud has the record: a running refetch must not miss it.
         try markSeen(sent.key)
     }
 
-    /// Parks the record if the cloud will never accept it as it is.
+    /// Parks the record if the cloud can never accept it unchanged.
     mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws {
         guard let row = try row(of: sent.key) else { return }
-        // It did not arrive, so it may still get another stamp.
+        // It did not arrive, so its stamp may still change.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
         for (property, _) in sent.stamps { try untell.run([row, property]) }
         if failure.kind == .quotaExceeded { try holdBack(row) }
@@ -145,7 +145,7 @@ extension SettingsTransaction {
             outcome.parked += 1
             return
         }
-        // Read now: a closure may not change `self`, and a copy of `self` would copy all cached rows.
+        // Read now: a closure cannot change `self`, and copying `self` copies all cached rows.
         let normal = record.key.normalised
         let present = try self.record(record.key)
         let canonical = normal == record.key ? nil : try self.record(normal)
@@ -153,7 +153,7 @@ extension SettingsTransaction {
         let merges = ingest.merges
         for merge in merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
-        // Do not send a record that the cloud refused again at each page.
+        // Do not resend a refused record at each page.
         let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
         if !isRefused {
             for merge in mergesToTell { try tell(merge) }
@@ -168,7 +168,7 @@ extension SettingsTransaction {
 }
 
 extension SyncFailure.Kind {
-    /// Whether the cloud can never accept the same record. `limitExceeded` for several records says nothing about one.
+    /// Whether the cloud can never accept the record. `limitExceeded` for several records proves nothing about one.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true

@@ -55,7 +55,7 @@ extension MeterStore {
     }
 }
 
-/// Id of an entry for people: `r7` for records that were refused or cannot be kept, `a7` for those set aside.
+/// Id of an entry for people: `r7` for refused or unstorable records, `a7` for those set aside.
 private struct ParkedNumber {
     enum List: Character { case parked = "r", aside = "a" }
 
@@ -116,7 +116,7 @@ extension SettingsTransaction {
         return .restored(properties: count, MergeOutcome())
     }
 
-    /// Tries again to keep a record. A newer version may succeed.
+    /// Retries storing a record; a newer version may succeed.
     private mutating func keepAgain(_ form: ParkedForm) throws -> ParkedRestore {
         guard let record = form.record else {
             return .nothing(because: "what was kept of it is not a record that this version can read")

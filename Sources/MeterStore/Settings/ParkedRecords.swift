@@ -3,21 +3,21 @@ import Foundation
 import GRDB
 package import Gateway
 
-/// A record that this host cannot keep, or that the cloud refused for good.
+/// A record that this host cannot keep or the cloud refused for good.
 package struct ParkedRecord: Hashable, Sendable {
     package enum Origin: String, Sendable {
-        /// It came in a page and cannot be kept here.
+        /// Received in a page, but cannot be kept here.
         case page
-        /// The cloud refused it; this host still has its values.
+        /// Refused by the cloud; this host still has its values.
         case push
     }
 
     package var origin: Origin
-    /// The type as it arrived. The stored copy has control characters as `\u{…}`.
+    /// Type as received. The stored copy has control characters as `\u{…}`.
     package var type: String
     package var name: String
     package var reason: String
-    /// The original record as JSON.
+    /// Original record as JSON.
     package var raw: String
     /// Time of parking, by this host's calendar.
     package var at: WallTime
@@ -37,7 +37,7 @@ extension MeterStore {
         }
     }
 
-    /// Queues refused records again, for example after an upgrade of the cloud.
+    /// Requeues refused records, for example after an upgrade of the cloud.
     ///
     /// - Returns: number of properties added to the outbox.
     package func retryParked() async throws(StoreError) -> Int {
@@ -71,7 +71,7 @@ extension SettingsTransaction {
         ])
     }
 
-    /// Removes properties that were accepted since.
+    /// Removes properties accepted since.
     mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
@@ -116,7 +116,7 @@ extension String {
     }
 }
 
-/// A record as JSON, for people who look into the file. Numbers that JSON lacks are texts.
+/// A record as JSON, for people who inspect the file. Numbers that JSON lacks are texts.
 struct ParkedForm: Codable {
     struct Property: Codable {
         var kind: String

@@ -2,8 +2,8 @@ import Domain
 import GRDB
 import Gateway
 
-// Values set aside: a zone did not list them, or they are others' from the previous zone. They wait until the cloud
-// lists them again, a person decides, or they are old.
+// Values set aside: unlisted in a zone, or other hosts' from the previous zone. They wait until the cloud lists them
+// again, a person decides, or they expire.
 
 extension SettingsTransaction {
     /// - Parameter zone: their zone; '' if unknown.

@@ -2,7 +2,7 @@ import Domain
 import GRDB
 
 extension SettingsTransaction {
-    /// Implements `SyncRepository.nextBatch`. A record that is too long for a batch is sent in parts, oldest first.
+    /// Implements `SyncRepository.nextBatch`. Sends a record too long for a batch in parts, oldest first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) throws -> OutboxBatch? {
         let wanted: Int64?
         if let only {

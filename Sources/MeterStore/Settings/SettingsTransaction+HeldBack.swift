@@ -35,9 +35,9 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Keeps the record in the outbox and lets the ones behind it pass.
+    /// Keeps the record in the outbox and lets later ones pass.
     mutating func holdBack(_ row: Int64) throws {
-        // Meanwhile the outbox may hold other changes of the record, or none.
+        // The outbox may now hold other changes of the record, or none.
         guard try waits(row) else { return }
         hasHeldBack = true
         try db.cachedStatement(
@@ -48,7 +48,7 @@ extension SettingsTransaction {
         ).run([row])
     }
 
-    /// Releases the record: the cloud accepted it, or there is a new change, which may be shorter.
+    /// Releases the record: the cloud accepted it, or a new change may be shorter.
     mutating func stopHoldingBack(_ row: Int64) throws {
         if hasHeldBack == nil { hasHeldBack = try Int.fetchOne(db, sql: "SELECT 1 FROM held_back LIMIT 1") != nil }
         guard hasHeldBack == true else { return }

@@ -22,7 +22,7 @@ struct OutboxEntry {
         isTold = row[7]
     }
 
-    /// Whether a corrected calendar may still change the entry's stamp (`SyncRepository.correct`).
+    /// Whether a corrected calendar may still change the stamp (`SyncRepository.correct`).
     func isMovable(in boot: String?) -> Bool { boot != nil && self.boot == boot && sinceBoot != nil && !isTold }
 }
 
@@ -42,10 +42,10 @@ extension SettingsTransaction {
         return try Row.fetchAll(statement.bound(row)).map { try OutboxEntry($0) }
     }
 
-    /// Queues a merge's changes that are not in the outbox yet.
+    /// Queues a merge's changes that the outbox lacks.
     ///
-    /// - Parameter sinceBoot: time when this host wrote them; nil for others' changes, which this host's calendar does
-    ///   not affect.
+    /// - Parameter sinceBoot: time of writing on this host; nil for other hosts' changes, which its calendar does not
+    ///   affect.
     mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
@@ -113,7 +113,7 @@ extension SettingsTransaction {
         try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
     }
 
-    /// In the order of writing.
+    /// All waiting entries, in the order of writing.
     func allPending() throws -> [OutboxEntry] {
         try Row.fetchAll(
             db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"

@@ -1,10 +1,9 @@
 import Domain
 import GRDB
 
-// An accepted change is not final: the cloud's store may be rolled back to before it while this host has not read that
-// far, and nothing else reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers
-// sent changes until the cloud lists them. It resends a change once if a reading that began after the answer does not
-// list it.
+// An accepted change is not final: the cloud's store may be rolled back before this host reads it, and nothing else
+// reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes until the
+// cloud lists them. It resends a change once if a reading begun after the answer lacks it.
 
 extension SettingsTransaction {
     /// Remembers a property ('' for the deletion) that the cloud accepted with this stamp.
@@ -22,9 +21,8 @@ extension SettingsTransaction {
             row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
-    /// Forgets sent changes that the page lists or outdates. Removes waiting values that equal the listed ones: after a
-    /// restore nearly all. Equal stamps do not suffice: two machines with copies of one card may have given a stamp to
-    /// two values.
+    /// Forgets sent changes that the page lists or outdates. Removes waiting values equal to the listed ones: nearly
+    /// all after a restore. Equal stamps do not suffice: copies of one card may give a stamp to two values.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -41,8 +39,8 @@ extension SettingsTransaction {
         }
     }
 
-    /// Resends changes that the reading which has just ended does not list, though they were sent before it began. A
-    /// second miss means that the cloud had the change all along.
+    /// Resends changes missing from the reading just ended, if sent before it began. A second miss means that the cloud
+    /// had the change all along.
     ///
     /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {

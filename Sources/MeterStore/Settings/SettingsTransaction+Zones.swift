@@ -52,7 +52,7 @@ extension SettingsTransaction {
 
     // MARK: Another zone
 
-    /// Keeps deletions apart, and sets aside everything that is not brought along.
+    /// Keeps deletions apart, and sets aside everything not brought along.
     private mutating func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
         try db.execute(
             sql: """
@@ -78,8 +78,8 @@ extension SettingsTransaction {
             sql: "DELETE FROM record WHERE NOT EXISTS (SELECT 1 FROM register WHERE register.record = record.id)")
     }
 
-    /// Records with a setting made on this host (`?1`), including its `Host` and its `Recording`s, and records of
-    /// meters that it has met.
+    /// Records with a setting made on this host (`?1`), its `Host` and `Recording`s, and records of meters that it has
+    /// met.
     private static let isBrought = """
         EXISTS (SELECT 1 FROM register WHERE register.record = record.id AND stamp_host = ?1)
         OR type IN ('DeviceSettings', 'MeterAlias') AND name IN (SELECT id FROM meter)
@@ -96,7 +96,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
     }
 
-    /// Restores that zone's deletions, and queues those that were never sent there.
+    /// Restores that zone's deletions, and queues those never sent there.
     private mutating func comeBack(to zone: String?) throws {
         let rows = try Row.fetchAll(
             db,

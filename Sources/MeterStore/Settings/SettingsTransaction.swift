@@ -2,23 +2,23 @@ import Domain
 import GRDB
 import Gateway
 
-/// The settings' tables within one transaction: this host's identity, its clock, and the rows of records.
+/// The settings' tables within one transaction: this host's identity, clock and record rows.
 ///
-/// Saved when the transaction ends, so that the clock's high-water mark is stored together with its uses.
+/// Saved at the end of the transaction, so that the clock's high-water mark is stored with its uses.
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// Time by this host's calendar when it learns of the values.
+    /// Time when this host learns of the values, by its calendar.
     let learned: WallTime
     /// This boot of the machine, if known.
     let boot: String?
     /// Cached row numbers; nil for a missing record.
     private var rows: [RecordKey: Int64?] = [:]
-    /// What the transaction changed so far; `finished` completes it.
+    /// Changes so far; `finished` completes them.
     var outcome = MergeOutcome()
-    /// The records that it changed, as they are now.
+    /// Changed records, as they are now.
     private var changed: [RecordKey: SyncRecord] = [:]
-    /// The number of the refetch under way, if any, for types that have been looked up.
+    /// Number of the running refetch, if any, by type looked up.
     var refetches: [RecordType: Int64?] = [:]
     /// Nil before the first look-up.
     var hasParked: Bool?
@@ -32,19 +32,19 @@ struct SettingsTransaction {
         self.db = db
         self.boot = boot
         host = try HostRow(db)
-        // Without a calendar, use the clock's own time, which is close.
+        // Without a calendar, the clock's own time is close.
         self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
         outcome.number = number
     }
 
     func save() throws { try host.save(db) }
 
-    /// Lists a record as changed, once, as it is now.
+    /// Lists a record as changed, once, in its present state.
     mutating func report(_ record: SyncRecord) {
         if changed.updateValue(record, forKey: record.key) == nil { outcome.changed.append(record.key) }
     }
 
-    /// What the transaction changed.
+    /// Returns the transaction's changes.
     func finished() throws -> MergeOutcome {
         var outcome = outcome
         outcome.present = outcome.changed.filter { $0.type == .deviceSettings }.compactMap { changed[$0] }
@@ -54,7 +54,7 @@ struct SettingsTransaction {
         return outcome
     }
 
-    /// Takes in a stamp that came from the cloud.
+    /// Advances the clock past a stamp from the cloud.
     mutating func observe(cloud stamp: Stamp?) {
         guard let stamp else { return }
         host.clock.observe(stamp)
@@ -142,8 +142,8 @@ extension SettingsTransaction {
         return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0, at: 0) }
     }
 
-    /// Writes and reports what a merge changed. Whatever waited to be sent and is now outdated leaves the outbox; whatever was
-    /// overwritten goes to the history.
+    /// Writes and reports a merge's changes. Outdated waiting changes leave the outbox; overwritten values go to the
+    /// history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
         let isNew = try row(of: merge.after.key) == nil
@@ -161,7 +161,7 @@ extension SettingsTransaction {
         report(merge.after)
     }
 
-    /// Removes registers that the merge removed. A deletion removes all.
+    /// Removes registers that the merge removed; a deletion removes all.
     private func removeWhatIsGone(_ merge: RecordMerge, of row: Int64, waits: Bool) throws {
         let (before, after) = (merge.before.properties, merge.after.properties)
         guard !before.isEmpty else { return }
@@ -226,13 +226,13 @@ extension SettingsTransaction {
 
 extension SettingsTransaction {
     static let historyPerProperty = 100
-    /// Maximum number of values in all; enforced by the clean-up.
+    /// Maximum number of values in total; enforced by the clean-up.
     static let historyMax = 100_000
 
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
         try insert(values, of: key)
-        // Only a record with more values than a property may have can exceed a property's limit.
+        // Only a record with more values than one property's limit can exceed that limit.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
         guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension UInt64 {
-    /// Reads a column's number. Negative numbers, which nobody writes, become 0.
+    /// Reads a column's number; negative ones, which nobody writes, become 0.
     init(stored value: Int64) { self = UInt64(clamping: value) }
 }
 
@@ -109,7 +109,7 @@ extension Statement {
         try execute(arguments: StatementArguments(arguments))
     }
 
-    /// Avoids a list of arguments, for statements that run thousands of times: a page of records, or a rebuild.
+    /// Avoids an argument list in statements that run thousands of times: a page of records, or a rebuild.
     func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
         try bound(repeat each values).execute()
     }
@@ -123,7 +123,7 @@ extension Statement {
         return self
     }
 
-    /// Ends the previous execution, and tells GRDB that there is nothing to bind.
+    /// Ends the previous execution, and tells GRDB that nothing is to bind.
     func unbind() { setUncheckedArguments(StatementArguments()) }
 
     /// Binds the values to the question marks after the first `bound`.

@@ -159,7 +159,7 @@ package final class MeterStore: Sendable {
     package func quickCheck() async throws(StoreError) -> [String] {
         try await access("checked") { db in
             var faults = try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
-            // A file that cannot be walked through has no contents to compare.
+            // If the file's structure is damaged, skip the content checks.
             guard faults.isEmpty else { return faults }
             faults += try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
                 "\($0[0] as String) refers to nothing"

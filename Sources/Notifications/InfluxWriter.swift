@@ -87,7 +87,8 @@ package struct InfluxWriter: PointSink {
         Data("\(target.user ?? ""):\(password)".utf8).base64EncodedString()
     }
 
-    /// Codes of <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
+    /// Maps the server's response to a send result. Status codes:
+    /// <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
     /// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>. VictoriaMetrics answers 400 to an
     /// unknown address (seen with 1.79.5).
     ///

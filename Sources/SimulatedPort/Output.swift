@@ -22,7 +22,7 @@ struct Output {
         byteCount += bytes.count
     }
 
-    /// Discards waiting writes. The next attempt is when the line accepts data.
+    /// Discards queued writes. The next write still waits until the line accepts data.
     mutating func discardAll() {
         writes.removeAll()
         first = 0

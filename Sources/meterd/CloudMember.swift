@@ -123,7 +123,7 @@ actor CloudMember: CloudJoining {
                 metadata: ["before": "\(membership.urls)", "now": "\(url)"])
         } catch {
             logger.error(
-                "own cloud unreachable", metadata: ["url": "\(url)", "cause": "\(error)"])
+                "own cloud not moved to its new address", metadata: ["url": "\(url)", "cause": "\(error)"])
         }
     }
 

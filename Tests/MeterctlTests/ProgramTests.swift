@@ -391,7 +391,7 @@ enum Program {
                                   and author.
           stretch                 Statistics over a stretch of time: charge, energy,
                                   and the spread of each quantity.
-          assert                  Judge what a meter measures by limits, with an exit
+          assert                  Check a meter's readings against limits, with an exit
                                   code for scripts and CI.
           export                  Export the stored readings of a stretch of time, as
                                   CSV or one JSON object per line.

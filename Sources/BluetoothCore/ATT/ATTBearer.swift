@@ -15,7 +15,7 @@ package import Domain
 package struct ATTBearer: Sendable {
     /// Time limit of a request (vol 3 part F 3.3.3). After a timeout nothing may be sent: the link must be made anew.
     static let transactionTimeout = Duration.seconds(30)
-    /// Most replies to the peer that wait to be sent. A correct peer has at most one request and one indication
+    /// Maximum number of queued replies to the peer. A correct peer has at most one request and one indication
     /// outstanding.
     private static let replyLimit = 4
 

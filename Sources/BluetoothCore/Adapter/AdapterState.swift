@@ -75,7 +75,7 @@ package enum AdapterAction: Hashable, Sendable {
     case noteBondableContested
 }
 
-/// Reason why no link can be made now, for people.
+/// User-readable reason why the adapter cannot open a link now.
 package struct SlotRefusal: Error, Hashable, Sendable {
     /// Whether another link has to end first. If false, the adapter itself is unusable now.
     package var isFull: Bool

@@ -31,17 +31,17 @@ package struct AgentDevice: Hashable, Sendable {
 /// Decides when this program is bluetoothd's agent for PINs, and answers its requests.
 ///
 /// ```
-///            bluetoothd comes            a meter needs it            answered
+///            bluetoothd comes          a meter needs the agent       answered
 ///   ┌──────┐────────────────▶┌──────┐─────────────────▶┌─────────────┐──────▶┌────────────┐
 ///   │ AWAY │                 │ IDLE │                  │ REGISTERING │       │ REQUESTING │
 ///   └──────┘◀────────────────└──────┘◀──┐ refused      └─────────────┘       └────────────┘
-///            it goes, from any ▲        └──────────────────┘ │                     │ answered
-///                              │      ┌─────────┐  nobody    │               ┌──────────┐
+///   bluetoothd leaves, any ▲        └──────────────────┘ │                     │ answered
+///                              │      ┌─────────┐ no meter   │               ┌──────────┐
 ///                              └──────│ LEAVING │◀──────────────────────────│ STANDING │
-///                            answered └─────────┘  needs it any more         └──────────┘
+///                            answered └─────────┘ needs the agent            └──────────┘
 /// ```
 ///
-/// The first registered agent is the default, and any that requests it becomes the default. When that one leaves, the
+/// The first registered agent is the default, and any that requests it becomes the default. When the default agent leaves, the
 /// previous agent is the default again (BlueZ src/agent.c, `agent_create`, `add_default_agent`,
 /// `remove_default_agent`). So this agent is registered only while a Classic link is made to a meter that bluetoothd is
 /// not paired with. At all other times bluetoothd asks a desktop's agent.

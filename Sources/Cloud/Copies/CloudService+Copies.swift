@@ -32,7 +32,7 @@ extension CloudService {
             guard !heartbeats.wasGivenUp else {
                 // Cut off for too long: the others removed the hosts that wait here from their queues, so these queue
                 // again.
-                logger.warning("replica was removed by others: its waiting hosts queue again")
+                logger.warning("other replicas removed this replica: its queued hosts queue again")
                 becomeAnother()
                 hub.endQueues()
                 return

@@ -84,7 +84,7 @@ package struct RecordOutcome: Hashable, Sendable {
     package enum Fate: Hashable, Sendable {
         case unchanged
         case changed(sequence: UInt64)
-        /// A stamp is too far ahead.
+        /// A stamp is too far ahead of the cloud's clock.
         case clockSkew
         /// The merged record has more than `CloudLimits.propertiesPerRecord` properties.
         case tooManyProperties

@@ -105,7 +105,7 @@ package struct BridgeMachine: Sendable {
 
     // MARK: Meters, and time
 
-    /// Publishes changes and drives the timeouts. A meter without news costs no encoding.
+    /// Publishes changes and drives the timeouts. Unchanged meters are not encoded.
     ///
     /// - Parameters:
     ///   - seen: each meter of this host, once.

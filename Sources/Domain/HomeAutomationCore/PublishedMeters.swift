@@ -10,7 +10,7 @@ struct PublishedMeters: Sendable {
 
     func id(ofKey key: String) -> MeterID? { meters.keys.first { $0.topicKey == key } }
 
-    /// A meter without news costs no encoding.
+    /// Queues messages for meters that changed or are gone. Unchanged meters are not encoded.
     ///
     /// - Parameter seen: each meter of this host, once.
     mutating func observed(

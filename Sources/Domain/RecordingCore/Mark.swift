@@ -28,7 +28,7 @@ package struct Mark: Hashable, Sendable {
 
     /// Puts the text on one line: invisible characters become spaces, and spaces are trimmed and merged.
     ///
-    /// - Parameter isCut: whether to shorten it to the longest name.
+    /// - Parameter isCut: whether to truncate the text to the maximum length of a name.
     package static func cleaned(_ text: String, isCut: Bool = false) -> String {
         let scalars = text.unicodeScalars.map { $0.isVisible ? $0 : " " }
         var line = String(String.UnicodeScalarView(scalars)).split(separator: " ").joined(separator: " ")

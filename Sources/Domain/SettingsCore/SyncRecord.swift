@@ -33,8 +33,8 @@ package struct RecordKey: Hashable, Sendable {
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
-    /// Host that brought the write to the cloud, as set by the cloud. Nil if it is the host in the stamp, which the
-    /// sender claims, or if no cloud reported it.
+    /// Host that delivered the write to the cloud, as the cloud recorded it. Nil if that is the stamp's host, or if no
+    /// cloud reported one. The stamp's host is only the sender's claim.
     ///
     /// Not part of equality or merge: hosts that pass on each other's writes must end up equal.
     package var broughtBy: HostID?

@@ -1,6 +1,6 @@
 import Domain
 
-/// The node's sensors that make the meter, with their quantities.
+/// Sensors of the node that together act as one meter, each with its quantity.
 struct SensorChoice: Sendable {
     private(set) var sensors: [UInt32: (quantity: Quantity, unit: SensorUnit)] = [:]
     /// Quantities of each reading, in order; their values may be unknown.

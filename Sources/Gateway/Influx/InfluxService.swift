@@ -69,7 +69,7 @@ package final class InfluxService: Sendable {
             positions = try dependencies.journal.load()
         } catch {
             // Points sent again replace themselves.
-            logger.warning("send positions unknown", metadata: ["cause": "\(error)"])
+            logger.warning("send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }
         machine = Mutex(SendMachine(settings, positions: positions))
     }

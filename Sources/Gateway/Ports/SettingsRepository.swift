@@ -6,6 +6,7 @@ package import GatewayAPI
 /// Each method is one durable transaction. A write takes a stamp from the host's persisted clock, merges, queues
 /// changes in the outbox and moves overwritten values to the history.
 package protocol SettingsRepository: Sendable {
+    /// Returns this host's id, created once and kept.
     func hostIdentity() async throws -> HostID
     /// - Returns: the record, nil if missing; a tombstone if it was deleted.
     func record(_ key: RecordKey) async throws -> SyncRecord?
@@ -28,9 +29,10 @@ package protocol SettingsRepository: Sendable {
     func rebuildProgress() async throws -> RebuildProgress
     /// Examines the next records, folds those of an older form, and stores the progress with them.
     ///
-    /// - Parameter recordsMax: at least 1.
+    /// - Parameter recordsMax: number of records to examine, at least 1.
     /// - Returns: the progress afterwards, and the changes.
     func rebuildStep(recordsMax: Int, at now: WallTime) async throws -> (progress: RebuildProgress, merge: MergeOutcome)
+    /// Returns what a rebuild from the beginning would do; writes nothing.
     func rebuildReport() async throws -> RebuildReportBody
 }
 

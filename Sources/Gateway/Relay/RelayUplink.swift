@@ -22,7 +22,7 @@ package actor RelayUplink {
     private let shares: Bool
     private let source: @Sendable (MeterID) async -> RelaySource?
     private let logger: Logger
-    /// By the id under which the meter is leased.
+    /// Active relays by the meter's leased id.
     private var sendings: [MeterID: Sending] = [:]
     /// Meters with interest that arrived before the answer to their lease request.
     private var early: [MeterID: LoopTimer] = [:]
@@ -67,7 +67,7 @@ package actor RelayUplink {
         end(leased)
         guard let source = await source(meter), !isOver, sendings[leased] == nil else { return }
         let readings = source.readings.subscribe()
-        logger.debug("meter watched", metadata: ["meter.id": "\(meter)"])
+        logger.debug("relay started: another host watches the meter", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
         // On the loop, like the session, so each reading gets the token under which it was measured.

@@ -15,6 +15,7 @@ package struct SettingAuthor: Hashable, Sendable {
 package struct SettingWrite: Hashable, Sendable {
     /// Key as people type it; nil if all settings of the meter were deleted.
     package var key: String?
+    /// Nil if the setting was reset to its default.
     package var value: String?
     package var author: SettingAuthor
 }

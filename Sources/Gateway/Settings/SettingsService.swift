@@ -156,6 +156,7 @@ package actor SettingsService {
         localChanges.yield(refreshVersion + 1)
     }
 
+    /// Writes all properties or none.
     @discardableResult
     func write(_ changes: [SettingChange], doing what: String) async throws(GatewayError) -> [StoredSettings] {
         guard !changes.isEmpty else { return [] }

@@ -267,7 +267,7 @@ package actor WebPage {
             proxies: proxies, api: api, profiler: profiler, hasTLS: hasTLS, logger: logger)
     }
 
-    /// Number of the page's connections reserved for Home Assistant, which brings all its people over one address.
+    /// Number of the page's connections reserved for Home Assistant, whose users all connect from one address.
     private var connectionsOfIngress: Int { dependencies.ingress == nil ? 0 : dependencies.limits.connections / 4 }
 
     /// Listens for Home Assistant's Supervisor until the task is cancelled, without Profiler addresses.

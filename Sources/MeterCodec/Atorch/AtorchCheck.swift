@@ -1,6 +1,6 @@
 /// The check byte of Atorch messages, as far as it is known (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
-    /// Start of the sum behind a report's check byte. A meter follows one rule or none.
+    /// Offset at which a report's checksum starts. Some meters follow neither rule.
     package enum Rule: Sendable, CaseIterable {
         /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage

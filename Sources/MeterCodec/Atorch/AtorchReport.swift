@@ -22,7 +22,7 @@ package struct AtorchReport: Sendable {
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// Impossible values are unknown. Type 1 sends power; types 2 and 3 do not, so it is computed.
+    /// Reading without impossible values. Type 1 sends power; for types 2 and 3 it is computed.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in

@@ -5,9 +5,9 @@ package struct ZY1280Report: Sendable {
     package static let length = 28
     package static let mark: [UInt8] = [0xAB, 0x00, 0x06]
 
-    /// Accepted ten-thousandths of a volt: the meters end at 24 V (unverified), and an offset is a little below zero.
+    /// Accepted voltages, in 0.1 mV: twice the meters' 24 V (unverified), and slightly below zero for an offset.
     package static let voltages: ClosedRange<Int32> = -1000...480_000
-    /// Highest accepted ten-thousandths of an ampere in either direction: the meters end at 5 A (unverified).
+    /// Highest accepted current in either direction, in 0.1 mA: twice the meters' 5 A (unverified).
     static let currentMax: UInt32 = 100_000
     /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
     static let dataLineMax: UInt16 = 10_000

@@ -17,7 +17,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     private var ticks = 0
     private var notifications = 0
 
-    /// Period of the meter, also the load's step.
+    /// Time between two measurements, and time step of the simulated load.
     private static let tickSeconds = 0.1
     /// The counting group out of ten, numbered from 1.
     private static let group: UInt8 = 1

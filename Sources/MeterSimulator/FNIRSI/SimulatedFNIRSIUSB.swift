@@ -26,7 +26,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// May outlive its lease.
+    /// State of the sample stream; kept after its lease ends.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration

@@ -29,7 +29,7 @@ struct HostCommand: AsyncParsableCommand {
                 strict zone once they expire. Its settings and recordings stay.
                 """)
 
-        @Argument(help: "Its id, or its name if that is unique.") var host: String
+        @Argument(help: "The host's id, or its name if unique.") var host: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions

@@ -105,7 +105,7 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Whether the text is a URL of this server's kind, with nothing after the port. Plain HTTP stays on this machine.
+    /// Whether the text is a URL with this server's scheme and without a path. Plain HTTP is allowed only for loopback.
     private func isReachable(_ url: String) -> Bool {
         let scheme = noTls ? "http://" : "https://"
         guard url.hasPrefix(scheme), url.utf8.count <= 300, !url.contains(where: { "?#@ ".contains($0) }),

@@ -27,7 +27,7 @@ struct Alert: AsyncParsableCommand {
         @Argument(completion: .meters) var meter: String
         @Argument(help: "The condition, in quotes.")
         var condition: String
-        @Option(help: "Its name.")
+        @Option(help: "Name of the alert.")
         var name: String?
         @Option(help: "A target, [notify.NAME] of meterd.toml. Repeatable.")
         var notify: [String] = []

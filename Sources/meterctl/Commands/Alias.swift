@@ -13,7 +13,7 @@ struct Alias: AsyncParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The id that becomes an alias.", completion: .meters) var alias: String?
-    @Argument(help: "The meter, by the id that stays.", completion: .meters) var meter: String?
+    @Argument(help: "The meter, by the id that becomes or stays the main one.", completion: .meters) var meter: String?
     @OptionGroup var json: JSONOption
 
     func validate() throws {

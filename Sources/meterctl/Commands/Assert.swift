@@ -7,7 +7,7 @@ import Synchronization
 
 struct Assert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Judge what a meter measures by limits, with an exit code for scripts and CI.",
+        abstract: "Check a meter's readings against limits, with an exit code for scripts and CI.",
         discussion: """
             meterctl assert charger 'mean(current) < 15 mA' 'max(power) < 2 W' --for 60s
 
@@ -33,7 +33,7 @@ struct Assert: AsyncParsableCommand {
             "METER, then limits, each in quotes. With --recording: limits only.", valueName: "meter-and-limits"),
         completion: .meters)
     var words: [String]
-    @Option(name: .customLong("for"), help: "Measure for so long from now: 60s.")
+    @Option(name: .customLong("for"), help: "Duration of the measurement, from now: 60s.")
     var duration: TimeArgument?
     @Option(help: "A recording: its id, the beginning of its id, or its name.", completion: .recordings)
     var recording: String?

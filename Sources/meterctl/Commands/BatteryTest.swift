@@ -57,7 +57,7 @@ struct BatteryTest: AsyncParsableCommand {
         var startAbove: String?
         @Option(help: "Target to notify at the end, [notify.NAME] of the configuration. Repeatable.")
         var notify: [String] = []
-        @Option(help: "Its name.")
+        @Option(help: "Name of the test.")
         var name: String?
         @OptionGroup var confirmation: ConfirmationOption
         @OptionGroup var json: JSONOption

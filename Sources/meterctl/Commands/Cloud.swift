@@ -81,7 +81,7 @@ struct Cloud: AsyncParsableCommand {
             discussion: "Revokes its tokens, frees its leases and deletes its name. Its settings and recordings stay.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Its id, or its name if that is unique.", completion: .hosts) var host: String
+        @Argument(help: "The host's id, or its name if unique.", completion: .hosts) var host: String
         @OptionGroup var confirmation: ConfirmationOption
         @OptionGroup var json: JSONOption
 

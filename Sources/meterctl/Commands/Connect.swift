@@ -24,13 +24,13 @@ struct Connect: AsyncParsableCommand {
     var over: String?
     @Flag(help: "Return at once.")
     var detach = false
-    @Option(help: "Maximum wait in the queue and for data together. Default: 30s for data, after the queue.")
+    @Option(help: "Maximum wait, for the queue and for data together. Default: the --queue time plus 30s.")
     var timeout: TimeArgument?
     @Flag(help: "Take the meter from the host that has it.")
     var takeover = false
     @Option(help: "If another host has it, wait in the queue for so long: --queue 3m. Without a time: 60s.")
     var queue: TimeArgument?
-    @Flag(help: "Confirm a meter that this host has never met, or took over and did not hear.")
+    @Flag(help: "Confirm an unknown meter, or another take-over after one without data.")
     var yes = false
     @Flag(help: "Connect without a lease, even if another host has the meter.")
     var noLease = false

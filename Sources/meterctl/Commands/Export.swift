@@ -19,7 +19,9 @@ struct Export: AsyncParsableCommand {
     @OptionGroup var when: SpanOptions
     @Option(help: "Format: csv or json.")
     var format = Format.csv
-    @Option(name: [.long, .customLong("align")], help: "Interval of means, from 100ms to 24h. Default: all readings.")
+    @Option(
+        name: [.long, .customLong("align")],
+        help: "Export means over this interval, 100ms to 24h. Default: all readings.")
     var every: TimeArgument?
     @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
     var output = "-"

@@ -109,7 +109,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Cancel the current run after its page; the next run continues there.")
+            abstract: "Stop the current sync after the page in progress; the next sync continues there.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

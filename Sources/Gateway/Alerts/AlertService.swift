@@ -84,10 +84,11 @@ package final class AlertService: MeterKeeping {
     package func restore(mainIDs: [MeterID: MeterID] = [:]) async throws {
         let (now, wall) = (loop.now, loop.wallNow)
         settledAt.withLock { $0 = now + MeterAlerts.settling }
-        for meter in Set(try await repository.alerts().map(\.rule.meter)) {
-            if let present = mainIDs[meter] { try await repository.moveAlerts(from: meter, to: present) }
-        }
-        for stored in try await repository.alerts() {
+        var alerts = try await repository.alerts()
+        let moved = Set(alerts.map(\.rule.meter)).filter { mainIDs[$0] != nil }
+        for meter in moved { try await repository.moveAlerts(from: meter, to: mainIDs[meter] ?? meter) }
+        if !moved.isEmpty { alerts = try await repository.alerts() }
+        for stored in alerts {
             state.withLock { $0.rules[stored.rule.id] = stored.rule }
             add(stored.rule, stored.standing)
         }

@@ -58,10 +58,11 @@ package final class RecordingService: MeterKeeping {
     package func restore() async throws {
         let former = try await readFormerIDs()
         state.withLock { $0.formerIDs = former }
-        let (ended, mainIDs) = (
-            Set(try await settings.recordings().filter { $0.end != nil }.map(\.id)), try await mainIDs()
-        )
-        for recording in try await repository.runningRecordings() where recording.id.host == host {
+        let running = try await repository.runningRecordings().filter { $0.id.host == host }
+        guard !running.isEmpty else { return }
+        let ended = Set(try await settings.recordings().filter { $0.end != nil }.map(\.id))
+        let mainIDs = try await mainIDs()
+        for recording in running {
             if recording.isToBeTold {
                 tell(recording)
                 continue

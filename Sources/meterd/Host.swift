@@ -83,7 +83,7 @@ struct Host {
             now: { HostMoment(wall: LinuxClock.wallNow, sinceBoot: LinuxClock.now) }, logger: logger)
         recordings = RecordingService(
             host: store.identity.host, meters: meters, repository: store, imports: store, settings: settings,
-            loop: loop, saveInterval: configuration.flushInterval, formerIDs: store.formerIDs, logger: logger)
+            loop: loop, saveInterval: configuration.flushInterval, logger: logger)
         marks = MarkService(
             host: store.identity.host, settings: settings, repository: store, wallNow: { LinuxClock.wallNow },
             believed: { try? await calendar.today() }, formerIDs: store.formerIDs)
@@ -204,8 +204,9 @@ struct Host {
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
         // Before any meter is used: a member of a cloud must first request the lease.
         try await member.restore()
-        try await recordings.restore()
-        let mainIDs = AliasMap.mainIDs(former: try await store.formerIDs(), aliases: try await settings.aliases())
+        let former = try await store.formerIDs()
+        try await recordings.restore(former: former)
+        let mainIDs = AliasMap.mainIDs(former: former, aliases: try await settings.aliases())
         try await counts.restore(mainIDs: mainIDs)
         try await imports.restore()
         try await alerts.restore(mainIDs: mainIDs)

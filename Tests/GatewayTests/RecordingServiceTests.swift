@@ -115,9 +115,8 @@ struct RecordingServiceTests {
             repository: store, now: { [loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) },
             logger: log.logger)
         let next = RecordingService(
-            host: host, meters: Meters(), repository: store, settings: settings, loop: loop,
-            formerIDs: { [old: .um] }, logger: log.logger)
-        try await next.restore()
+            host: host, meters: Meters(), repository: store, settings: settings, loop: loop, logger: log.logger)
+        try await next.restore(former: [old: .um])
 
         #expect(next.track(for: .um).recording?.name == "phone")
         #expect(try await next.recordings(of: .um).map(\.meter) == [.um])

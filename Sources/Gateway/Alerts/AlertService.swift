@@ -45,7 +45,7 @@ package final class AlertService: MeterKeeping {
     }
 
     let state = Mutex(State())
-    /// Time after a start from which states and silence count.
+    /// Time after a start from which states and silence count. Outside of `state`, whose lock `Meters` may not wait for.
     private let settledAt = Mutex(MonotonicTime.origin)
     let meters: Meters
     let repository: any AlertRepository
@@ -85,8 +85,8 @@ package final class AlertService: MeterKeeping {
         let (now, wall) = (loop.now, loop.wallNow)
         settledAt.withLock { $0 = now + MeterAlerts.settling }
         var alerts = try await repository.alerts()
-        let moved = Set(alerts.map(\.rule.meter)).filter { mainIDs[$0] != nil }
-        for meter in moved { try await repository.moveAlerts(from: meter, to: mainIDs[meter] ?? meter) }
+        let moved = Set(alerts.map(\.rule.meter)).compactMap { meter in mainIDs[meter].map { (meter, $0) } }
+        for (former, meter) in moved { try await repository.moveAlerts(from: former, to: meter) }
         if !moved.isEmpty { alerts = try await repository.alerts() }
         for stored in alerts {
             state.withLock { $0.rules[stored.rule.id] = stored.rule }

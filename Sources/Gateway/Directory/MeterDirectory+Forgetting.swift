@@ -29,8 +29,9 @@ extension MeterDirectory {
         do {
             try await dependencies.repository.forget(id)
             var count = 0
+            let ids = ids(of: id)
             for keeper in dependencies.keepers {
-                for id in ids(of: id) { count += try await keeper.forget(id, readings: readings) }
+                for id in ids { count += try await keeper.forget(id, readings: readings) }
             }
             gone.readings = readings ? count : nil
         } catch {

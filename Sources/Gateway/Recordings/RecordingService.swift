@@ -22,7 +22,6 @@ package final class RecordingService: MeterKeeping {
     private let settings: SettingsService
     private let loop: any SessionLoop
     private let saveInterval: Duration
-    private let readFormerIDs: @Sendable () async throws -> [MeterID: MeterID]
     private let logger: Logger
     private let teller = Mutex<Teller?>(nil)
     private let wake: AsyncStream<Void>
@@ -30,14 +29,12 @@ package final class RecordingService: MeterKeeping {
 
     private static let retryInterval = Duration.seconds(5)
 
-    /// - Parameter formerIDs: current ids of this host's meters, by their ids when they were recorded.
     package init(
         host: HostID, meters: Meters, repository: any RecordingRepository, imports: (any ImportRepository)? = nil,
         settings: SettingsService, loop: any SessionLoop,
         saveInterval: Duration = .seconds(60),
-        formerIDs: @escaping @Sendable () async throws -> [MeterID: MeterID] = { [:] }, logger: Logger
+        logger: Logger
     ) {
-        readFormerIDs = formerIDs
         self.host = host
         self.meters = meters
         self.repository = repository
@@ -55,13 +52,14 @@ package final class RecordingService: MeterKeeping {
     package func tellResults(by teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
 
     /// Resumes the recordings of an earlier run. Call once, before any meter's session starts.
-    package func restore() async throws {
-        let former = try await readFormerIDs()
+    ///
+    /// - Parameter former: current ids of this host's meters, by their ids when they were recorded.
+    package func restore(former: [MeterID: MeterID] = [:]) async throws {
         state.withLock { $0.formerIDs = former }
         let running = try await repository.runningRecordings().filter { $0.id.host == host }
         guard !running.isEmpty else { return }
         let ended = Set(try await settings.recordings().filter { $0.end != nil }.map(\.id))
-        let mainIDs = try await mainIDs()
+        let mainIDs = mainIDs(try await settings.aliases())
         for recording in running {
             if recording.isToBeTold {
                 tell(recording)
@@ -102,9 +100,8 @@ package final class RecordingService: MeterKeeping {
     }
 
     /// Returns current ids of this host's meters, by former ids and aliases.
-    private func mainIDs() async throws(GatewayError) -> [MeterID: MeterID] {
-        let aliases = try await settings.aliases()
-        return state.withLock { AliasMap.mainIDs(former: $0.formerIDs, aliases: aliases) }
+    private func mainIDs(_ aliases: [MeterID: MeterID]) -> [MeterID: MeterID] {
+        state.withLock { AliasMap.mainIDs(former: $0.formerIDs, aliases: aliases) }
     }
 
     private func changed(_ recording: Recording, waitedAs waited: RecordingID? = nil) {
@@ -410,7 +407,9 @@ package final class RecordingService: MeterKeeping {
         // Local states are newer than published ones.
         for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
         for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
-        let (aliases, own) = (try await settings.aliases(), try await mainIDs())
+        guard !all.isEmpty else { return [] }
+        let aliases = try await settings.aliases()
+        let own = mainIDs(aliases)
         func present(_ id: RecordingID) -> MeterID { (id.host == host ? own : aliases)[id.meter] ?? id.meter }
         let wanted = all.values.filter { meter == nil || present($0.id) == meter }.sorted { $0.id > $1.id }
         let overlaps = Recording.overlaps(among: wanted)

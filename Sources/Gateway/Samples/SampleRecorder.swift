@@ -116,11 +116,11 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    private var tracks: [SampleBuffer] { meters.parts().sorted { $0.meter < $1.meter } }
+    private var tracks: [SampleBuffer] { meters.parts() }
 
     private func collect(isOver: Bool = false) {
         state.withLock { state in
-            for track in tracks { state.pending += track.takeAll(isOver: isOver) }
+            for track in tracks.sorted(by: { $0.meter < $1.meter }) { state.pending += track.takeAll(isOver: isOver) }
         }
     }
 

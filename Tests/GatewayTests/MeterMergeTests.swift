@@ -146,6 +146,18 @@ struct MeterMergeTests {
         #expect(await daemon.bench.leave() == .none)
     }
 
+    /// A session leads back to its meter by the log. What keeps a host alive keeps its store's files open.
+    @Test func hostThatEnded_isFreed() async throws {
+        weak var meters: Meters?
+        func run() async throws {
+            let daemon = try await measured()
+            meters = daemon.host.meters
+            #expect(await daemon.bench.leave() == .none)
+        }
+        try await run()
+        #expect(meters == nil)
+    }
+
     // MARK: A part that no other code knows
 
     private final class MadeUpPart: MeterPart {

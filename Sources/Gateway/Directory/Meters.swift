@@ -33,7 +33,8 @@ extension MeterKeeping {
 /// uses it or a part is needed.
 package final class Meters: Sendable {
     private struct Meter {
-        var session: DeviceSession?
+        /// Owned by the directory. A strong reference would be a cycle: a session holds the log, which holds `Meters`.
+        weak var session: DeviceSession?
         /// At most one of each type.
         var parts: [ObjectIdentifier: any MeterPart] = [:]
         var isUsed = false

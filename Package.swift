@@ -251,6 +251,7 @@ let package = Package(
         .testTarget(
             name: "RecordingCoreTests",
             dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "SampleCoreTests", dependencies: ["Domain", "MeterCodec", "MeterSimulator", "CoreTestKit"]),
         .testTarget(name: "AlertCoreTests", dependencies: ["Domain"]),
         .testTarget(name: "BackupCoreTests", dependencies: ["Domain"]),
         .testTarget(name: "InfluxCoreTests", dependencies: ["Domain", "CoreTestKit"]),

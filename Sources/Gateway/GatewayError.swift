@@ -37,4 +37,11 @@ extension GatewayError {
         default: self.init(.internalError, "\(what): \(error)", next: "see the log of meterd")
         }
     }
+
+    /// Runs `body`. Its errors are thrown as `GatewayError`s that say what failed.
+    static func doing<Value>(
+        _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
+    ) async throws(GatewayError) -> Value {
+        do { return try await body() } catch { throw GatewayError(error, doing: what) }
+    }
 }

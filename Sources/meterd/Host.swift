@@ -104,15 +104,15 @@ struct Host {
         let ports = PortWatcher(
             scanner: makeScanner(store.identity.host), loop: loop,
             listen: { UdevMonitor()?.events(on: loop) })
-        directory = MeterDirectory(
-            dependencies: MeterDirectory.Dependencies(
-                catalogue: configuration.catalogue, loop: loop,
-                opener: Self.openers(on: loop, ports, radios, proxies, configuration.boards),
-                ports: ports, radios: RadioSources(([radios, proxies] as [(any RadioSource)?]).compactMap { $0 }),
-                repository: store, settings: settings, meters: meters, recorder: recorder, recordings: recordings,
-                marks: marks, counts: counts, alerts: alerts, log: log, hostID: store.identity.host.description,
-                makeRNG: { SystemRandomNumberGenerator() }),
-            logger: logger)
+        var dependencies = MeterDirectory.Dependencies(
+            loop: loop, opener: Self.openers(on: loop, ports, radios, proxies, configuration.boards), ports: ports,
+            repository: store, settings: settings, meters: meters, recorder: recorder,
+            hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() })
+        dependencies.catalogue = configuration.catalogue
+        dependencies.radios = RadioSources(([radios, proxies] as [(any RadioSource)?]).compactMap { $0 })
+        (dependencies.recordings, dependencies.marks, dependencies.counts) = (recordings, marks, counts)
+        (dependencies.alerts, dependencies.log) = (alerts, log)
+        directory = MeterDirectory(dependencies: dependencies, logger: logger)
         loads = LoadService(directory: directory, recordings: recordings, loop: loop, logger: logger)
         identity = try await Self.identity(name: name, in: store)
         let fetched = FetchedOnce()

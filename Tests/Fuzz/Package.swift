@@ -26,13 +26,11 @@ let package = Package(
         .target(name: "MeterCodec", dependencies: ["Domain", "Cryptography"], swiftSettings: strict),
         .target(
             name: "MeterSimulator", dependencies: ["Domain", "MeterCodec", "Cryptography"], swiftSettings: strict),
-        // Only what reads and writes stored chunks.
-        .target(name: "Gateway", dependencies: ["Domain"], swiftSettings: strict),
         .target(name: "CFuzzer"),
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "BluetoothCore", "CFuzzer", "Cryptography", "ESPHomeCore", "Gateway", "GatewayAPI", "MeterCodec",
+                "BluetoothCore", "CFuzzer", "Cryptography", "ESPHomeCore", "GatewayAPI", "MeterCodec",
                 "Domain", "MeterSimulator",
             ],
             swiftSettings: strict,

@@ -55,12 +55,12 @@ struct ServerBench {
         alerts = AlertService(
             meters: meters, repository: store, notifier: notifier, changes: changes, loop: loop, logger: log.logger)
         happened = LogKeeper(meters: meters, repository: store, loop: loop, logger: log.logger)
-        let dependencies = MeterDirectory.Dependencies(
-            loop: loop, opener: links, ports: ScriptedSightings(), radios: radios, repository: repository ?? store,
-            settings: settings, meters: meters, recorder: recorder, recordings: recordings, marks: marks,
-            counts: counts, alerts: alerts, log: happened,
-            hostID: "pi",
-            makeRNG: { SplitMix64(seed: 7) })
+        var dependencies = MeterDirectory.Dependencies(
+            loop: loop, opener: links, ports: ScriptedSightings(), repository: repository ?? store, settings: settings,
+            meters: meters, recorder: recorder, hostID: "pi", makeRNG: { SplitMix64(seed: 7) })
+        dependencies.radios = radios
+        (dependencies.recordings, dependencies.marks, dependencies.counts) = (recordings, marks, counts)
+        (dependencies.alerts, dependencies.log) = (alerts, happened)
         directory = MeterDirectory(dependencies: dependencies, logger: log.logger)
         routes = MeterRoutes(
             directory: directory, version: VersionBody(version: "1.2.3", commit: "abc1234", build: "release"),

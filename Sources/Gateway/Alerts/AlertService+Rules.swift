@@ -56,11 +56,8 @@ extension AlertService {
                 .refused, "this host has \(Self.rulesMax) alerts, the maximum",
                 next: "remove one; meterctl alert list shows them")
         }
-        let rule: AlertRule
-        do {
-            rule = try await repository.addAlert(pattern, of: meter, name: name, notify: notify)
-        } catch {
-            throw GatewayError(error, doing: "adding an alert")
+        let rule = try await GatewayError.doing("adding an alert") {
+            try await repository.addAlert(pattern, of: meter, name: name, notify: notify)
         }
         state.withLock { $0.rules[rule.id] = rule }
         add(rule)
@@ -123,11 +120,7 @@ extension AlertService {
     }
 
     private func delete(_ rules: [AlertRule]) async throws(GatewayError) {
-        do {
-            try await repository.deleteAlerts(rules.map(\.id))
-        } catch {
-            throw GatewayError(error, doing: "removing an alert")
-        }
+        try await GatewayError.doing("removing an alert") { try await repository.deleteAlerts(rules.map(\.id)) }
         for rule in rules {
             state.withLock { state in
                 state.rules[rule.id] = nil

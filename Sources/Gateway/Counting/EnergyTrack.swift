@@ -72,10 +72,8 @@ package final class EnergyTrack: MeterPart {
             state.counter.reset(at: wall)
             state.isChanged = true
         }
-        do {
+        try await GatewayError.doing("the count is reset but not stored yet, and a restart would undo that") {
             try await writeChanges()
-        } catch {
-            throw GatewayError(error, doing: "the count is reset but not stored yet, and a restart would undo that")
         }
     }
 

@@ -32,12 +32,8 @@ extension MeterDirectory {
         _ command: MeterCommand, _ reference: String, by author: LogAuthor
     ) async throws(GatewayError) -> DeviceSession {
         let session = try await session(reference)
-        try await log.logging("\(command)", of: session.id, by: author) { () throws(GatewayError) in
-            do throws(GatewayError) {
-                try await session.perform(command)
-            } catch {
-                throw error.calling(session.id, reference)
-            }
+        try await logging("\(command)", of: session.id, called: reference, by: author) { () throws(GatewayError) in
+            try await session.perform(command)
         }
         return session
     }

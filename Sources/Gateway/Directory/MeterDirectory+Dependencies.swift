@@ -3,7 +3,7 @@ package import MeterCodec
 
 extension MeterDirectory {
     package struct Dependencies: Sendable {
-        package var catalogue: MeterCatalogue
+        package var catalogue = MeterCatalogue.standard
         package var loop: any SessionLoop
         package var opener: any ChannelOpener
         package var ports: any PortSource
@@ -18,7 +18,7 @@ extension MeterDirectory {
         package var counts: EnergyCounts?
         package var alerts: AlertService?
         package var log: LogKeeper?
-        package var otherKeepers: [any MeterKeeping]
+        package var otherKeepers: [any MeterKeeping] = []
         /// This host's id, part of meter ids that are valid on this host only.
         package var hostID: String
         package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
@@ -26,33 +26,19 @@ extension MeterDirectory {
         package var gate: (any LinkGate)?
 
         package init(
-            catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener,
-            ports: any PortSource,
-            radios: (any RadioSource)? = nil, repository: any MeterRepository, settings: SettingsService,
-            meters: Meters,
-            recorder: SampleRecorder, recordings: RecordingService? = nil, marks: MarkService? = nil,
-            counts: EnergyCounts? = nil,
-            alerts: AlertService? = nil, log: LogKeeper? = nil, otherKeepers: [any MeterKeeping] = [], hostID: String,
-            makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable, gate: (any LinkGate)? = nil
+            loop: any SessionLoop, opener: any ChannelOpener, ports: any PortSource, repository: any MeterRepository,
+            settings: SettingsService, meters: Meters, recorder: SampleRecorder, hostID: String,
+            makeRNG: @escaping @Sendable () -> any RandomNumberGenerator & Sendable
         ) {
-            self.catalogue = catalogue
             self.loop = loop
             self.opener = opener
             self.ports = ports
-            self.radios = radios
             self.repository = repository
             self.settings = settings
             self.meters = meters
             self.recorder = recorder
-            self.recordings = recordings
-            self.marks = marks
-            self.counts = counts
-            self.alerts = alerts
-            self.log = log
-            self.otherKeepers = otherKeepers
             self.hostID = hostID
             self.makeRNG = makeRNG
-            self.gate = gate
         }
 
         var keepers: [any MeterKeeping] {

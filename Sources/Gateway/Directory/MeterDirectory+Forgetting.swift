@@ -26,17 +26,16 @@ extension MeterDirectory {
         gone.name = await session?.displayName
         let links = await session?.links.inOrder ?? []
         let model = await session?.knownModel
-        do {
+        let count = try await GatewayError.doing("forgetting \(id)") {
             try await dependencies.repository.forget(id)
             var count = 0
             let ids = ids(of: id)
             for keeper in dependencies.keepers {
                 for id in ids { count += try await keeper.forget(id, readings: readings) }
             }
-            gone.readings = readings ? count : nil
-        } catch {
-            throw GatewayError(error, doing: "forgetting \(id)")
+            return count
         }
+        gone.readings = readings ? count : nil
         gone.aliases = try await dependencies.settings.removeAliases(of: id).map(\.description)
         gone.settings = try await dependencies.settings.delete(of: id)
         logger.notice("meter forgotten", metadata: ["meter.id": "\(id)"])

@@ -161,12 +161,8 @@ package actor MeterDirectory {
         try checkRunning()
         if request.model != nil || request.id != nil { try await declare(path: reference, request) }
         let id = try await wanted(reference)
-        return try await log.logging(request.words, of: id, by: author) { () throws(GatewayError) in
-            do throws(GatewayError) {
-                return try await connect(id, request)
-            } catch {
-                throw error.calling(id, reference)
-            }
+        return try await logging(request.words, of: id, called: reference, by: author) { () throws(GatewayError) in
+            try await connect(id, request)
         }
     }
 
@@ -202,12 +198,8 @@ package actor MeterDirectory {
         _ reference: String, by author: LogAuthor = .person
     ) async throws(GatewayError) -> MeterStatus {
         let session = try await session(reference)
-        return try await log.logging("disconnect", of: session.id, by: author) { () throws(GatewayError) in
-            do throws(GatewayError) {
-                return try await disconnect(session)
-            } catch {
-                throw error.calling(session.id, reference)
-            }
+        return try await logging("disconnect", of: session.id, called: reference, by: author) {
+            () throws(GatewayError) in try await disconnect(session)
         }
     }
 
@@ -218,6 +210,18 @@ package actor MeterDirectory {
         await dependencies.radios?.demandChanged()
         if let failure { throw failure }
         return await session.status()
+    }
+
+    /// Runs a command of a meter and logs its outcome. Errors name the meter as its caller did.
+    ///
+    /// - Parameter what: in the words of the command line.
+    func logging<Value>(
+        _ what: String, of id: MeterID, called reference: String, by author: LogAuthor,
+        _ body: () async throws(GatewayError) -> Value
+    ) async throws(GatewayError) -> Value {
+        try await log.logging(what, of: id, by: author) { () throws(GatewayError) in
+            do throws(GatewayError) { return try await body() } catch { throw error.calling(id, reference) }
+        }
     }
 
     /// Watches a port that a user named in the configuration or on the command line.
@@ -395,11 +399,7 @@ extension MeterDirectory {
     }
 
     func open(_ meter: KnownMeter) async throws(GatewayError) {
-        do {
-            _ = try await makeSession(for: meter)
-        } catch {
-            throw GatewayError(error, doing: "reading the settings of \(meter.id)")
-        }
+        _ = try await GatewayError.doing("reading the settings of \(meter.id)") { try await makeSession(for: meter) }
     }
 
     private func declaredPort(of meter: KnownMeter) -> DeclaredPort? {
@@ -430,20 +430,8 @@ extension MeterDirectory {
         var written: KnownMeter?
         // Two saves may reach the store in either order. Each repeats until the latest state was written last.
         while let latest = known[meter.id], latest != written {
-            try await store("saving \(meter.id)") { [dependencies] in
-                try await dependencies.repository.save(latest)
-            }
+            try await GatewayError.doing("saving \(meter.id)") { try await dependencies.repository.save(latest) }
             written = latest
-        }
-    }
-
-    private func store<Result: Sendable>(
-        _ what: String, _ body: @Sendable () async throws -> Result
-    ) async throws(GatewayError) -> Result {
-        do {
-            return try await body()
-        } catch {
-            throw GatewayError(error, doing: what)
         }
     }
 }

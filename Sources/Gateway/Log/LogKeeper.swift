@@ -230,11 +230,8 @@ package final class LogKeeper: MeterKeeping {
     package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
         // Memory is read before and after the store, so that no line written meanwhile is missed.
         let before = inMemory(ids)
-        let stored: [StoredLogLine]
-        do {
-            stored = try await repository.log(of: ids, limit: Self.linesMax)
-        } catch {
-            throw GatewayError(error, doing: "reading the log of \(ids.first.map { "\($0)" } ?? "no meter")")
+        let stored = try await GatewayError.doing("reading the log of \(ids.first.map { "\($0)" } ?? "no meter")") {
+            try await repository.log(of: ids, limit: Self.linesMax)
         }
         // Lines in memory are newer than stored ones with the same number.
         let entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })

@@ -86,12 +86,7 @@ package actor MarkService: MeterKeeping {
         let former = try await knownFormerIDs()
         let shared = try await settings.sharedMarks()
         let names = try await settings.hostNames()
-        let own: [Mark]
-        do {
-            own = try await repository.localMarks()
-        } catch {
-            throw GatewayError(error, doing: "reading the marks")
-        }
+        let own = try await GatewayError.doing("reading the marks") { try await repository.localMarks() }
         func entries(_ marks: [Mark], isLocal: Bool) -> [MarkEntry] {
             marks.compactMap { mark in
                 let meter = mark.id.host == host ? former[mark.id.meter] ?? mark.id.meter : mark.id.meter
@@ -122,13 +117,9 @@ package actor MarkService: MeterKeeping {
 
     private func knownFormerIDs() async throws(GatewayError) -> [MeterID: MeterID] {
         if let former { return former }
-        do {
-            let read = try await formerIDs()
-            former = read
-            return read
-        } catch {
-            throw GatewayError(error, doing: "reading the marks")
-        }
+        let read = try await GatewayError.doing("reading the marks") { try await formerIDs() }
+        former = read
+        return read
     }
 
     /// Returns the last `newsMax` shared marks made or changed on this host since the last call.
@@ -216,7 +207,7 @@ package actor MarkService: MeterKeeping {
                 try await settings.delete(id.markKey, doing: "deleting the mark \(id.short)")
                 return entry
             }
-            try await deleteLocal([id], doing: "deleting the mark \(id.short)")
+            try await GatewayError.doing("deleting the mark \(id.short)") { try await repository.deleteLocal([id]) }
             return entry
         }
     }
@@ -226,17 +217,9 @@ package actor MarkService: MeterKeeping {
         guard isDropped else { return 0 }
         try await inTurn { () throws(GatewayError) in
             let ids = try await marks(of: [meter]).filter(\.isLocal).map(\.mark.id)
-            try await deleteLocal(ids, doing: "deleting the marks of \(meter)")
+            try await GatewayError.doing("deleting the marks of \(meter)") { try await repository.deleteLocal(ids) }
         }
         return 0
-    }
-
-    private func deleteLocal(_ ids: [RecordingID], doing what: String) async throws(GatewayError) {
-        do {
-            try await repository.deleteLocal(ids)
-        } catch {
-            throw GatewayError(error, doing: what)
-        }
     }
 
     private func write(_ entry: MarkEntry) async throws(GatewayError) {
@@ -246,11 +229,7 @@ package actor MarkService: MeterKeeping {
             news.withLock { $0 = ($0 + [entry]).suffix(Self.newsMax) }
             return
         }
-        do {
-            try await repository.keepLocal(mark, countMax: Self.marksMax)
-        } catch {
-            throw GatewayError(error, doing: what)
-        }
+        try await GatewayError.doing(what) { try await repository.keepLocal(mark, countMax: Self.marksMax) }
     }
 
     // MARK: What is legal

@@ -361,10 +361,8 @@ package final class RecordingService: MeterKeeping {
     @discardableResult
     private func dropReadings(of entry: RecordingEntry) async throws(GatewayError) -> Int {
         guard let imports else { return 0 }
-        do {
-            return try await imports.deleteImport(entry.stretch)
-        } catch {
-            throw GatewayError(error, doing: "deleting the readings of \(entry.recording.id.short)")
+        return try await GatewayError.doing("deleting the readings of \(entry.recording.id.short)") {
+            try await imports.deleteImport(entry.stretch)
         }
     }
 
@@ -393,11 +391,7 @@ package final class RecordingService: MeterKeeping {
 
     private func writeNow(_ recording: Recording, _ consequence: String) async throws(GatewayError) {
         changed(recording)
-        do {
-            try await write(recording)
-        } catch {
-            throw GatewayError(error, doing: consequence)
-        }
+        try await GatewayError.doing(consequence) { try await write(recording) }
     }
 
     /// Returns all hosts' recordings of one meter, or of all, latest first.

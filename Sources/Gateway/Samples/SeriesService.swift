@@ -105,12 +105,10 @@ package struct SeriesService: Sendable {
     private func firstStored(of ids: [MeterID], in span: Range<WallTime>) async throws(GatewayError) -> WallTime? {
         var first: WallTime?
         for id in ids {
-            do {
-                guard let time = try await repository.firstStored(of: id, in: span) else { continue }
-                first = min(time, first ?? time)
-            } catch {
-                throw GatewayError(error, doing: "reading the readings of \(id)")
+            let time = try await GatewayError.doing("reading the readings of \(id)") {
+                try await repository.firstStored(of: id, in: span)
             }
+            if let time { first = min(time, first ?? time) }
         }
         return first
     }

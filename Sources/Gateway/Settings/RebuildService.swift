@@ -35,14 +35,14 @@ package actor RebuildService {
     }
 
     package func status() async throws(GatewayError) -> RebuildProgress {
-        try await settings.asking("reading the progress of the rebuild") { [settings] in
+        try await GatewayError.doing("reading the progress of the rebuild") {
             try await settings.repository.rebuildProgress()
         }
     }
 
     /// Returns what a rebuild from the beginning would do, without changes.
     package func report() async throws(GatewayError) -> RebuildReportBody {
-        try await settings.asking("working out what a rebuild would do") { [settings] in
+        try await GatewayError.doing("working out what a rebuild would do") {
             try await settings.repository.rebuildReport()
         }
     }
@@ -89,7 +89,7 @@ package actor RebuildService {
 
     private func step() async throws(GatewayError) -> RebuildProgress {
         let now = wallNow()
-        let (present, merge) = try await settings.asking("rebuilding the records") { [settings] in
+        let (present, merge) = try await GatewayError.doing("rebuilding the records") {
             try await settings.repository.rebuildStep(recordsMax: Self.stepLength, at: now)
         }
         await settings.merged(merge, isMadeHere: true)

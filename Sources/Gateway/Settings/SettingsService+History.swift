@@ -50,7 +50,7 @@ extension SettingsService {
         of meter: MeterID
     ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingAuthor], own: HostID) {
         let record = try await record(of: meter)
-        let own = try await asking("reading this host's id") { [repository] in try await repository.hostIdentity() }
+        let own = try await GatewayError.doing("reading this host's id") { try await repository.hostIdentity() }
         let names = try await hostNames()
         let authors = (record?.properties ?? [:]).mapValues { SettingAuthor($0, names) }
         return (MeterSettings.texts(of: record), authors, own)
@@ -76,7 +76,7 @@ extension SettingsService {
     private func overwritten(
         of meter: MeterID, key: String?, limit: Int
     ) async throws(GatewayError) -> [OverwrittenValue] {
-        try await asking("reading the history of \(meter)") { [repository] in
+        try await GatewayError.doing("reading the history of \(meter)") {
             try await repository.history(of: .settings(of: meter), property: key, limit: limit).map(\.overwritten)
         }
     }

@@ -161,7 +161,7 @@ package actor SettingsService {
     func write(_ changes: [SettingChange], doing what: String) async throws(GatewayError) -> [StoredSettings] {
         guard !changes.isEmpty else { return [] }
         let moment = now()
-        let outcome = try await asking(what) { [repository] in try await repository.write(changes, at: moment) }
+        let outcome = try await GatewayError.doing(what) { try await repository.write(changes, at: moment) }
         return await merged(outcome, isMadeHere: true)
     }
 
@@ -176,35 +176,25 @@ package actor SettingsService {
 
     func delete(_ key: RecordKey, doing what: String) async throws(GatewayError) {
         let moment = now()
-        let outcome = try await asking(what) { [repository] in try await repository.delete(key, at: moment) }
+        let outcome = try await GatewayError.doing(what) { try await repository.delete(key, at: moment) }
         await merged(outcome, isMadeHere: true)
     }
 
     /// Publishes this host's name, unless the record already has it.
     package func publish(hostName: String) async throws(GatewayError) {
         let what = "writing this host's name"
-        let host = try await asking(what) { [repository] in try await repository.hostIdentity() }
+        let host = try await GatewayError.doing(what) { try await repository.hostIdentity() }
         try await put(["name": .string(hostName)], in: RecordKey(type: .host, name: host.description), doing: what)
     }
 
     // MARK: The store
 
     func record(_ key: RecordKey, doing what: String) async throws(GatewayError) -> SyncRecord? {
-        try await asking(what) { [repository] in try await repository.record(key) }
+        try await GatewayError.doing(what) { try await repository.record(key) }
     }
 
     /// Returns all records of a type, including tombstones.
     func records(of type: RecordType, doing what: String) async throws(GatewayError) -> [SyncRecord] {
-        try await asking(what) { [repository] in try await repository.records(of: type) }
-    }
-
-    func asking<Answer: Sendable>(
-        _ what: String, _ body: @Sendable () async throws -> Answer
-    ) async throws(GatewayError) -> Answer {
-        do {
-            return try await body()
-        } catch {
-            throw GatewayError(error, doing: what)
-        }
+        try await GatewayError.doing(what) { try await repository.records(of: type) }
     }
 }

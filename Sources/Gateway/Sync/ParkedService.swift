@@ -14,7 +14,7 @@ package struct ParkedService: Sendable {
     }
 
     package func entries() async throws(GatewayError) -> [ParkedEntry] {
-        try await settings.asking("reading what is parked") { [repository] in
+        try await GatewayError.doing("reading what is parked") {
             try await repository.parked(limit: Self.limit)
         }
     }
@@ -22,7 +22,7 @@ package struct ParkedService: Sendable {
     /// - Returns: number of properties added to the outbox.
     /// - Throws: `notFound`; `refused` if every value is older than the present one or still cannot be kept.
     package func restore(_ id: String) async throws(GatewayError) -> Int {
-        let restored = try await settings.asking("restoring \(id)") { [repository] in
+        let restored = try await GatewayError.doing("restoring \(id)") {
             try await repository.restoreParked(id)
         }
         switch restored {
@@ -37,7 +37,7 @@ package struct ParkedService: Sendable {
     }
 
     package func drop(_ id: String) async throws(GatewayError) {
-        let isDone = try await settings.asking("dropping \(id)") { [repository] in try await repository.dropParked(id) }
+        let isDone = try await GatewayError.doing("dropping \(id)") { try await repository.dropParked(id) }
         guard isDone else { throw Self.unknown(id) }
         settings.changes.mark(.host)
     }

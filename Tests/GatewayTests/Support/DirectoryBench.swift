@@ -37,12 +37,12 @@ struct DirectoryBench {
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         happened =
             log ?? LogKeeper(meters: host.meters, repository: host.store, loop: host.loop, logger: host.log.logger)
-        let dependencies = MeterDirectory.Dependencies(
+        var dependencies = MeterDirectory.Dependencies(
             loop: host.loop, opener: host.links, ports: sightings, repository: meters ?? store, settings: settings,
-            meters: host.meters, recorder: host.recorder, recordings: recordings, counts: counts ?? host.counts,
-            alerts: alerts, log: happened, otherKeepers: otherKeepers, hostID: "pi",
-            makeRNG: { SplitMix64(seed: 7) },
-            gate: gate)
+            meters: host.meters, recorder: host.recorder, hostID: "pi", makeRNG: { SplitMix64(seed: 7) })
+        (dependencies.recordings, dependencies.counts) = (recordings, counts ?? host.counts)
+        (dependencies.alerts, dependencies.log) = (alerts, happened)
+        (dependencies.otherKeepers, dependencies.gate) = (otherKeepers, gate)
         directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)
     }
 

@@ -24,12 +24,12 @@ struct Options {
     static let pure = [
         "MeterModel", "MeterCodec", "BluetoothCore", "ConnectionCore", "SettingsCore", "LeaseCore", "SyncCore",
         "RecordingCore", "AlertCore", "RelayCore", "HomeAutomationCore", "ImportCore", "LimitCore",
+        "SampleCore",
     ]
     /// Those, and what keeps their words: the stores, and the parts of the gateway that drive the machines.
     static let all =
         pure + [
-            "CloudStore", "CloudEtcd", "MeterStore", "Gateway/Session", "Gateway/Leases", "Gateway/Sync",
-            "Gateway/Samples",
+            "CloudStore", "CloudEtcd", "MeterStore", "Gateway/Session", "Gateway/Leases", "Gateway/Sync", "Gateway/Samples",
         ]
 
     static let usage = """

@@ -1,5 +1,4 @@
 import Domain
-import Gateway
 import MeterCodec
 import MeterSimulator
 

@@ -1,5 +1,3 @@
-import Domain
-
 /// Reads what `SampleChunkBuilder` wrote. Safe on any bytes: bad ones throw.
 struct SampleChunkDecoder {
     private let bytes: [UInt8]

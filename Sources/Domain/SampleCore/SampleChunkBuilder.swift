@@ -1,5 +1,3 @@
-package import Domain
-
 /// Packs a meter's readings as they come, in the layout of `SampleChunkFormat`.
 package struct SampleChunkBuilder: Sendable {
     package let meter: MeterID

@@ -1,5 +1,3 @@
-package import Domain
-
 /// Buckets of one meter in one block of time: one row of a tier in the store.
 ///
 /// ```

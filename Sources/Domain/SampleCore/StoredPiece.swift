@@ -1,5 +1,3 @@
-package import Domain
-
 /// A stored reading, or the bucket of a second or minute that replaced it.
 package enum StoredPiece: Hashable, Sendable {
     case reading(StoredSample)

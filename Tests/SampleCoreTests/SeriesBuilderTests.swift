@@ -1,7 +1,5 @@
 import CoreTestKit
 import Domain
-import Gateway
-import MeterTestKit
 import Testing
 
 struct SeriesBuilderTests {

@@ -1,5 +1,3 @@
-package import Domain
-
 /// Puts samples of several chunks in time order, within a span and up to a limit. A `SampleRepository` adds chunks by
 /// start, earliest first; they may overlap.
 package struct SampleChunkCollector {

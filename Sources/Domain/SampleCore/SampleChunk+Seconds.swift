@@ -1,5 +1,3 @@
-package import Domain
-
 /// Chunk of seconds: buckets of readings too frequent to keep one by one
 /// (Docs/Decisions/0033-samples-of-fast-meters.md). `count` counts seconds; `first` and `last` are starts of seconds.
 ///

@@ -1,5 +1,5 @@
+import CoreTestKit
 import Domain
-import Gateway
 import MeterCodec
 import MeterSimulator
 import Testing

@@ -1,5 +1,3 @@
-package import Domain
-
 /// Consecutive readings of one meter as bytes: the unit that the store writes and keeps. Lossless: every double comes
 /// back bit by bit. Layout: `SampleChunkFormat`.
 package struct SampleChunk: Hashable, Sendable {

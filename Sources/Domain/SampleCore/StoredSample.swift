@@ -1,5 +1,3 @@
-package import Domain
-
 package struct StoredSample: Hashable, Sendable {
     package var time: WallTime
     package var reading: Reading

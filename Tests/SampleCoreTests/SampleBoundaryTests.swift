@@ -1,10 +1,9 @@
-import Domain
-import MeterTestKit
+import CoreTestKit
 import Testing
 
-@testable import Gateway
+@testable import Domain
 
-/// Where one thing ends and the next begins: blocks, points, pages, beats.
+/// Where one thing ends and the next begins: blocks, points, pages.
 @Suite(.timeLimit(.minutes(10)))
 struct SampleBoundaryTests {
     /// A current that flows the other way takes no more room.
@@ -290,51 +289,5 @@ struct SampleBoundaryTests {
         var series = SeriesBuilder(span: Self.start..<Self.start + .seconds(100), points: 100, quantities: [.voltage])
         for second in [0, 1, 2, 50] { series.add(Self.start + .seconds(second), volts(1)) }
         #expect(series.finish().times == [0, 1, 2, 7, 50].map { Self.start + .seconds($0) })
-    }
-
-    // MARK: Beats
-
-    private struct Beats {
-        let loop = VirtualLoop()
-        let timer: FlushTimer
-        private let stream: AsyncStream<Void>
-
-        init() {
-            let (stream, wakeUp) = AsyncStream.makeStream(of: Void.self)
-            self.stream = stream
-            timer = FlushTimer(loop: loop, wakeUp: wakeUp)
-        }
-
-        /// Whether the recorder is woken, and whether that is due, each second.
-        func pass(_ seconds: Int) -> [Int] {
-            (1...seconds).filter { _ in
-                loop.advance(by: .seconds(1))
-                return timer.isDue()
-            }
-        }
-    }
-
-    @Test func beat_goesOn_andOneRetryComesInBetween() {
-        let beats = Beats()
-        #expect(!beats.timer.isDue())
-        beats.timer.start(every: .seconds(10))
-        beats.timer.retry(after: .seconds(3))
-        beats.timer.retry(after: .seconds(1))
-        #expect(beats.pass(25) == [3, 10, 20])
-        beats.timer.retry(after: .seconds(2))
-        #expect(beats.pass(6) == [2, 5])
-        beats.timer.stop()
-        beats.timer.retry(after: .seconds(2))
-        #expect(beats.pass(30) == [])
-        #expect(beats.loop.pendingTimers == 0)
-    }
-
-    @Test func stop_endsARetryToo() {
-        let beats = Beats()
-        beats.timer.start(every: .seconds(10))
-        beats.timer.retry(after: .seconds(3))
-        beats.timer.stop()
-        #expect(beats.loop.pendingTimers == 0)
-        #expect(beats.pass(30) == [])
     }
 }

@@ -1,5 +1,3 @@
-package import Domain
-
 /// Minimum, maximum, mean and count per quantity of the readings of one second, minute or hour. Merging buckets gives
 /// the same result as adding all readings, except for the last digits of the mean.
 package struct SampleBucket: Hashable, Sendable {

@@ -1,5 +1,3 @@
-package import Domain
-
 /// Reduces readings to a limited number of points with minimum, maximum and mean, so that no peak is lost. Takes
 /// readings and buckets in any order. Memory depends only on the number of points and quantities.
 package struct SeriesBuilder: Sendable {

@@ -1,5 +1,3 @@
-package import Domain
-
 /// Bucket length of aggregated readings, in milliseconds. The store keeps these raw values: append only.
 package enum SampleTier: Int64, CaseIterable, Sendable {
     case second = 1000

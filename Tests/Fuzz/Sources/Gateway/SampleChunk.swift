@@ -1,1 +1,0 @@
-../../../../Sources/Gateway/Samples/SampleChunk.swift

@@ -1,1 +1,0 @@
-../../../../Sources/Gateway/Samples/SampleChunkFormat.swift

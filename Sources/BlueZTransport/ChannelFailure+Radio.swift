@@ -19,7 +19,7 @@ extension ChannelFailure {
         case ETIMEDOUT, EHOSTDOWN, EINPROGRESS, EALREADY, ECONNRESET, ECONNABORTED:
             return unreachable(link, reason)
         case ENOSYS:
-            // The kernel's number for "connection failed to be established" (0x3E), which has none of its own.
+            // The kernel has no errno for HCI error 0x3E ("connection failed to be established") and returns ENOSYS.
             return ChannelFailure(
                 .unreachable,
                 "\(meter) was heard, but the link failed at once. Move it nearer to the adapter \(link.adapter); on a"

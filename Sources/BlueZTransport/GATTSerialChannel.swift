@@ -7,14 +7,14 @@ package import LinuxIO
 /// A meter's bytes over Bluetooth LE: packets between a `GATTSerialMachine` and a kernel socket or a proxy.
 ///
 /// ```
-///   ┌─────────┐  the machine opened   ┌──────┐  lost, failed   ┌────────┐  told   ┌────────┐
-///   │ OPENING │──────────────────────▶│ OPEN │────────────────▶│ FAILED │────────▶│ CLOSED │
-///   └─────────┘                       └──────┘                 └────────┘         └────────┘
+///   ┌─────────┐  the machine opened   ┌──────┐  lost, failed   ┌────────┐ handler called ┌────────┐
+///   │ OPENING │──────────────────────▶│ OPEN │────────────────▶│ FAILED │───────────────▶│ CLOSED │
+///   └─────────┘                       └──────┘                 └────────┘                └────────┘
 /// ```
 ///
 /// `close` leads from each state to CLOSED.
 package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop (see `ByteChannel`); every entry checks that.
+    // `@unchecked Sendable`: used only on the loop (see `ByteChannel`). Every entry point checks this.
 
     private let link: RadioLink
     private let loop: IOLoop
@@ -23,7 +23,7 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     private var packets: (any ByteChannel)?
     private let known: @Sendable () -> Known?
     private var state: State
-    /// Set if the device has two services. They mean an RF-star module, which TC66C and FNIRSI meters have and UM
+    /// Set if the device has two services, which mean an RF-star module. TC66C and FNIRSI meters have this module, UM
     /// meters do not (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
     package private(set) var radioModule: RadioModule?
     private var alarm: Alarm
@@ -52,7 +52,7 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - slots: grants the slot, which this channel gives back.
-    ///   - known: called once the link is up; nil to discover everything.
+    ///   - known: called once the link is up. Returns nil to discover everything.
     ///   - packets: opens the packets' channel. It must not call its handler before it returns.
     package static func open(
         _ link: RadioLink, slots: any RadioSlots, on loop: IOLoop, setUpLimit: Duration,
@@ -143,7 +143,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         case .deliver(let bytes):
             guard case .open(let handle) = state else { break }
             handle(.received(bytes))
-            // Deadlines change only if this wants an answer, and a look at them copies the machine.
+            // Received bytes change a deadline only if they cause packets to be sent. Reading `nextWake` copies the
+            // machine.
             if sendWaiting() { arm() }
             return
         case .failed(let reason): fail(reason)
@@ -187,8 +188,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes at once, but calls the handler at the loop's next turn: `send` may detect the fault, and must not call
-    /// back.
+    /// Closes immediately, but calls the handler in the next loop iteration: `send` may detect the fault, and must not
+    /// call the handler.
     private func fail(_ reason: GATTSerialFailure) {
         guard let handle else { return }
         shut()

@@ -11,10 +11,10 @@ import LinuxIO
 /// ```
 ///
 /// A meter that lists no serial port may still have one: some modules send an empty answer. Then the channels of known
-/// meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). One that was silent the last time
-/// comes last. A failure in any state leads to CLOSED.
+/// meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A channel that was silent the last
+/// time is tried last. A failure in any state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop (see `ByteChannel`); every entry checks that.
+    // `@unchecked Sendable`: used only on the loop (see `ByteChannel`). Every entry point checks this.
 
     static let usualChannels: [UInt8] = [1, 2]
 
@@ -26,7 +26,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     private var wasHeard = false
     private var slot: HeldSlot
     private var state: State
-    /// Messages sent before the stream is open. Each channel tried gets them; the first to open sends them.
+    /// Messages sent before the stream is open. Each tried channel receives them, and the first that opens sends them.
     private var early: [[UInt8]] = []
 
     private enum State {
@@ -100,8 +100,8 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Returns whether a port is still possible: with these errors the meter was reached, but has no SDP server or a
-    /// faulty one. Any other error would hit each channel as well, after the meter's whole timeout.
+    /// Returns whether the meter may still have a port. With these errors, the meter was reached but has no SDP server
+    /// or a faulty one. Any other error would also occur on each channel, after the meter's whole timeout.
     private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }

@@ -3,12 +3,12 @@ package import LinuxIO
 
 /// Time limits for links over radio.
 package struct RadioLimits: Hashable, Sendable {
-    /// From the first packet until the radios are connected. A weakly heard meter that advertises once a second takes
-    /// several seconds. The kernel itself would go on for 20 s and more.
+    /// Limit from the first packet until the radios are connected. A weakly received meter that advertises once a
+    /// second needs several seconds. The kernel itself would try for 20 s or more.
     package var connect: Duration
-    /// From the connection until the serial line's characteristics are found.
+    /// Limit from the connection until the serial line's characteristics are found.
     package var setUp: Duration
-    /// For a meter's answer with the channel of its serial port, including the connection.
+    /// Limit for a meter's answer with the channel of its serial port, including the connection.
     package var search: Duration
     /// Longest time that a link may accept no byte of a backlog.
     package var stall: Duration

@@ -9,16 +9,16 @@ package protocol RadioSlots: Sendable {
     /// Requests a slot for an attempt over `link.adapter`.
     ///
     /// - Parameter transport: `.ble` or `.spp`.
-    /// - Returns: nil if the slot is granted; otherwise the reason for people, and there is nothing to give back.
+    /// - Returns: nil if the slot is granted. Otherwise a user-readable reason; do not call `giveBack` then.
     func take(_ link: RadioLink, over transport: LinkAddress.Transport) -> ChannelFailure?
     /// Notes that the link is up: the attempt no longer needs discovery to pause.
     func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport)
     func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport)
-    /// Prepares the attempt, such as for a meter that will want a PIN. Call it after a granted `take`.
+    /// Prepares the attempt, for example for a meter that will require a PIN. Call it after a granted `take`.
     ///
-    /// - Parameter proceed: always called soon and once, on the loop, perhaps before this function returns.
+    /// - Parameter proceed: called exactly once, on the loop, within seconds and possibly before this function returns.
     func prepare(_ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void)
-    /// Returns the failure with the cause from its pairing, if known. Call it before `giveBack`.
+    /// Returns the failure, with the cause of a failed pairing added if known. Call it before `giveBack`.
     func explain(
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure

@@ -34,7 +34,7 @@ package struct KernelRadioSockets: RadioSockets {
     ) throws(Errno) -> UInt8? {
         let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
         let milliseconds = Int32(clamping: limit.milliseconds)
-        // Longer than any meter's answer. A longer one is truncated.
+        // Larger than any meter's answer. A longer answer is truncated.
         var answer = [UInt8](repeating: 0, count: 8192)
         var left: Int32 = -1
         // See `ATTSocket`: the closing thread may never return.
@@ -47,7 +47,7 @@ package struct KernelRadioSockets: RadioSockets {
 }
 
 extension MACAddress {
-    /// The kernel's form: the last printed octet first.
+    /// Octets in the kernel's order: the last printed octet first.
     fileprivate var socketBytes: [UInt8] {
         stride(from: UInt64(0), to: 48, by: 8).map { UInt8(truncatingIfNeeded: bits >> $0) }
     }

@@ -8,7 +8,7 @@ import LinuxIO
 final class SerialPortSearch: @unchecked Sendable {
     // Unchecked: used only on the loop, except for the socket end that the thread reads and owns.
 
-    /// Closed to cancel: the thread's end then becomes readable.
+    /// This object's end of the socket pair. Closing it cancels the search: the thread's end then becomes readable.
     private var ownEnd: FileDescriptor?
 
     /// - Parameter done: called once on the loop, even after `cancel`; nil if the meter names no serial port.

@@ -1,6 +1,6 @@
 import Domain
 
-/// RFCOMM channels that opened but brought no bytes. The next attempt tries them last. Use only on the loop.
+/// RFCOMM channels that opened but delivered no bytes. The next attempt tries them last. Use only on the loop.
 ///
 /// An A3-B opens on channels where it stays silent; it answers on channel 2 (dernasherbrezon.github.io).
 final class SilentChannels: @unchecked Sendable {

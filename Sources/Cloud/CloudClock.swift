@@ -2,7 +2,7 @@ package import Domain
 
 /// The cloud's two clocks and its only way to wait; tests pass in their own.
 package struct CloudClock: Sendable {
-    /// Boot-time clock, which decides every lease.
+    /// Boot-time clock, used for every lease decision.
     package var now: @Sendable () -> MonotonicTime
     /// Calendar, for stamp limits and display.
     package var wallNow: @Sendable () -> WallTime

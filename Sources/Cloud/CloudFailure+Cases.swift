@@ -60,8 +60,9 @@ extension Credential {
     /// Applies the rule for enrolment, for all engines: returns the host's other tokens, which this one replaces
     /// (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
     ///
-    /// A host's id and its machine's digest are not secret, so they revoke nothing. A token is replaced if nobody has
-    /// used it and the same enrolment token comes again (the answer was lost), or if the host shows a token of its own.
+    /// A host's id and its machine's digest are not secret, so they revoke nothing. A token is replaced if it is unused
+    /// and the host presents the same enrolment token again, because the answer was lost. It is also replaced if the
+    /// host shows a token of its own.
     ///
     /// - Parameters:
     ///   - others: all credentials of the zone, possibly including this one.

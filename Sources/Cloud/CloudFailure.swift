@@ -9,7 +9,7 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
     package var retryAfter: Duration?
     /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`.
     package var epoch: String?
-    /// Identity of the requested zone, with the same codes.
+    /// Identity of the requested zone, set with the same codes as `epoch`.
     package var zoneID: String?
     /// Present lease, with `leaseHeld`; nil if nobody holds the meter.
     package var lease: LeaseBody?

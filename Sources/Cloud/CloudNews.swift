@@ -1,7 +1,7 @@
 package import Domain
 
-/// A change made through another replica. Only a hint: it may come late, twice or never, and hosts ask again on their
-/// own.
+/// A change made through another replica. Only a hint, which may arrive late, twice or never: hosts also ask again
+/// without it.
 package enum CloudNews: Hashable, Sendable {
     case records(types: [String], zone: String)
     case lease(LeaseRecord, meter: String, zone: String)

@@ -2,19 +2,19 @@ import Domain
 package import Logging
 
 /// Deletes old tombstones. Their age counts back from a stored date (`BelievedDate`) that all replicas share. Only a
-/// calendar confirmed from outside this machine moves it forward.
+/// calendar confirmed by a source outside this machine advances the date.
 package actor CloudRetention {
-    /// Delay of the first purge: a starting server is busy enough.
+    /// Delay of the first purge, because a starting server is busy.
     static let firstAfter = Duration.seconds(600)
     package static let interval = Duration.seconds(86_400)
-    /// Age at which a tombstone is deleted. A host that was away for longer never hears of the deletion, and does not
+    /// Age at which a tombstone is deleted. A host that was away for longer never receives the deletion, and does not
     /// push its own records (Docs/Decisions/0016).
     package static let tombstoneAge = Duration.seconds(180 * 86_400)
 
     private let engine: any CloudEngine
     private let clock: CloudClock
     private let logger: Logger
-    /// Date that this replica stored last, and when. Running time counts from then.
+    /// Date that this replica stored last, and the time of that write. Running time counts from then.
     private var last: (date: WallTime, at: MonotonicTime)?
 
     package init(engine: any CloudEngine, clock: CloudClock, logger: Logger) {
@@ -45,7 +45,9 @@ package actor CloudRetention {
         }
     }
 
-    /// - Returns: the date from which ages count back now; nil if another replica is doing the same.
+    /// Advances the stored date.
+    ///
+    /// - Returns: the date from which ages count back. Nil if another replica changed the date at the same time.
     private func advance() async throws -> WallTime? {
         let known = try await engine.believedDate
         let newest = try await engine.newestStamp()

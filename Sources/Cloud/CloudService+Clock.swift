@@ -2,7 +2,7 @@ import Domain
 
 extension CloudService {
     /// Returns a warning if accepted stamps are ahead of this machine's calendar. The cloud refuses such stamps, so the
-    /// clock has gone back since.
+    /// clock was set back since then.
     package func clockWarning() async -> String? {
         guard let newest = try? await engine.newestStamp() else { return nil }
         let now = clock.wallNow()

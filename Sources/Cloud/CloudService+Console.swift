@@ -20,7 +20,8 @@ extension CloudService {
         return try await ask { try await engine.createZone(name, id: id, terms: terms) }
     }
 
-    /// Holders get a stricter policy with their next renewal. All other terms apply when a lease is acquired anew.
+    /// Sets the terms of new leases. Holders receive a stricter policy with their next renewal, and all other terms
+    /// when they acquire a lease again.
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) {
         try await ask { try await engine.setTerms(terms, of: zone) }
     }
@@ -77,7 +78,7 @@ extension CloudService {
         return credential
     }
 
-    /// Also ends the event streams opened with the credential.
+    /// Revokes a credential and ends the event streams opened with it.
     ///
     /// - Throws: `notFound`.
     package func revokeCredential(_ id: String) async throws(CloudFailure) {
@@ -97,7 +98,7 @@ extension Zone {
         return id
     }
 
-    /// 1 to 64 of the characters `a-z 0-9 - _`.
+    /// Returns whether the text has 1 to 64 of the characters `a-z 0-9 - _`.
     package static func isName(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

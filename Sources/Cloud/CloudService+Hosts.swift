@@ -22,14 +22,15 @@ extension CloudService {
         return Principal(credential: credential, zone: await present)
     }
 
-    /// Returns nil also if the zone cannot be read: the caller reads it again, and reports the error then.
+    /// Returns the zone, or nil if it is missing or cannot be read. The caller reads it again and then reports the
+    /// error.
     private func presentZone(_ name: String?) async -> Zone? {
         guard let name else { return nil }
         return try? await engine.zone(name)
     }
 
     /// - Parameters:
-    ///   - newToken: token that the host gets for an enrolment token, of the same role.
+    ///   - newToken: token that the host receives for an enrolment token, with the same role.
     ///   - shown: hashes of the request's `oldTokens`.
     /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
     package func join(
@@ -99,7 +100,7 @@ extension CloudService {
         return account
     }
 
-    /// Creates the principal's own zone if it is missing, with the identity that the host knows.
+    /// Creates the principal's own zone if it is missing, with the identity that the host has stored.
     package func createZone(
         _ zone: String, _ request: ZoneRequest = ZoneRequest(zoneID: nil), by principal: Principal
     ) async throws(CloudFailure) {

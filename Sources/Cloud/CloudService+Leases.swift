@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Returns the leases that somebody holds or waits for, by meter.
+    /// Returns the leases that a host holds or waits for, by meter.
     package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone, for: principal)
@@ -30,7 +30,7 @@ extension CloudService {
             try await engine.decideLease(of: asked, in: zone.name) { [clock, queues] lease in
                 let now = clock.now()
                 let place = MeterPlace(zone: zone.name, meter: lease.meter)
-                // Once nobody holds the meter, the host with the offer comes first. A take-over is for a held meter.
+                // A free meter is reserved for the host with the offer. Only a held meter can be taken over.
                 let isHeld = lease.record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
@@ -49,7 +49,7 @@ extension CloudService {
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
             var granted = body(of: record, meter: meter, in: zone, for: member.host)
             if let old = decided.before?.holder?.host, old != member.host {
-                // False if another replica has the old holder's stream: the new holder then only searches longer than
+                // False if another replica has the old holder's stream: the new holder then searches longer than
                 // necessary.
                 granted.oldHolderTold = hub.isListening(old, in: zone.name)
             }
@@ -74,7 +74,7 @@ extension CloudService {
         // If this fails, or this replica does not know the queue yet, the replica that the host listens to removes the
         // host (`settleQueue`).
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
-        // Hosts already know a repeated grant.
+        // A repeated grant is no news for the hosts.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
         tell(record, meter: meter, in: zone)
         logger.info(
@@ -100,7 +100,7 @@ extension CloudService {
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
-        // The revoked holder restarted, so it has stopped: the next host in the queue gets an offer.
+        // The revoked holder restarted, so it no longer uses the meter: the next host in the queue gets an offer.
         if isNews, refusal.record?.holder == nil { await settleQueue(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
@@ -134,7 +134,7 @@ extension CloudService {
         }
         let zone = try await existing(zone, for: principal)
         let session = try Self.session(request.session)
-        // A malformed id is refused by itself: nobody was ever granted it.
+        // A malformed id does not fail the other results: no lease was ever granted for it.
         let asked = request.leases.map { try? Self.meter($0.meter) }
         let leases = zip(asked, request.leases).compactMap { meter, lease in
             meter.map { (meter: $0, token: FencingToken(rawValue: lease.token)) }
@@ -161,7 +161,7 @@ extension CloudService {
         return RenewAnswer(results: results)
     }
 
-    /// Releases a lease. A host that is not the holder changes nothing, and gets the present state.
+    /// Releases a lease. A request from a host that is not the holder changes nothing and returns the present state.
     package func release(
         _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -174,7 +174,7 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone, for: member.host)
     }
 
-    /// Tells the holder to stop. The lease is free once the holder releases it, or once it expires.
+    /// Instructs the holder to stop. The lease is free once the holder releases it, or once it expires.
     package func revoke(
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {

@@ -3,8 +3,8 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Queues for a meter. Once it is available, the host's event stream brings an `offer`; the host answers with an
-    /// acquire within `LeaseRules.reservation`. Idempotent.
+    /// Adds the host to a meter's queue. Once the meter is available, the host's event stream delivers an `offer`. The
+    /// host must acquire the lease within `LeaseRules.reservation`. Idempotent.
     ///
     /// - Throws: `badRequest` if the host has no open event stream for the offer; `rateLimited` if too many hosts wait.
     package func enqueue(
@@ -70,7 +70,8 @@ extension CloudService {
         return (queue, queues.update(queue, at: place))
     }
 
-    /// Like `change`, but may fail: the next `settleQueue`, or the host, repeats it.
+    /// Changes a queue as `change` does, but logs errors instead of throwing them. The next `settleQueue` or the host
+    /// repeats a failed change.
     func tryChange(_ change: QueueEdit, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews
@@ -107,7 +108,7 @@ extension CloudService {
     /// Safe to run concurrently, and with a stale lease: only the acquire that answers an offer decides.
     func settleQueue(of place: MeterPlace) async {
         let copy = copy
-        // While this replica stops, its hosts queue again through another one and keep their places.
+        // While this replica stops, its hosts queue again through another replica and keep their places.
         guard !hub.isClosed else { return }
         // Other replicas serve their own waiters.
         guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }

@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 
 extension CloudService {
-    /// Stores records, each decided by itself; the result of a refused one has the reason. A read-only host may only
-    /// change its own `Host`.
+    /// Stores records. Accepts or refuses each record separately, and gives the reason in the result of a refused
+    /// record. A read-only host may only change its own `Host`.
     ///
     /// - Throws: `limitExceeded` for more records than `CloudLimits.recordsPerBatch`.
     package func modify(
@@ -34,7 +34,7 @@ extension CloudService {
             changed.formUnion(batch.enter(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
-            // The results of folding are new to the writer too.
+            // The writer has not received the results of folding either, so it is notified too.
             hub.tellChange(of: Self.inSyncOrder(changed), by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
@@ -45,8 +45,8 @@ extension CloudService {
         return (known + types.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
     }
 
-    /// Accepts a host's record about itself only from that host while it is enrolled. Another host's copy, as in an
-    /// honest re-push, is answered with the stored record.
+    /// Accepts a host's record about itself only from that host while it is enrolled. Answers another host's copy with
+    /// the stored record, because the copy may be a legitimate re-push.
     private func keepHostsOwn(
         _ batch: inout RecordBatch, from member: Member, in zone: String
     ) async throws(CloudFailure) {
@@ -108,7 +108,8 @@ extension CloudService {
             epoch: list.token.epoch, zoneID: list.zoneID.description)
     }
 
-    /// Logs once per run that the store went back. Nothing else follows: a host may have invented its token.
+    /// Logs once per run that the store was reset to an earlier state. Takes no other action, because a host may have
+    /// invented its token.
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(

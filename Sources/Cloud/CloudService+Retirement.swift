@@ -3,7 +3,7 @@ package import Domain
 import Logging
 
 extension CloudService {
-    /// Returns every host with a valid token, a lease or a name here, by name.
+    /// Returns every host that has a valid token, a lease or a name in the zone, sorted by name.
     package func hosts(in zone: String) async throws(CloudFailure) -> [HostBody] {
         let zone = try await existing(zone)
         var hosts: [HostID: HostBody] = [:]
@@ -34,8 +34,8 @@ extension CloudService {
         return hosts.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
-    /// Excludes a host for good: revokes its tokens, frees its leases, and deletes its name on all hosts. Under
-    /// `strict` a lease is freed once it expires, as nobody knows whether the host still uses its meter.
+    /// Permanently excludes a host: revokes its tokens, frees its leases, and deletes its name on all hosts. Under
+    /// `strict` a lease is freed once it expires, because the host may still use its meter.
     ///
     /// - Parameter reference: the host's id, or its name if only one host has it.
     /// - Returns: the host before its removal.
@@ -92,7 +92,7 @@ extension CloudService {
     /// Deletes a record on all hosts: stores a tombstone newer than everything in it.
     ///
     /// - Returns: the record before its deletion.
-    /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that somebody holds.
+    /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that a host holds.
     package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> SyncRecord {
         guard let stored = try await record(type: type, name: name, in: zone), !stored.isTombstone else {
             throw CloudFailure(.notFound, "the zone \(zone) has no record \(type) \"\(name)\"")

@@ -44,7 +44,7 @@ package final class CloudService: Sendable {
             changed: { post.tell { $0.noteWatching() } })
     }
 
-    /// Interval of time events, by which a host notices a dead stream, and the cloud a dead host.
+    /// Interval of time events. They let a host detect a dead stream, and the cloud detect a dead host.
     package static let pingInterval = Duration.seconds(15)
     /// Interval of queue checks: the longest delay in noticing an unused offer or the end of a lease.
     static let round = Duration.seconds(1)
@@ -57,7 +57,7 @@ package final class CloudService: Sendable {
         await pending
     }
 
-    /// Runs in its own loop, so that waiting hosts do not depend on the store's speed.
+    /// Ends requests that timed out. Runs in its own loop, so that waiting hosts do not depend on the store's speed.
     private func endPendingRequests() async {
         while !Task.isCancelled {
             commands.passed(clock.now())
@@ -97,7 +97,7 @@ package final class CloudService: Sendable {
             do {
                 try await clock.sleep(now + Self.round)
             } catch {
-                // Cancelled; the loop notices it.
+                // Cancelled: the loop condition ends the loop.
             }
         }
     }
@@ -108,8 +108,8 @@ package final class CloudService: Sendable {
         }
     }
 
-    /// Refuses new event streams and ends the open ones, so that hosts turn to another replica; in portions, so that
-    /// they do not all arrive there at the same moment.
+    /// Refuses new event streams and ends the open ones, so that hosts connect to another replica. Ends them in
+    /// portions, so that not all hosts reconnect at the same moment.
     package func shutdown() async {
         hub.close()
         relay.close()
@@ -117,7 +117,7 @@ package final class CloudService: Sendable {
         logs.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
-            // After a cancellation there is no time left: all others end at once.
+            // After a cancellation, the sleep returns immediately, so all remaining streams end without pauses.
             try? await clock.sleep(clock.now() + Self.betweenPortions)
         }
     }
@@ -129,7 +129,7 @@ package final class CloudService: Sendable {
 
     /// Number of event streams that a shutdown ends before it pauses.
     package static let streamsEndedAtOnce = 100
-    /// Maximum number of portions; with the pauses 5 s, well within a service manager's stop timeout.
+    /// Maximum number of portions. Their pauses add up to 5 s, well within a service manager's stop timeout.
     private static let portionsMax = 50
     private static let betweenPortions = Duration.milliseconds(100)
 

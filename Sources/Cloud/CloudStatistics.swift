@@ -9,7 +9,7 @@ package struct CloudStatistics: Hashable, Sendable {
     package var commits: UInt64
     /// Number of writes in these steps: concurrent writes share one wait.
     package var writes: UInt64
-    /// Size on disk: the SQLite file without its log, or the database of the etcd member that was asked.
+    /// Size on disk: the SQLite file without its log, or the database of the etcd member that answered.
     package var bytes: Int64
     /// Usage by zone, without zones whose records have not been counted yet.
     package var usages: [ZoneFigures]

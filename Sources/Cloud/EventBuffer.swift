@@ -3,9 +3,9 @@ import Synchronization
 
 /// Bounded queue of the events for one listener.
 ///
-/// Waiting changes merge into one event, because a host fetches them all at once anyway. Of a meter's interest events
-/// only the last stays. A listener with too many waiting events is ended rather than served with gaps: it lists
-/// everything again.
+/// Waiting changes merge into one event, because a host fetches all changes together. Only the last interest event of a
+/// meter is kept. If too many events wait, the stream ends instead of losing events. The listener then lists everything
+/// again.
 final class EventBuffer: Sendable {
     /// Maximum number of waiting events: about one for each meter of a large zone.
     static let waitingMax = 256
@@ -13,14 +13,14 @@ final class EventBuffer: Sendable {
     private enum State {
         /// Valid transitions: `listening`, `ended`.
         case waiting([EventBody])
-        /// A listener waits, and no event. Valid transitions: `waiting`, `ended`.
+        /// A listener waits, and no event is queued. Valid transitions: `waiting`, `ended`.
         case listening(CheckedContinuation<EventBody?, Never>)
         case ended
     }
 
     private let state = Mutex(State.waiting([]))
 
-    /// - Returns: false if the buffer has ended, even through this event.
+    /// - Returns: false if the buffer has ended, possibly because of this event.
     func push(_ event: EventBody) -> Bool {
         let (listener, isOpen) = state.withLock { state -> (CheckedContinuation<EventBody?, Never>?, Bool) in
             switch state {
@@ -57,7 +57,8 @@ final class EventBuffer: Sendable {
         return true
     }
 
-    /// Returns nil after the end. One caller at a time; cancelling its task ends the buffer.
+    /// Returns the next event, or nil after the end. Allows one caller at a time. Cancelling the caller's task ends the
+    /// buffer.
     func next() async -> EventBody? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

@@ -16,7 +16,7 @@ final class EventHub: Sendable {
         var listeners: [UInt64: Listener] = [:]
         var hosts: [HostID: [UInt64]] = [:]
 
-        /// In order of arrival, so that a simulated run is the same each time.
+        /// Listeners in order of arrival, so that a simulated run is the same each time.
         var inOrder: [(key: UInt64, value: Listener)] { listeners.sorted { $0.key < $1.key } }
 
         mutating func remove(_ id: UInt64) -> Listener? {
@@ -71,9 +71,9 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Notes that the host waits for a meter while it has a stream open here.
+    /// Marks the host's open streams as those of a host in a queue.
     ///
-    /// - Returns: false if it has no stream.
+    /// - Returns: false if the host has no open stream here.
     func noteQueue(of host: HostID, in zone: String) -> Bool {
         state.withLock { state in
             let streams = state.zones[zone]?.hosts[host] ?? []
@@ -103,7 +103,7 @@ final class EventHub: Sendable {
         tell(host, in: zone, EventBody(offer: EventBody.Offer(meter: meter, reserved: reserved.milliseconds)))
     }
 
-    /// - Parameter time: how long the holder sends readings; zero once nobody watches any more.
+    /// - Parameter time: time for which the holder must send readings. Zero if no watcher is left.
     func tellInterest(in meter: String, for time: Duration, wantsAll: Bool, to holder: HostID, zone: String) {
         let interest = EventBody.Interest(meter: meter, remaining: time.milliseconds, all: wantsAll)
         tell(holder, in: zone, EventBody(interest: interest))

@@ -3,11 +3,11 @@ package import CloudAPI
 /// Events of a zone for one listening host, to be iterated once.
 ///
 /// Ends when the host is too slow, when its token is revoked, and at shutdown; the host then reconnects and lists
-/// everything. Releasing it, or cancelling the loop, gives up the host's places in all queues.
+/// everything. Releasing the subscription, or cancelling the loop over it, removes the host from all queues.
 package struct EventSubscription: AsyncSequence, Sendable {
     package typealias Element = EventBody
 
-    /// Reference that tells the hub when the last copy of the subscription is gone.
+    /// Reference whose release informs the hub that the last copy of the subscription is gone.
     final class Handle: Sendable {
         let buffer: EventBuffer
         private let ended: @Sendable () -> Void

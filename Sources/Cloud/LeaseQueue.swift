@@ -1,6 +1,6 @@
 import Domain
 
-/// The hosts that wait for one meter, in order, as this replica knows them, and its offer to the first.
+/// The hosts that wait for one meter, in order, as known to this replica, and its offer to the first.
 ///
 /// ```
 ///   ┌─────────┐  canBeHad   ┌─────────┐  taken by the head, or not within 10 s: the next one moves up
@@ -9,9 +9,9 @@ import Domain
 ///                 cannotBeHad
 /// ```
 ///
-/// The caller knows whether the meter is available. All replicas agree through the engine on who waits (`QueueEdit`).
-/// The offer and its deadline belong to the replica to which the head of the queue listens. The queue is never durable:
-/// a waiting host has its event stream open, and queues again after a restart of the cloud.
+/// The caller knows whether the meter is available. All replicas agree on the waiting hosts through the engine
+/// (`QueueEdit`). The offer and its deadline belong to the replica to which the head of the queue listens. The queue is
+/// never durable: a waiting host has its event stream open, and queues again after a restart of the cloud.
 struct LeaseQueue: Hashable, Sendable {
     /// Maximum number of hosts in one queue; more are refused.
     static let waitersMax = 64
@@ -26,13 +26,13 @@ struct LeaseQueue: Hashable, Sendable {
     var isEmpty: Bool { waiters.isEmpty }
     var names: [String] { waiters.map(\.name) }
 
-    /// Returns the host that comes first once the meter is available, skipping one whose offer has expired.
+    /// Returns the host that is served first once the meter is available, skipping a host whose offer has expired.
     func reserved(at now: MonotonicTime) -> HostID? {
         if let offeredUntil, offeredUntil <= now { return waiters.dropFirst().first?.host }
         return waiters.first?.host
     }
 
-    /// Takes over a newer state. An offer stands as long as its host is first and listens to the same replica.
+    /// Applies a newer state. An offer remains valid while its host is first and listens to the same replica.
     ///
     /// - Returns: whether the change is visible to hosts.
     mutating func update(_ queue: QueueState) -> Bool {
@@ -55,9 +55,9 @@ struct LeaseQueue: Hashable, Sendable {
         case none
     }
 
-    /// Handles a free meter; to be called repeatedly while nobody has it.
+    /// Handles a free meter. Call it repeatedly while no host holds the meter.
     ///
-    /// - Parameter copy: id of this replica. Hosts that listen to another replica get offers from that one.
+    /// - Parameter copy: id of this replica. Hosts that listen to another replica receive offers from that replica.
     mutating func canBeHad(at now: MonotonicTime, through copy: ReplicaID) -> OnTurn {
         guard offeredUntil == nil, let first = waiters.first, first.copy == copy else { return .none }
         offeredUntil = now + LeaseRules.reservation
@@ -68,11 +68,11 @@ struct LeaseQueue: Hashable, Sendable {
     mutating func cannotBeHad() { offeredUntil = nil }
 }
 
-/// A change of one queue. It keeps its meaning on a queue that has changed meanwhile, and is idempotent.
+/// A change of one queue. Idempotent, and valid even if the queue has changed in the meantime.
 enum QueueEdit: Hashable, Sendable {
     /// Appends a host unless the queue is full. A waiting host keeps its place, and may have moved to another replica.
     case join(Waiter)
-    /// Puts a host first, because a person takes the meter over there.
+    /// Puts a host first, because a person takes over the meter on that host.
     case joinAtHead(Waiter)
     case leave(HostID)
     /// Removes exactly these entries, of hosts that are unreachable or have the meter. Removes `late`, which missed its

@@ -5,7 +5,7 @@ import Synchronization
 final class LeaseQueues: Sendable {
     fileprivate struct State {
         var queues: [MeterPlace: LeaseQueue] = [:]
-        /// Versions at which queues became empty, until all queues have been read since.
+        /// Versions at which queues became empty. Removed once all queues have been read at a later version.
         var emptied: [MeterPlace: UInt64] = [:]
         var readThrough: UInt64 = 0
         var zones: [String: Set<String>] = [:]
@@ -50,7 +50,7 @@ final class LeaseQueues: Sendable {
 
     func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { queue(at: place)?.reserved(at: now) }
 
-    /// Takes over a queue's state. States may arrive in any order.
+    /// Applies a queue's state. States may arrive in any order.
     ///
     /// - Returns: whether the change is visible to hosts.
     func update(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.update(queue, at: place) } }

@@ -13,9 +13,10 @@ package struct Principal: Hashable, Sendable {
 }
 
 extension Principal {
-    /// To be called before a change of the zone for its other hosts. `CloudService.modify` checks records one by one.
+    /// Checks permission for a change that affects other hosts of the zone. `CloudService.modify` checks each record
+    /// instead.
     ///
-    /// - Throws: `readOnly` for a read-only host. Enrolment tokens are checked elsewhere.
+    /// - Throws: `readOnly` for a read-only host. Other code checks enrolment tokens.
     package func checkMayChange() throws(CloudFailure) {
         guard credential.kind == .host, credential.role == .readOnly else { return }
         throw CloudFailure(.readOnly, CloudFailure.mayOnlyLook)

@@ -31,8 +31,9 @@ struct RecordBatch {
         return record.key.type == .recording ? recordingFault(of: record) : nil
     }
 
-    /// Returns why a recording is refused. It is named `<host>/…` and written by that host alone (rule 7). Others may
-    /// pass on its contents, as after a restore, and anybody may delete it. An expired lease is no reason to refuse it.
+    /// Returns the reason to refuse a recording, if any. The recording is named `<host>/…`, and only that host writes
+    /// it (rule 7). Other hosts may send its contents again, as after a restore, and any host may delete it. An expired
+    /// lease is no reason to refuse it.
     private static func recordingFault(of record: SyncRecord) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
@@ -64,8 +65,9 @@ struct RecordBatch {
         tell(stored, at: index)
     }
 
-    /// Moves the contents of a record with an older name to the canonical one, as `Ingest` says. The stored record may
-    /// change before this is stored: merging is commutative, so the hosts' own folding gives the same result.
+    /// Moves the contents of a record with an older name to the record with the canonical name, as `Ingest` decides.
+    /// The stored record may change before the result is stored: merging is commutative, so the hosts' own folding
+    /// gives the same result.
     mutating func fold(_ index: Int, current: (RecordKey) -> SyncRecord?) {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }
@@ -81,7 +83,7 @@ struct RecordBatch {
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
-    /// Records for the engine after `toStore`, without those refused then.
+    /// Records for the engine to store after `toStore`, without those that it refused by then.
     var toStoreAfter: (records: [SyncRecord], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))

@@ -4,7 +4,7 @@ package import Domain
 /// The decision about one record from a host, given the stored one; for all engines.
 package enum RecordIntake: Hashable, Sendable {
     case unchanged
-    /// To be stored under the zone's next sequence, in the same step as the zone's usage.
+    /// Changed record, to be stored under the zone's next sequence, in the same step as the zone's usage.
     case changed(SyncRecord, usage: ZoneUsage)
     case clockSkew
     case tooManyProperties
@@ -34,6 +34,6 @@ package enum RecordIntake: Hashable, Sendable {
     /// Returns `undated` for a tombstone, nil for other records.
     package static func tombstoneTime(of record: SyncRecord) -> WallTime? { record.isTombstone ? undated : nil }
 
-    /// Date of a tombstone that no confirmed calendar has dated yet: it never reaches any age.
+    /// Date of a tombstone that no confirmed calendar has dated yet: such a tombstone is never old enough to be purged.
     package static let undated = WallTime(millisecondsSince1970: .max)
 }

@@ -1,15 +1,15 @@
 package import CloudAPI
 package import Domain
 
-// A store may go back behind the state that hosts have seen: a copied file, a machine's snapshot, or a card that
+// A store may be reset to a state older than hosts have seen: by a copied file, a machine's snapshot, or a card that
 // reported a flush too early. Sequences then prove nothing, because other changes reuse the lost ones. So each run of
-// the cloud marks its stretch of changes with a random id, and each change token names the newest mark when it was
-// read: Docs/Decisions/0013-timelines-and-zones.md.
+// the cloud marks its changes with a random id, and each change token contains the newest mark at the time of its
+// reading: Docs/Decisions/0013-timelines-and-zones.md.
 
 package struct TimelineMark: Hashable, Sendable {
     /// Number, 1 for the zone's first mark, then counting up.
     package var number: UInt64
-    /// Random id. It tells apart marks with the same number in two futures of one store.
+    /// Random id, which distinguishes marks with the same number in two diverging histories of one store.
     package var id: UInt64
     /// Sequence of the change whose transaction wrote the mark.
     package var first: UInt64
@@ -24,13 +24,13 @@ package struct TimelineMark: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - newest: the zone's newest mark, if it has one.
-    ///   - sequence: the zone's, before that change.
+    ///   - sequence: the zone's sequence before that change.
     package init(after newest: TimelineMark?, at sequence: UInt64, id: UInt64) {
         self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
     }
 
-    /// Returns the marks that no valid token names any more: they and everything read under them end at or below the
-    /// floor of purged tombstones.
+    /// Returns the marks that no valid token contains any more. These marks, and everything read under them, end at or
+    /// below the floor of purged tombstones.
     package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
         marks.prefix((marks.lastIndex { $0.first <= floor }) ?? 0)
     }
@@ -53,10 +53,10 @@ package struct FeedState: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// Checks whether reading may continue after a token; the floor first, because a host that was away for long should
-    /// hear about that.
+    /// Checks whether reading may continue after a token. Checks the floor before the marks, so that a host that was
+    /// away for long receives that error.
     ///
-    /// - Parameter marks: at least the one that the token names and the one after it, if the zone has them.
+    /// - Parameter marks: at least the token's mark and the next one, if the zone has them.
     /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.
     package func check(_ token: ChangeToken?, marks: [TimelineMark]) throws(CloudFailure) {
         guard let token else { return }
@@ -120,8 +120,8 @@ extension Zone {
 }
 
 extension UniqueID<Zone> {
-    /// Derives the identity of a zone from a version without identities. The store's epoch is random, so all replicas
-    /// compute the same one, as does a backup restored later.
+    /// Derives the identity of a zone that an earlier version created without one. The input is the store's random
+    /// epoch, so all replicas, and a backup restored later, compute the same identity.
     package init(ofEarlier zone: String, epoch: String) {
         var halves: [UInt64] = []
         for salt in ["high", "low"] {

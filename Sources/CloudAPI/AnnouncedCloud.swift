@@ -7,7 +7,7 @@ package struct AnnouncedCloud: Hashable, Sendable {
     /// Display name, which anybody may forge.
     package var name: String
     package var url: String
-    /// Proves nothing until a person has compared it with the pin that the cloud prints.
+    /// Announced pin. Proves nothing until a person has compared it with the pin that the cloud prints.
     package var pin: CertificatePin
 
     /// - Returns: nil without a pin, or if host and port make no address.

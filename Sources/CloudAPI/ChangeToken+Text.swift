@@ -21,7 +21,7 @@ extension ChangeToken: CustomStringConvertible {
         }
     }
 
-    /// `<epoch>.<sequence>[.<key>[.<floor>]]`, where an empty key must be followed by a floor.
+    /// Reads `<epoch>.<sequence>[.<key>[.<floor>]]`, where an empty key must be followed by a floor.
     private init?(first rest: ArraySlice<some StringProtocol>) {
         let parts = Array(rest)
         guard (2...4).contains(parts.count), !parts[0].isEmpty, let sequence = UInt64(parts[1]) else { return nil }

@@ -8,9 +8,9 @@ package struct ChangeToken: Hashable, Sendable {
     package var sequence: UInt64
     /// Last record read with this sequence; nil if all were read.
     package var key: String?
-    /// Floor of purged tombstones when a reading from the very beginning started; nil for other readings. That host had
-    /// nothing, so it misses no purged tombstone; without this floor, its second page would always be below the zone's
-    /// floor.
+    /// Floor of purged tombstones when a reading from the very beginning started; nil for other readings. The host then
+    /// had no records, so it misses no purged tombstone. Without this floor, its second page would always be below the
+    /// zone's floor.
     package var floor: UInt64?
     /// Zone, mark and time of the reading; nil for a token of the first form.
     package var origin: Origin?
@@ -43,6 +43,6 @@ package struct ChangeToken: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Whether no change is missing after the token, although tombstones up to `floor` were purged.
+    /// Returns whether no change is missing after the token, although tombstones up to `floor` were purged.
     package func isGood(above floor: UInt64) -> Bool { max(sequence, self.floor ?? 0) >= floor }
 }

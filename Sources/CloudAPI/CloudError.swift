@@ -12,8 +12,8 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case zoneNotFound
     /// 410: another epoch, or below the floor of purged tombstones.
     case changeTokenExpired
-    /// 410: the store went back behind the token, and lacks changes that the host has seen. The host fetches everything
-    /// again and pushes everything it has.
+    /// 410: the store was reset to a state older than the token, and lacks changes that the host has seen. The host
+    /// fetches everything again and pushes everything it has.
     case timelineLost
     /// 410: the token belongs to another zone.
     case anotherZone
@@ -26,9 +26,9 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     /// For a record: the zone, or this host's share of it, has no room for the addition. The rest of the batch is not
     /// affected, and changes that need no more room are always accepted.
     case quotaExceeded
-    /// For a record: a stamp too far ahead.
+    /// For a record: a stamp is too far ahead of the cloud's clock.
     case clockSkew
-    /// 400, or for a record.
+    /// 400 for a request, or the result for a record.
     case badRequest
     /// 409, with the lease.
     case leaseHeld
@@ -49,10 +49,10 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         package var message: String
         /// Seconds.
         package var retryAfter: Double?
-        /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`: it tells a restore
-        /// from a purge.
+        /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`. It distinguishes a
+        /// restore from a purge.
         package var epoch: String?
-        /// Identity of the requested zone, with the same codes.
+        /// Identity of the requested zone, with the same codes as `epoch`.
         package var zoneID: String?
         /// Present lease, with `leaseHeld`; null if nobody holds the meter (reserved, restoring).
         package var lease: LeaseBody?

@@ -1,7 +1,7 @@
-// Messages between the replicas of one cloud. No host sends or gets them.
+// Messages between the replicas of one cloud. Hosts neither send nor receive them.
 
-/// `POST /v1/copies/news`: a message of one replica to another. A lost one is resent, or shows as a gap. Answers: 200
-/// `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
+/// `POST /v1/copies/news`: a message of one replica to another. A lost message is resent, or its loss appears as a gap.
+/// Answers: 200 `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
 package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     /// A batch of readings, or its refusal, for watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {
@@ -46,7 +46,7 @@ package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     package var address: String
     /// Full list of meters watched at the sender; absent if unchanged.
     package var watching: [ReplicaWatch]?
-    /// Whether the sender does not know yet what is watched at the recipient.
+    /// Whether the sender requests the recipient's list of watched meters.
     package var asks: Bool?
     package var events: [Event]?
     package var commands: [Command]?
@@ -120,9 +120,9 @@ package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
     package struct Log: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String
-        /// Id of the host that asks, which is not asked itself.
+        /// Id of the requesting host, which receives no request itself.
         package var hostID: String
-        /// Age limit of lines by their end, in milliseconds; absent for all.
+        /// Maximum age of a line, measured from its end, in milliseconds; absent for all lines.
         package var within: Int64?
 
         package init(zone: String, meter: String, hostID: String, within: Int64?) {
@@ -133,7 +133,7 @@ package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A host's part of a log, for the replica that asked the host.
+    /// A host's part of a log, for the replica that requested it.
     package struct LogPart: Codable, Hashable, Sendable {
         package var zone: String
         package var requestID: String
@@ -160,7 +160,7 @@ package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
 }
 
 package struct ReplicaAnswerBody: Codable, Hashable, Sendable {
-    /// Parts of the hosts that listen there, and the hosts that did not answer.
+    /// Parts of the hosts that listen to the answering replica, and the hosts that did not answer.
     package struct Log: Codable, Hashable, Sendable {
         package struct Host: Codable, Hashable, Sendable {
             package var hostID: String
@@ -187,9 +187,9 @@ package struct ReplicaAnswerBody: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Maximum size of the logs in one answer, counted like a part's.
+    /// Maximum size of the logs in one answer, in bytes, counted as for `logPartBytes`.
     package static let copyLogBytes = 1 << 20
-    /// A batch of the greatest size, and its envelope.
+    /// Maximum size of a body in bytes: the largest batch and its envelope.
     package static let copyBodyBytes = 4 << 20
     package static let copyWatches = 16_384
 }

@@ -4,7 +4,7 @@ package struct HostBody: Codable, Hashable, Sendable {
     package var name: String
     package var tokens: Int
     package var leases: [String]
-    /// Whether it has an event stream open to the answering replica.
+    /// Whether the host has an event stream open to the answering replica.
     package var listening: Bool
     /// `full` or `readOnly` (`HostRole`), from one of its valid tokens. Nil without a token, and from a cloud without
     /// roles.

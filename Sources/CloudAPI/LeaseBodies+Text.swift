@@ -1,6 +1,7 @@
 import Domain
 
-// Frequent bodies as JSON without a coder, which took most of the time of such a request (`WrittenBody`, `ReadBody`).
+// JSON of frequent bodies without a coder, which would take most of the time of such a request (`WrittenBody`,
+// `ReadBody`).
 
 extension LeaseBody: WrittenBody {
     package var text: [UInt8]? {
@@ -10,10 +11,10 @@ extension LeaseBody: WrittenBody {
         return text
     }
 
-    /// Bytes, a little more than usual.
+    /// Capacity in bytes, a little more than a usual body needs.
     fileprivate static let usualLength = 512
 
-    /// Sorts keys, as in all answers.
+    /// Writes the JSON with sorted keys, as in all answers.
     fileprivate func write(to text: inout [UInt8]) {
         func write(_ key: String, _ value: String?) {
             guard let value else { return }
@@ -88,7 +89,7 @@ extension RenewRequest: ReadBody {
 }
 
 extension AcquireRequest: ReadBody {
-    /// Returns nil also for a take-over, which is rare.
+    /// Reads the usual form. Nil also for a take-over, which is rare.
     package init?(text: some Collection<UInt8>) {
         let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]

@@ -24,8 +24,8 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var remaining: Int64
     /// Names of the waiting hosts, in order.
     package var waiting: [String]
-    /// Whether the former holder heard of a take-over at once, over its event stream; in the answer to an acquire.
-    /// Absent if there was none, and from an older cloud.
+    /// Whether the former holder was informed of a take-over immediately, over its event stream. Part of the answer to
+    /// an acquire. Absent if there was no former holder, and from an older cloud.
     package var oldHolderTold: Bool?
 
     package init(
@@ -46,8 +46,8 @@ package struct LeaseBody: Codable, Hashable, Sendable {
 package enum TakeoverRequest: Codable, Hashable, Sendable {
     /// `{"token": 5}`: only the grant with this token.
     case of(token: UInt64)
-    /// `true`, from hosts before take-overs named a grant. It may have been meant for an earlier holder, so it takes
-    /// the meter from nobody. `false` requests no take-over.
+    /// `true`, from hosts of versions before take-overs named a grant. The request may have been meant for an earlier
+    /// holder, so the present holder keeps the meter. `false` requests no take-over.
     case unnamed(Bool)
 
     private enum CodingKeys: String, CodingKey { case token }
@@ -77,14 +77,14 @@ package struct AcquireRequest: Codable, Hashable, Sendable {
     package var requestID: String
     package var session: String
     package var previousSession: String?
-    /// Milliseconds, capped by the zone's; absent for the zone's.
+    /// Milliseconds, capped by the zone's value; absent for the zone's value.
     package var ttl: Int64?
     package var transport: String
     /// `strict` for a stricter policy than the zone's.
     package var policy: String?
     /// Absent unless the host takes the meter from its holder.
     package var takeover: TakeoverRequest?
-    /// Greatest token of this meter that the host knows. The grant's will be greater.
+    /// Greatest token of this meter that the host has seen. The granted token will be greater.
     package var tokenFloor: UInt64?
 
     package init(requestID: String, session: String, transport: String) {
@@ -119,9 +119,9 @@ package struct RenewRequest: Codable, Hashable, Sendable {
 package struct RenewAnswer: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var meter: String
-        /// `renewed`, or why it is lost: `takenOver`, `revoking`, `released`, `unknown`.
+        /// `renewed`, or the reason for the loss: `takenOver`, `revoking`, `released`, `unknown`.
         package var result: String
-        /// Null if the cloud never granted one.
+        /// Null if the cloud never granted a lease of this meter.
         package var lease: LeaseBody?
 
         package init(meter: String, result: String, lease: LeaseBody?) {
@@ -147,7 +147,7 @@ package struct ReleaseRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET …/leases`: leases that somebody holds or waits for.
+/// `GET …/leases`: leases that a host holds or waits for.
 package struct LeaseList: Codable, Hashable, Sendable {
     package var leases: [LeaseBody]
 

@@ -1,7 +1,7 @@
 import Domain
 
-/// A body written as JSON without a coder, which takes most of a request's time: it has hundreds of records
-/// (`RecordText`), or is sent thousands of times a second.
+/// A body written as JSON without a coder, which would take most of a request's time. Such a body has hundreds of
+/// records (`RecordText`), or is sent thousands of times a second.
 package protocol WrittenBody: Encodable {
     /// JSON as from a coder, except for the order of keys; nil if only a coder can write this body.
     var text: [UInt8]? { get }
@@ -108,7 +108,7 @@ extension ModifyAnswer: RecordsBody {
 }
 
 extension JSONReader {
-    /// The first field is `records`; `next` follows the list.
+    /// Reads the list in the first field, `records`. The text `next` must follow the list.
     fileprivate mutating func list(_ next: StaticString) -> [SyncRecord]? {
         guard skip(#"{"records":["#) else { return nil }
         var records: [SyncRecord] = []

@@ -1,7 +1,7 @@
 package import Domain
 
-/// Records of a page of changes, in order. A store that keeps the wire form passes on its texts, which saves most of
-/// the work of a page.
+/// Records of a page of changes, in order. A store that keeps the wire form adds its texts unchanged, which saves most
+/// of the work of a page.
 package struct RecordPage: Sendable {
     /// Records of the page; nil if they are in `text`.
     private var list: [SyncRecord]?
@@ -98,7 +98,8 @@ extension RecordPage: Codable {
 }
 
 extension JSONReader {
-    /// Whether the bytes are a record in the form of `RecordText`. Unlike `record`, it accepts repeated properties.
+    /// Returns whether the bytes are a record in the form of `RecordText`. Unlike `record`, it accepts repeated
+    /// properties.
     static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var reader = JSONReader(bytes)
         return reader.passRecord() && reader.isAtEnd

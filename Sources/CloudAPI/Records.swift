@@ -31,23 +31,24 @@ package struct AccountBody: Codable, Hashable, Sendable {
 
 /// `PUT /v1/zones/{zone}`; the whole body may be absent.
 package struct ZoneRequest: Codable, Hashable, Sendable {
-    /// Identity that the host knows for a zone of this name. A new zone gets it, an existing one keeps its own.
+    /// Identity that the host has stored for a zone of this name. A new zone gets this identity, and an existing zone
+    /// keeps its own.
     package var zoneID: String?
 
     package init(zoneID: String?) { self.zoneID = zoneID }
 }
 
-/// `POST /v1/hosts`: a host joins, or reports that it is still there under this name.
+/// `POST /v1/hosts`: a host joins, or confirms that it exists under this name.
 ///
-/// For an enrolment token, the answer has the host's own token. A host's own token is bound to the host, and the answer
-/// has none.
+/// The answer to an enrolment token contains a new token for the host. The host's own token is bound to the host, and
+/// the answer contains no token.
 package struct JoinRequest: Codable, Hashable, Sendable {
     package var hostID: String
     package var hostName: String
     /// Digest of the machine's id, which reveals a copied SD card.
     package var machine: String
-    /// Tokens that the host has or had from this cloud, to be replaced by its new one; with an enrolment token. At most
-    /// `CloudLimits.oldTokens`; an older cloud ignores them.
+    /// Tokens that the host has or had from this cloud, which its new token replaces. Sent with an enrolment token. At
+    /// most `CloudLimits.oldTokens`; an older cloud ignores them.
     package var oldTokens: [String]?
 
     package init(hostID: String, hostName: String, machine: String, oldTokens: [String]? = nil) {
@@ -74,7 +75,7 @@ package enum CloudLimits {
     package static let recordsPerPage = 400
     package static let recordsPerBatch = 400
     package static let bytesPerBatch = 1 << 20
-    /// Name of a record or property, or id of a meter.
+    /// Maximum length in bytes of a record's or property's name, or of a meter's id.
     package static let nameBytes = 512
     package static let propertiesPerRecord = 256
     package static let leasesPerRenewal = 1000
@@ -161,7 +162,7 @@ package struct EventBody: Codable, Hashable, Sendable {
     package var lease: LeaseBody?
     /// `offer`: reserves the meter for the receiving host, which answers with an acquire.
     package var offer: Offer?
-    /// `interest`: somebody watches a meter that the receiving host holds.
+    /// `interest`: a host watches a meter that the receiving host holds.
     package var interest: Interest?
     /// `command`: a command for a meter that the receiving host holds.
     package var command: Command?
@@ -182,9 +183,9 @@ package struct EventBody: Codable, Hashable, Sendable {
 
     package struct Interest: Codable, Hashable, Sendable {
         package var meter: String
-        /// Milliseconds for which to send readings; 0 once nobody watches any more.
+        /// Milliseconds for which to send readings; 0 if no watcher is left.
         package var remaining: Int64
-        /// Whether an observer wants every reading, however fast they come.
+        /// Whether an observer wants every reading, even at a high rate.
         package var all: Bool
 
         package init(meter: String, remaining: Int64, all: Bool) {
@@ -202,7 +203,7 @@ package struct EventBody: Codable, Hashable, Sendable {
         package var action: RelayActionBody
         package var hostID: String
         package var hostName: String
-        /// Replica that decides about the command, to be named in claim and answer.
+        /// Replica that decides about the command. The claim and the answer must name it.
         package var copy: String?
 
         package init(
@@ -220,9 +221,9 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct LogQuestion: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// Age limit of lines by their end, in milliseconds; absent for all.
+        /// Maximum age of a line, measured from its end, in milliseconds; absent for all lines.
         package var within: Int64?
-        /// Replica that collects the answers, to be named in them.
+        /// Replica that collects the answers. The answers must name it.
         package var copy: String?
 
         package init(requestID: String, meter: String, within: Int64?) {

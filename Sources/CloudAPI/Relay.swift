@@ -4,13 +4,13 @@ package struct RelayReadingBody: Codable, Hashable, Sendable {
     package var age: Int64
     /// Milliseconds since 1970 by the holder's calendar.
     package var time: Int64
-    /// Values by quantity, under the keys of `meterctl watch --json`, as the mean; null without a value.
+    /// Mean values by quantity, under the keys of `meterctl watch --json`; null without a value.
     package var values: [String: Double?]
     /// Number of measurements; absent for one.
     package var count: Int?
-    /// Present with `count`.
+    /// Least values; present with `count`.
     package var least: [String: Double?]?
-    /// Present with `count`.
+    /// Greatest values; present with `count`.
     package var greatest: [String: Double?]?
 
     package init(age: Int64, time: Int64, values: [String: Double?]) {
@@ -30,7 +30,7 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     package var model: String?
     /// State of the meter at the holder, as in `meterctl status`.
     package var state: String?
-    /// False if the holder does not share its readings, and sends none; absent otherwise.
+    /// Whether the holder shares its readings. False if not, and then it sends none; absent otherwise.
     package var shared: Bool?
     /// Oldest first.
     package var readings: [RelayReadingBody]
@@ -45,7 +45,7 @@ package struct RelayRequest: Codable, Hashable, Sendable {
 }
 
 package struct RelayAnswer: Codable, Hashable, Sendable {
-    /// Milliseconds for which to go on sending; 0 if nobody watches.
+    /// Milliseconds for which to continue sending; 0 without watchers.
     package var interest: Int64
 
     package init(interest: Int64) { self.interest = interest }
@@ -64,7 +64,7 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         package var missed: Int
         package var model: String?
         package var state: String?
-        /// False if the holder does not share its readings.
+        /// Whether the holder shares its readings. False if not; absent otherwise.
         package var shared: Bool?
         package var readings: [RelayReadingBody]
 
@@ -85,9 +85,9 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
     package var batch: Batch?
     /// `holder`: the present lease, first and after each change.
     package var holder: LeaseBody?
-    /// `refused`: name of a host that sent readings without the lease, so it talks to the meter too.
+    /// `refused`: name of a host that sent readings without the lease, so it is connected to the meter too.
     package var refused: String?
-    /// `gap`: number of readings that this observer was too slow for.
+    /// `gap`: number of readings that this observer lost because it was too slow.
     package var missed: Int?
     /// `ping`, every 15 s: the cloud's time.
     package var serverTime: Int64?

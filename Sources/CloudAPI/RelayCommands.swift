@@ -1,6 +1,6 @@
-/// Action for a meter that another host holds. The cloud passes it on without reading it.
+/// Action for a meter that another host holds. The cloud forwards it without interpreting it.
 package struct RelayActionBody: Codable, Hashable, Sendable {
-    /// `command`, `startRecording` or `stopRecording`; a holder refuses unknown ones.
+    /// `command`, `startRecording` or `stopRecording`; a holder refuses unknown kinds.
     package var kind: String
     /// Name in `meterctl command`.
     package var command: String?
@@ -11,10 +11,10 @@ package struct RelayActionBody: Codable, Hashable, Sendable {
 }
 
 /// `POST …/meters/{meter}/commands`. Answers with the outcome, after `CloudLimits.commandMilliseconds` at the latest:
-/// 200 `RelayCommandAnswer`; 409 `leaseLost` with the present lease if the token is not its; 400 `badRequest` if the id
-/// is another command's.
+/// 200 `RelayCommandAnswer`; 409 `leaseLost` with the present lease if the token does not match it; 400 `badRequest` if
+/// another command has the id.
 package struct RelayCommandRequest: Codable, Hashable, Sendable {
-    /// UUID. A repeated command runs once, and both requests get its outcome.
+    /// UUID. A repeated command runs once, and both requests receive its outcome.
     package var requestID: String
     /// Token of the lease at which the command is aimed: no other holder runs it.
     package var token: UInt64
@@ -30,11 +30,11 @@ package struct RelayCommandRequest: Codable, Hashable, Sendable {
 package struct RelayCommandAnswer: Codable, Hashable, Sendable {
     package enum Outcome: String, Codable, Hashable, Sendable, CaseIterable {
         case done
-        /// The holder refused it, with `code`, `message` and `next` as in its own API.
+        /// The holder refused the command, with `code`, `message` and `next` as in its own API.
         case refused
-        /// It was not done, and will not be.
+        /// The command was not run, and will not be run.
         case notDone
-        /// The holder claimed it without reporting an outcome: it may have been done.
+        /// The holder claimed the command without reporting an outcome: the command may have run.
         case timedOut
     }
 
@@ -66,7 +66,7 @@ package struct RelayClaimRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/commands/{request}/answer`. Answers: 200 `{}`, even if nobody waits any more.
+/// `POST …/meters/{meter}/commands/{request}/answer`. Answers: 200 `{}`, even if no caller waits any more.
 package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
     package var token: UInt64
     package var copy: String?
@@ -80,14 +80,14 @@ package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Time limit of a claim, after which the command is not done (Docs/Relay.md).
+    /// Time limit of a claim, after which the command is not run (Docs/Relay.md).
     package static let claimMilliseconds: Int64 = 5_000
-    /// Time limit from a claim to the holder's answer, which comes after 5 s at the latest unless it is lost.
+    /// Time limit from a claim to the holder's answer, which arrives within 5 s unless it is lost.
     package static let outcomeMilliseconds: Int64 = 10_000
-    /// The cloud checks once a second.
+    /// Maximum time until the answer to a command. The extra 2 s cover the cloud's checks, once a second.
     package static let commandMilliseconds = claimMilliseconds + outcomeMilliseconds + 2_000
-    /// Bytes.
+    /// Maximum length of each text of an action, in bytes.
     package static let actionTextBytes = 256
-    /// Bytes of a holder's answer to a command, all texts together.
+    /// Maximum size of a holder's answer to a command, in bytes, all texts together.
     package static let resultBytes = 16_384
 }

@@ -1,16 +1,16 @@
-/// A line of a host's part of a meter's log: an event there, once or several times.
+/// A line of a host's part of a meter's log: an event on that host that occurred once or several times.
 package struct RelayLogLine: Codable, Hashable, Sendable {
     /// `held`, `state`, `command` or `remedy`; the cloud also passes on unknown kinds.
     package var kind: String
     /// Milliseconds from the first occurrence to the sending of the part.
     package var age: Int64
-    /// Milliseconds from the last occurrence or the end; absent while it goes on.
+    /// Milliseconds from the last occurrence or the end; absent while the event continues.
     package var lastAge: Int64?
     /// First occurrence by the host's calendar, in milliseconds since 1970, for people.
     package var time: Int64
-    /// Absent for one.
+    /// Number of occurrences; absent for one.
     package var count: Int?
-    /// Link of a holding, a state, a command, or a remedy.
+    /// Subject of the line: the link of a holding, a state, a command, or a remedy.
     package var what: String
     /// End of a holding, cause of a state or remedy, or outcome of a command.
     package var detail: String?
@@ -32,14 +32,14 @@ package struct RelayLogLine: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/log/{request}`. Answers: 200 `{}`, even if nobody waits any more.
+/// `POST …/meters/{meter}/log/{request}`. Answers: 200 `{}`, even if no caller waits any more.
 package struct RelayLogPart: Codable, Hashable, Sendable {
     package var copy: String?
     /// Newest lines, oldest first.
     package var lines: [RelayLogLine]
-    /// Whether the host has more; absent if not.
+    /// Whether the host has more lines; absent if not.
     package var cut: Bool?
-    /// False if the host does not share its log; absent otherwise.
+    /// Whether the host shares its log. False if not; absent otherwise.
     package var shared: Bool?
 
     package init(lines: [RelayLogLine]) { self.lines = lines }
@@ -72,12 +72,12 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// The cloud checks once a second.
+    /// Time limit of a request for a log. The cloud checks it once a second.
     package static let logMilliseconds: Int64 = 3_000
     package static let logLinesPerPart = 500
-    /// Sum of their texts in bytes, and `logLineBytes` for each.
+    /// Maximum size of a part's lines: the sum of their texts in bytes, plus `logLineBytes` for each line.
     package static let logPartBytes = 131_072
     package static let logLineBytes = 160
-    /// Bytes.
+    /// Maximum length of each text of a log line, in bytes.
     package static let logTextBytes = 1024
 }

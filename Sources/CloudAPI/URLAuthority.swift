@@ -23,7 +23,8 @@ package struct URLAuthority: Hashable, Sendable {
         port = number
     }
 
-    /// Whether messages stay on this machine. A name that merely begins like a loopback address does not count.
+    /// Whether messages to this host remain on this machine. A name that merely begins like a loopback address does not
+    /// count.
     package var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }

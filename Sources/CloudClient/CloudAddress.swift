@@ -2,7 +2,7 @@ import CloudAPI
 package import Domain
 
 package struct CloudAddress: Hashable, Sendable {
-    /// Without a trailing slash.
+    /// Address without a trailing slash.
     package let text: String
     package let isEncrypted: Bool
     /// Name or address, without brackets.

@@ -32,7 +32,7 @@ extension ReleaseRequest {
 }
 
 extension AcquireOutcome {
-    /// Nil for an unreadable lease.
+    /// Creates the outcome of a granted lease. Nil for an unreadable lease.
     package init?(granted lease: LeaseBody) {
         guard let view = LeaseView(lease) else { return nil }
         self = .granted(view)
@@ -41,7 +41,7 @@ extension AcquireOutcome {
     /// - Returns: nil for an error other than a refusal.
     package init?(refused content: CloudErrorBody.Content) {
         guard content.code == .leaseHeld else { return nil }
-        // A newer cloud's unknown reason: somebody has the meter in any case.
+        // A newer cloud may give an unknown reason. The meter is not available in any case.
         self = .refused(
             content.reason.flatMap { LeaseAnswer.Refusal.Reason(rawValue: $0) } ?? .held,
             content.lease.flatMap { LeaseView($0) }, retryAfter: SyncFailure(content).retryAfter)
@@ -54,14 +54,14 @@ extension RenewOutcome {
         if result.result == "renewed", let view {
             self = .renewed(view)
         } else {
-            // A newer cloud's unknown reason: the lease is no longer ours in any case.
+            // A newer cloud may give an unknown reason. The lease is no longer ours in any case.
             self = .lost(LeaseRenewal.Loss(rawValue: result.result) ?? .unknown, view)
         }
     }
 }
 
 extension LeaseView {
-    /// Nil for an unknown meter or state.
+    /// Reads the wire form. Nil for an unknown meter or state.
     package init?(_ body: LeaseBody) {
         guard let meter = MeterID(body.meter), let state = State(rawValue: body.state),
             let policy = LeasePolicy(rawValue: body.policy), body.token <= FencingToken.max.rawValue
@@ -78,19 +78,19 @@ extension LeaseView {
 }
 
 extension CloudAccount {
-    /// Nil if the host's id or the time cannot be read.
+    /// Reads the wire form. Nil if the host's id or the time cannot be read.
     package init?(_ body: AccountBody) {
         guard let host = HostID(body.hostID), let time = UInt64(exactly: body.serverTime) else { return nil }
         self.init(
             zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
             policy: body.policy, zoneID: body.zoneID)
-        // A newer cloud's unknown role: the cloud refuses forbidden calls in any case.
+        // A newer cloud may give an unknown role. The cloud refuses forbidden calls in any case.
         role = body.role.flatMap { HostRole(rawValue: $0) } ?? .full
     }
 }
 
 extension ChangesPage {
-    /// Nil if a record is of another type: it would be stored under this type's token.
+    /// Reads the wire form. Nil if a record is of another type, because it would be stored under this type's token.
     package init?(_ body: ChangesBody, of type: RecordType) {
         guard body.records.allSatisfy({ $0.key.type == type }) else { return nil }
         self.init(
@@ -100,7 +100,7 @@ extension ChangesPage {
 }
 
 extension CloudEvent {
-    /// Nil for an unknown event.
+    /// Reads the wire form. Nil for an unknown event.
     package init?(_ body: EventBody) {
         if let change = body.change {
             self = .changed(

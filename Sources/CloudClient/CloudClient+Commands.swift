@@ -6,7 +6,7 @@ import NIOHTTP1
 
 /// Commands for meters of other hosts, and from other hosts (Docs/Relay.md#commands).
 extension CloudClient {
-    /// - Parameter id: a new one for each call, so that a refusal means that nobody ran the command.
+    /// - Parameter id: a new id for each call, so that a refusal means that no host ran the command.
     /// - Throws: if the outcome is unknown.
     package func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
@@ -14,7 +14,7 @@ extension CloudClient {
         let body = RelayCommandRequest(
             requestID: id.description, token: token.rawValue, action: RelayActionBody(action))
         do throws(CallFailure) {
-            // The cloud answers within its own time; `patience` is for the network.
+            // The cloud has its own time limit for the answer. `patience` is added for the network.
             let answer: RelayCommandAnswer = try await attempt(
                 .POST, zonePath("meters/\(meter.description.urlPart)/commands"), body: body,
                 patience: .milliseconds(CloudLimits.commandMilliseconds) + patience)
@@ -82,7 +82,7 @@ extension RelayActionBody {
 }
 
 extension RelayCommand {
-    /// Nil for an unknown kind of meter id.
+    /// Reads the wire form. Nil for an unknown kind of meter id.
     package init?(_ body: EventBody.Command) {
         guard let id = RequestID(body.requestID), let meter = MeterID(body.meter),
             let author = HostID(body.hostID), body.token <= FencingToken.max.rawValue

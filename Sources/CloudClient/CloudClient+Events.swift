@@ -53,7 +53,7 @@ extension CloudClient {
             if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
         }
-        // This replica is stopping: the host turns to the next replica before it is gone.
+        // This replica is stopping, so the host switches to the next replica before the stream ends.
         giveUp(index)
         throw SyncFailure(.network, "the cloud ended the event stream")
     }
@@ -68,7 +68,7 @@ extension CloudClient {
         }
     }
 
-    /// Nil for an unknown event.
+    /// Returns the decoded event. Nil for an unknown event.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
         guard ["change", "lease", "offer", "interest", "command", "log", "ping"].contains(event.name) else {
             return nil

@@ -12,9 +12,9 @@ extension CloudClient: LeaseAuthority {
             return try await acquire(body, at: path)
         } catch {
             guard error.kind == .badRequest, body.takeover != nil else { throw error }
-            // A cloud from before take-overs named a grant cannot read the request, and has decided nothing. Asking
-            // again without a take-over at least shows the holder: without an answer, this host would continue without
-            // a lease.
+            // An old cloud, from before take-overs named a grant, cannot read the request and has decided nothing. A
+            // request without a take-over at least returns the holder: without an answer, this host would continue
+            // without a lease.
             body.takeover = nil
             return try await acquire(body, at: path)
         }

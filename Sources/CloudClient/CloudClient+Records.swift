@@ -14,7 +14,7 @@ extension CloudClient: CloudLink {
 
     package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
         let path = "/v1/zones/\(zone.urlPart)"
-        // An older cloud reads no body here, so none is sent without an id.
+        // An older cloud reads no body here, so a body is sent only with an id.
         guard let id else {
             let _: Ignored = try await call(.PUT, path)
             return
@@ -41,7 +41,7 @@ extension CloudClient: CloudLink {
             throw SyncFailure(
                 .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
         }
-        // Another record, taken for the merged one, would be stored in place of this one.
+        // Without this check, another record in the answer would be stored in place of this record.
         guard zip(batch.records, answer.results).allSatisfy({ $1.isAbout($0.key) }) else {
             throw SyncFailure(.other, "the cloud answered about other records than it was sent")
         }
@@ -58,7 +58,7 @@ extension ModifyAnswer.Result {
     }
 }
 
-/// For answers of which only the status matters.
+/// Body of an answer whose status alone matters.
 struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
 }

@@ -12,7 +12,8 @@ extension CloudClient: RelayLink {
                 do {
                     try await self.follow(path) { event in
                         guard let news = try RelayNews(event) else { return }
-                        // Batches are numbered, so that lost ones show; other news is repeated.
+                        // A full buffer drops news. Lost batches are detected by their numbers, and other news is
+                        // repeated.
                         continuation.yield(news)
                     }
                 } catch {

@@ -37,7 +37,7 @@ package final class CloudClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: membership.pin))
     }
 
-    /// Closes the connections of a client that nobody operated, as meterd was stopped before.
+    /// Closes the connections of a client that was never shut down, for example because meterd stopped before using it.
     deinit { _ = http.shutdown() }
 
     /// Closes all connections. Later calls fail.
@@ -46,7 +46,7 @@ package final class CloudClient: Sendable {
         try? await http.shutdown()
     }
 
-    /// Presents an enrolment token or the host's own, and returns the membership to keep.
+    /// Presents an enrolment token or the host's own token, and returns the membership to store.
     package static func join(
         urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest, patience: Duration = usualPatience
     ) async throws(SyncFailure) -> CloudMembership {
@@ -77,7 +77,7 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// Like `call`, but throws the cloud's own refusal.
+    /// Sends a request as `call` does, but throws the cloud's own refusal.
     func attempt<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: TimeAmount? = nil
@@ -151,7 +151,7 @@ package final class CloudClient: Sendable {
 
     var addressIndex: Int { current.withLock { $0 } }
 
-    /// Does nothing if another call has already moved on.
+    /// Switches to the next address. Does nothing if another call has already switched.
     func giveUp(_ index: Int) {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
@@ -162,7 +162,7 @@ package final class CloudClient: Sendable {
         _ response: HTTPClientResponse, until deadline: NIODeadline
     ) async throws(SyncFailure) -> ByteBufferView {
         var bytes = ByteBuffer()
-        // The announced length, within reason.
+        // Reserves space for the announced length, up to a limit.
         if let length = response.headers.first(name: "content-length").flatMap({ Int($0) }) {
             bytes.reserveCapacity(min(max(length, 0), Self.pageBytesUsual))
         }
@@ -185,7 +185,7 @@ package final class CloudClient: Sendable {
     }
 
     private static let pageBytesUsual = 1 << 20
-    /// Far above the largest page: 400 records of a few dozen kilobytes each.
+    /// Maximum size of an answer in bytes, far above the largest page: 400 records of a few dozen kilobytes each.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {

@@ -8,7 +8,7 @@ package struct CloudMembership: Hashable, Sendable {
     package var token: Secret
     /// Pin of a self-signed certificate. If nil, the system's trust roots decide.
     package var pin: CertificatePin?
-    /// Whether to send others' records too, if the zone is not the last one.
+    /// Whether to push other hosts' records too, if the zone differs from the last one.
     package var bringsAll: Bool
 
     package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?, bringsAll: Bool = false) {
@@ -19,7 +19,8 @@ package struct CloudMembership: Hashable, Sendable {
         self.bringsAll = bringsAll
     }
 
-    /// Whether the addresses and the pin belong to the same cloud, so that it may see this membership's token.
+    /// Returns whether the addresses and the pin belong to the same cloud, which may then receive this membership's
+    /// token.
     package func isOfCloud(at urls: [String], pin: CertificatePin?) -> Bool {
         self.pin == pin && (pin != nil || !Set(self.urls).isDisjoint(with: urls))
     }
@@ -34,7 +35,8 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
 
-    /// Whether it is visible ASCII, as required in a header. The HTTP library's error would show a refused secret.
+    /// Whether the text is visible ASCII, as required in a header. The HTTP library's error would show a refused
+    /// secret.
     var isSendable: Bool {
         !text.isEmpty && text.utf8.count <= 4096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -11,7 +11,7 @@ package struct ServerSentEvents: Sendable {
 
     package struct TooLong: Error {}
 
-    /// Far above our largest event, a lease with its waiting hosts.
+    /// Maximum size of an event in bytes, far above our largest event, a lease with its waiting hosts.
     package static let bytesMax = 1 << 20
 
     private var line: [UInt8] = []
@@ -40,7 +40,7 @@ package struct ServerSentEvents: Sendable {
         return events
     }
 
-    /// Ends an event at an empty line. Without data there is no event (a keep-alive comment).
+    /// Ends an event at an empty line. Returns nil without data (a keep-alive comment).
     private mutating func endLine() -> Event? {
         defer { line.removeAll(keepingCapacity: true) }
         guard !line.isEmpty else {

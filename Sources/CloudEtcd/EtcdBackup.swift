@@ -4,8 +4,8 @@ package import Domain
 import FoundationEssentials
 package import Logging
 
-/// A backup file of a cloud in etcd at one revision: a line for the store, a line for each key with its value, and a
-/// last line with a digest of those before it.
+/// A backup file of a cloud in etcd at one revision. Contains a line for the store, a line for each key with its value,
+/// and a last line with a digest of all previous lines.
 package struct EtcdBackup: Sendable {
     private static let form = "metercloud-etcd-backup-1"
 
@@ -18,7 +18,7 @@ package struct EtcdBackup: Sendable {
 
     /// Writes every key as of one revision.
     ///
-    /// - Parameter write: takes the next part of the file.
+    /// - Parameter write: receives the next part of the file.
     package static func write(
         of engine: EtcdCloudEngine, at now: WallTime, _ write: ([UInt8]) throws -> Void
     ) async throws {
@@ -116,13 +116,13 @@ package struct EtcdBackup: Sendable {
 }
 
 extension EtcdCloudEngine {
-    /// Time to wait for a replica that began a backup: it may have ended.
+    /// Maximum time to wait for a replica that began a backup, because that replica may have stopped.
     private static let turnLasts = Duration.seconds(3600)
 
     package func lastBackup() async throws -> WallTime? { try await backupMark().good }
 
-    /// Returns whether this replica is to write the backup that is due. Differing clocks only cost an extra or a late
-    /// backup.
+    /// Returns whether this replica must write the backup that is due, and if so, reserves the backup for it. Differing
+    /// clocks only cause an extra or a late backup.
     package func takeBackup(every: Duration, at now: WallTime) async throws -> Bool {
         let mark = try await backupMark()
         let isDone = mark.good.map { $0 <= now && now < $0 + every } ?? false

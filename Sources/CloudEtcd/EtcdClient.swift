@@ -10,9 +10,9 @@ import Synchronization
 
 /// Client of etcd's JSON gateway, using whichever member answers.
 ///
-/// A request may be carried out twice: without an answer, it is sent again to the next member, and every request of
-/// this module allows for that (see `EtcdCompare`). The client never returns a state older than one seen before: a
-/// store that went back remains an error until the program restarts.
+/// etcd may carry out a request twice: after a timeout, the client sends it again to the next member. Every request of
+/// this module allows for that (see `EtcdCompare`). The client never returns a state older than an earlier one. If the
+/// store went back, every call fails until the program restarts.
 final class EtcdClient: Sendable {
     private struct State {
         var current = 0
@@ -48,9 +48,9 @@ final class EtcdClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try .etcd(settings))
     }
 
-    /// Later calls fail.
+    /// Closes all connections. Later calls fail.
     func shutdown() async {
-        // Throws when called twice; then the client is already closed.
+        // A second call throws; the client is then already closed.
         try? await http.shutdown()
     }
 
@@ -97,7 +97,8 @@ final class EtcdClient: Sendable {
         var attempts = 0
         var hasLoggedIn = false
         while true {
-            // The newest revision from before the request: crossing answers do not mean that the store went back.
+            // Newest revision before the request: answers that arrive out of order do not mean that the store went
+            // back.
             let (index, newest) = try state.withLock { state throws(EtcdError) in
                 if let wentBack = state.wentBack { throw wentBack }
                 return (state.current, state.newest)
@@ -226,8 +227,8 @@ final class EtcdClient: Sendable {
 
     // MARK: Watching
 
-    /// Follows all changes of a range from the next one on, until the connection ends. Events are hints: they may come
-    /// late, twice or never.
+    /// Reports all changes of a range from the next one on, until the connection ends. Events are hints: they may
+    /// arrive late, twice or never.
     ///
     /// - Throws: if the watch cannot begin.
     func watch(
@@ -300,7 +301,7 @@ extension HTTPClient.Configuration {
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .nanoseconds(settings.answerTimeout.nanoseconds)
-        // The caller tries other members.
+        // The caller retries with other members.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
         configuration.tlsConfiguration = try tls(settings)

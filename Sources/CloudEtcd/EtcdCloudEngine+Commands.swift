@@ -7,9 +7,9 @@ struct CommandEntry: StoredValue, Hashable {
 }
 
 extension EtcdCloudEngine {
-    /// Losing this many times in a row is no coincidence.
+    /// Maximum number of attempts. So many conflicts with other writers in a row are not a coincidence.
     private static let commandRoundsMax = 200
-    /// Maximum number of commands in one request: each takes a nested transaction with two deletions.
+    /// Maximum number of commands deleted in one request: each needs a nested transaction with two deletions.
     private static let commandsForgottenAtOnce = EtcdTransaction.operationsMax / 3
 
     package func decideCommand<Answer: Sendable>(
@@ -23,7 +23,7 @@ extension EtcdCloudEngine {
             var tried: (value: [UInt8], answer: Answer)?
             for _ in 0..<Self.commandRoundsMax {
                 let found = try await client.read(places.map { EtcdRange(key: $0) }).ranges.map(\.entries.first)
-                // Written by this call, whose answer was lost.
+                // An earlier round of this call wrote the value, but its answer was lost.
                 if let tried, found[0]?.value == tried.value { return tried.answer }
                 let stored = try found[0].map { entry throws(EtcdError) in try CommandEntry(entry).command }
                 let lease = try (found.count > 1 ? found[1] : nil).map { entry throws(EtcdError) in

@@ -28,7 +28,7 @@ extension EtcdCloudEngine {
                 for var other in replaced {
                     let key = keys.credential(hash: other.hash)
                     other.revokedAt = credential.createdAt
-                    // Fails if the other token is first used in between.
+                    // The transaction fails if a host uses the other token for the first time in between.
                     transaction.compares.append(
                         EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
                     transaction.success.append(
@@ -41,7 +41,7 @@ extension EtcdCloudEngine {
                 let answer = try await client.commit(transaction)
                 guard !answer.succeeded else { return true }
                 let (there, id) = (answer.range(0)?.entries.first, answer.range(1)?.entries.first)
-                // Written by this call, whose earlier answer was lost.
+                // An earlier attempt of this call wrote the value, but its answer was lost.
                 if there?.value == value { return true }
                 guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
                 return false
@@ -92,7 +92,9 @@ extension EtcdCloudEngine {
         try await change(id) { if $0.revokedAt == nil { $0.revokedAt = now } } != nil
     }
 
-    /// - Returns: the credential afterwards; nil if there is none.
+    /// Changes a credential.
+    ///
+    /// - Returns: the credential after the change; nil if it does not exist.
     private func change(
         _ id: String, _ body: @escaping @Sendable (inout Credential) -> Void
     ) async throws -> Credential? {
@@ -145,7 +147,7 @@ extension EtcdCloudEngine {
         return bindings
     }
 
-    /// Repeats `body` until it returns true; false means that another writer was quicker.
+    /// Repeats `body` until it returns true; false means that another writer changed the data first.
     private func inRounds(_ body: () async throws -> Bool) async throws {
         for _ in 0..<100 where try await body() { return }
         throw EtcdError(.overloaded, "too many others change the same token. Try again")

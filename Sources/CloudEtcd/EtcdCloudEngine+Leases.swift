@@ -62,7 +62,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Returns exact holders. Renewals through other replicas are known from the last reading of all leases.
+    /// Returns held leases with their exact holders. Renewals through other replicas are as of the last reading of all
+    /// leases.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)
@@ -92,7 +93,7 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The wait is over for good: the next replica that starts need not wait again.
+        // The wait is over: delete the key, so that the next replica that starts need not wait again.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))
@@ -101,7 +102,7 @@ extension EtcdCloudEngine {
         return found
     }
 
-    /// Reads changes since the last time.
+    /// Reads changes since the previous call.
     ///
     /// - Returns: leases whose holder or state another replica has changed, and that have not been reported yet.
     @discardableResult
@@ -117,7 +118,7 @@ extension EtcdCloudEngine {
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
         try await client.readAll(range, isOfOneState: false) { beats.append($0) }
-        // Taken after the answers: all these changes were made by now at the latest.
+        // Time after the answers, which is no earlier than any of these changes.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {
@@ -134,7 +135,10 @@ extension EtcdCloudEngine {
         return news
     }
 
-    /// - Returns: the lease, if another replica changed its holder or state and that was not known yet.
+    /// Stores a lease entry in the cache.
+    ///
+    /// - Returns: the lease, if another replica changed its holder or state and the cache did not contain that change
+    ///   yet.
     func update(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
         let (next, isNews) = leaseCache.update(seen, at: place, isOwn: author == writer)

@@ -5,9 +5,9 @@ import Logging
 extension EtcdCloudEngine {
     /// Reports changes by other replicas, until its task is cancelled.
     ///
-    /// Etcd's watch reports at once; a full reading every `repairInterval` finds what the watch missed. That reading
-    /// also shows this replica leases that nobody asks it about, and starts the time after which it may give them away.
-    /// This replica's own changes are not reported.
+    /// Etcd's watch reports changes immediately; a full reading every `repairInterval` finds those that the watch
+    /// missed. That reading also covers leases for which this replica gets no requests, and starts the time after which
+    /// it may give them away. This replica's own changes are not reported.
     ///
     /// - Parameter hear: may receive the same change twice.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
@@ -18,9 +18,9 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Docs/Sync.md#figures.
+    /// Interval of full readings (Docs/Sync.md#figures).
     static let repairInterval = Duration.seconds(30)
-    /// Interval of renewal digests: too short to notice, and at most two small requests a second.
+    /// Interval of renewal digests: short enough that hosts do not notice it, and at most two small requests a second.
     private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)
@@ -30,7 +30,7 @@ extension EtcdCloudEngine {
         while !Task.isCancelled {
             let failure = await watchOnce(hear)
             failures = failure == nil ? 0 : failures + 1
-            // A watch may end at any time; only one that cannot begin again is worth logging.
+            // A watch may end at any time; only a failure to start it again is worth logging.
             if failures == 2, let failure {
                 logger.warning("etcd watch failed", metadata: ["cause": "\(failure)"])
             }
@@ -81,7 +81,7 @@ extension EtcdCloudEngine {
             do throws(EtcdError) {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
-                // The others also read all pulses every `repairInterval`.
+                // The other replicas also read all pulses every `repairInterval`.
                 logger.debug("renewals not sent to other replicas", metadata: ["cause": "\(error)"])
             }
         }
@@ -147,12 +147,13 @@ extension EtcdCloudEngine {
         if let news = try news(ofHead: head, zone: zone) { await hear(news) }
         let isFirst = leaseCache.readThrough(zone) == 0
         let leases = try await readLeases(in: zone)
-        // At the start all leases are new to this replica, but to nobody else.
+        // At the start all leases are new to this replica only.
         guard !isFirst else { return }
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
-    /// - Returns: nil if the change was already reported, was made by this replica, or dates from before the start.
+    /// Returns the change that a zone's head reports; nil if the change was already reported, was made by this replica,
+    /// or dates from before the start.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

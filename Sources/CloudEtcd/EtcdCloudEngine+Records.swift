@@ -25,6 +25,8 @@ extension EtcdCloudEngine {
         }
     }
 
+    /// Reads the records that changed after a token.
+    ///
     /// - Returns: nil if etcd was compacted in the meantime.
     private func readChanges(
         of type: RecordType, in zone: String, _ id: Zone.ID, after token: ChangeToken?, limit: Int
@@ -61,7 +63,7 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// Ranges of the mark named by a token and of the next one, read in the same step as the page.
+    /// Returns the ranges of the mark named by a token and of the next mark, to be read in the same step as the page.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))

@@ -62,7 +62,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Does nothing if the zone was never counted.
+    /// Returns the operations that subtract purged tombstones from the zone's usage; empty if the zone was never
+    /// counted.
     private func release(
         _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
     ) async throws -> [EtcdOperation] {
@@ -79,7 +80,7 @@ extension EtcdCloudEngine {
         return try usage.operations(from: before, in: zone, keys)
     }
 
-    /// At five operations each, or three and the shares of hosts, they fit into one transaction.
+    /// Maximum number of tombstones in one transaction, at five operations each, or three and the shares of hosts.
     private static let tombstonesPerStep = 24
 
     private struct Tombstone {
@@ -95,8 +96,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes the first tombstones of a range, a few at a time, so that others can write in between. Writes the head
-    /// with them, so that a writer who read one of these records must read it again.
+    /// Changes the first tombstones of a range, a few at a time, so that other writers can write in between. Writes the
+    /// head with them, so that a writer that has read one of these records must read it again.
     ///
     /// - Returns: number of tombstones changed; 0 if there are none.
     private func changeTombstones(

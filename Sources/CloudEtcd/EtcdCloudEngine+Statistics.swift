@@ -1,7 +1,7 @@
 package import Cloud
 
 extension EtcdCloudEngine {
-    /// `commits` counts this replica's own, everything else the shared store.
+    /// Returns the statistics of the shared store; `commits` and `writes` count only this replica's.
     package func statistics() async throws -> CloudStatistics {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)
@@ -18,8 +18,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Requires a read answered by a majority, without which nothing can be written, and no quota alarm, despite which
-    /// etcd still answers reads.
+    /// Checks that a majority answers a read, without which writes fail, and that etcd has no quota alarm, under which
+    /// it still answers reads.
     package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])

@@ -12,8 +12,8 @@ extension EtcdCloudEngine {
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
                 .put(key: keys.head(name), value: try StoredHead(used: StoredAmount(.zero)).bytes),
                 .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
-                // Otherwise the first reading of an older zone would create it, which etcd refuses once its quota is
-                // reached.
+                // Otherwise the first reading of an older zone would create this key, which etcd refuses once its quota
+                // is reached.
                 .put(key: keys.aliases(of: name), value: try StoredAliases(AliasBook()).bytes),
             ]
             _ = try await client.commit(transaction)
@@ -41,7 +41,7 @@ extension EtcdCloudEngine {
     package func zone(_ name: String) async throws -> Zone? { try await finish { [self] in try await readZone(name) } }
 
     private func readZone(_ name: String) async throws -> Zone? {
-        // Both usually come in one answer; the head only ever grows.
+        // One request usually reads both keys. They need not match, because the head only ever grows.
         async let terms = reads.entry(keys.zone(name))
         async let head = reads.entry(keys.head(name))
         guard let entry = try await terms else { return nil }

@@ -4,12 +4,12 @@ import Domain
 package import Logging
 import Synchronization
 
-/// Engine of a cloud over etcd with any number of equal replicas, which know of each other only through the store.
+/// Engine of a cloud over etcd with any number of equal replicas, which communicate only through the store.
 ///
-/// Correctness depends only on transactions and linearizable reads; etcd's own leases and keep-alives are not used, and
-/// its watch is a hint (`run`). Clocks of different machines are never compared. A lease that nobody released goes to
-/// another host only once this replica has itself seen it unchanged for its time to live and its lock-delay, so a new
-/// replica waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
+/// Correctness depends only on transactions and linearizable reads. Etcd's own leases and keep-alives are not used, and
+/// its watch is a hint (`run`). Clocks of different machines are never compared. This replica gives an unreleased lease
+/// to another host only after it has seen the lease unchanged for its time to live and its lock-delay. A new replica
+/// therefore waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
 package final class EtcdCloudEngine: CloudEngine {
     package let epoch: String
     let client: EtcdClient
@@ -74,7 +74,7 @@ package final class EtcdCloudEngine: CloudEngine {
 
     func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// Later calls throw; calls in progress have ended when this returns.
+    /// Closes the engine once the calls in progress have ended. Later calls throw.
     package func close() async {
         await client.shutdown()
         await work.end()
@@ -101,8 +101,8 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Checks that a zone exists. Zones are never deleted, so a known one is only looked up again if the store may have
-    /// gone back.
+    /// Checks that a zone exists. Zones are never deleted, so a zone found earlier is only read again if the store may
+    /// have gone back.
     ///
     /// - Returns: the zone's identity.
     /// - Throws: `zoneNotFound`.
@@ -127,7 +127,7 @@ package final class EtcdCloudEngine: CloudEngine {
         var ids: [String: Zone.ID] = [:]
     }
 
-    /// Gives an identity to a zone from a version without identities. All replicas compute the same one.
+    /// Gives an identity to a zone from a version without identities. All replicas compute the same identity.
     private func identify(_ zone: String) async throws(EtcdError) -> Zone.ID {
         let (key, id) = (keys.identity(of: zone), Zone.ID(ofEarlier: zone, epoch: epoch))
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
@@ -153,8 +153,8 @@ struct StoreStart: Hashable, Sendable {
         ]
         var found = try await client.read(others).ranges
         if found[0].entries.isEmpty, found[4].entries.isEmpty {
-            // Only for a new store: a replica must start even once etcd's quota is reached, when etcd refuses every
-            // request that might write.
+            // Only for a new store: etcd refuses every request that might write once its quota is reached, and a
+            // replica must start even then.
             var made = EtcdTransaction(compares: [
                 EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
             ])
@@ -197,7 +197,7 @@ struct StoreStart: Hashable, Sendable {
     func limits(at now: MonotonicTime) -> LeaseLimits {
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: tokenFloor))
         guard let restoringLockDelay else { return limits }
-        // A host may have got a lease after the backup, with the longest times.
+        // After the backup, a host may have acquired a lease with the longest times.
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: restoringLockDelay, policy: .strict)
         limits.grantsNothingNewBefore = now + longest.over

@@ -9,16 +9,16 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
         case timedOut = "timed-out"
         /// A member answers, but the members have no leader, or are changing it.
         case noLeader = "no-leader"
-        /// The quota is reached (alarm NOSPACE): etcd only reads and deletes.
+        /// The quota is reached (alarm NOSPACE): etcd accepts only reads and deletions.
         case noSpace = "no-space"
         case compacted
         /// The user name or the password is wrong, or etcd has no users.
         case notAuthenticated = "not-authenticated"
         case permissionDenied = "permission-denied"
         case tooLarge = "too-large"
-        /// etcd is overloaded, or others keep changing the same key.
+        /// etcd is overloaded, or other writers keep changing the same key.
         case overloaded
-        /// The state is older than one seen before: etcd was restored, or is another one.
+        /// The state is older than an earlier one: etcd was restored, or the settings name another etcd.
         case wentBack = "went-back"
         /// The answer does not come from etcd.
         case garbage
@@ -30,7 +30,7 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// What failed, with the value, and after a full stop what to do.
+    /// Description of the failure with its value, followed by a full stop and advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

@@ -2,11 +2,11 @@ import Cloud
 package import Domain
 import Synchronization
 
-/// Turns an etcd restored from a snapshot into a store of its own, while no replica runs (Docs/Leases.md#rule-5 and
+/// Turns an etcd restored from a snapshot into a separate store, while no replica runs (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
 /// A new epoch makes hosts fetch and push everything again. Tokens begin above any that can have been granted since the
-/// snapshot. Nothing new is granted until former holders must have stopped.
+/// snapshot. Replicas grant no new lease until former holders must have stopped.
 package struct EtcdRestore: Hashable, Sendable {
     package var epoch: String
     package var tokenFloor: UInt64
@@ -42,7 +42,7 @@ package struct EtcdRestore: Hashable, Sendable {
             .put(key: keys.epoch, value: Array(epoch.utf8)),
             .put(key: keys.tokenFloor, value: Array(String(floor).utf8)),
             .put(key: keys.restoring, value: []),
-            // The snapshot's owner has the replicas' secret, so they make a new one.
+            // The snapshot's owner has the replicas' secret, so the replicas make a new one.
             .delete(key: keys.copiesKey), .delete(key: keys.backup),
         ]
         change.failure = [.range(EtcdRange(key: keys.epoch))]
@@ -53,6 +53,8 @@ package struct EtcdRestore: Hashable, Sendable {
         return EtcdRestore(epoch: epoch, tokenFloor: floor, leases: leases)
     }
 
+    /// Returns the token floor of the restored store.
+    ///
     /// - Parameters:
     ///   - greatest: greatest token granted so far.
     ///   - earlier: floor of the store so far.

@@ -2,12 +2,13 @@ import CloudAPI
 import Domain
 
 package struct EtcdSettings: Sendable {
-    /// Addresses of the members of one etcd: `http://` or `https://`, host and port. Any member will do.
+    /// Addresses of the members of one etcd: `http://` or `https://`, host and port. One reachable member is enough.
     package var urls: [String]
     /// User name; nil if etcd has no users.
     package var user: String?
     package var password: String
-    /// PEM file of certificates, one of which has signed the members'; nil for those that the system trusts.
+    /// PEM file of certificate authorities, one of which signed the members' certificates; nil for the system's
+    /// authorities.
     package var authorities: String?
     /// PEM files of the client's certificate and key. etcd requires them if started with `--client-cert-auth`.
     package var certificate: String?
@@ -15,7 +16,7 @@ package struct EtcdSettings: Sendable {
     package var prefix: String
     /// Timeout of one member.
     package var answerTimeout: Duration
-    /// Timeout of all members together: less than hosts wait, so that they learn the reason.
+    /// Timeout of all members together: shorter than the timeout of hosts, so that they receive the reason.
     package var patience: Duration
 
     package init(urls: [String], prefix: String = "metercloud/") {
@@ -26,9 +27,10 @@ package struct EtcdSettings: Sendable {
         patience = .seconds(8)
     }
 
-    /// Addresses of the members, without a trailing slash.
+    /// Returns the addresses of the members, without a trailing slash.
     ///
-    /// - Throws: `badSetting` if one is malformed, there are none, or a password would cross a network unencrypted.
+    /// - Throws: `badSetting` if an address is malformed, there are none, or a password would cross a network
+    ///   unencrypted.
     func addresses() throws(EtcdError) -> [String] {
         guard !urls.isEmpty else {
             throw EtcdError(.badSetting, "no address of etcd is given. One is http://127.0.0.1:2379")

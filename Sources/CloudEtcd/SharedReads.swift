@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Reads single keys for many callers: while one read is in progress, the next keys gather and share one request. The
-/// result was valid at some moment after the call began.
+/// Reads single keys for many callers. While one read is in progress, the next keys gather and then share one request.
+/// The result was valid at some moment after the call began.
 final class SharedReads: Sendable {
     private typealias Caller = CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
 
     private struct State {
-        /// Callers by key: hosts of a zone ask for the same ones.
+        /// Waiting callers by key. Hosts of a zone request the same keys.
         var wishes: [[UInt8]: [Caller]] = [:]
         var line: [[UInt8]] = []
         var readers = 0

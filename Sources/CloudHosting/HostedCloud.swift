@@ -19,9 +19,9 @@ package struct HostedCloud: Sendable {
     private let store: any HostedStore
     private let logger: Logger
 
-    /// The folder must exist.
+    /// Opens a cloud over the store in a folder, which must exist.
     ///
-    /// - Throws: `locked` while another process has the store.
+    /// - Throws: `locked` while another process has the store open.
     package init(folder: CloudFolder, logger: Logger) throws(CloudStoreError) {
         let clock = CloudClock.system
         var rng = SystemRandomNumberGenerator()
@@ -29,7 +29,7 @@ package struct HostedCloud: Sendable {
         self.init(folder: folder, store: FileStore(sqlite: engine), clock: clock, logger: logger)
     }
 
-    /// Replica of a cloud over etcd. The folder belongs to this replica, and must exist.
+    /// Opens a replica of a cloud over etcd. The folder must exist, and only this replica uses it.
     package init(folder: CloudFolder, etcd settings: EtcdSettings, logger: Logger) async throws(EtcdError) {
         let clock = CloudClock.system
         var rng = SystemRandomNumberGenerator()
@@ -49,6 +49,8 @@ package struct HostedCloud: Sendable {
         }
     }
 
+    /// Creates the first zone and a token to join it, if the store has none yet.
+    ///
     /// - Returns: whether the token's file exists and holds a valid token.
     package func prepareFirstZone() async throws -> Bool {
         try await folder.prepareFirstZone(of: service, makeToken: Self.makeToken)
@@ -56,13 +58,13 @@ package struct HostedCloud: Sendable {
 
     package struct Serving: Sendable {
         package var host: String
-        /// 0 for any free port.
+        /// Port of the server; 0 for any free port.
         package var port: Int
-        /// Nil for no TLS.
+        /// Certificate of the server; nil for no TLS.
         package var certificate: ServerCertificate?
         package var limits: RequestGate.Limits
         package var connections: ConnectionBounds
-        /// Addresses that pass on requests from many hosts.
+        /// Addresses of reverse proxies, which forward requests from many hosts.
         package var proxies: [String]
         package var version: String
         package var backups = BackupSettings()
@@ -83,11 +85,11 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// Services in the order of their start. They stop in reverse: the streams end, the server closes, then the
-    /// console, and the cloud service last.
+    /// Returns the services in the order of their start. They stop in reverse: the streams end, the server closes, then
+    /// the console, and the cloud service last.
     ///
     /// - Parameters:
-    ///   - unserved: called if it cannot listen; it retries every 10 s. If nil, the failure ends the services.
+    ///   - unserved: called if the server cannot listen; it retries every 10 s. If nil, the failure ends the services.
     ///   - onRunning: called with the port once hosts can connect and the console is available.
     package func services(
         _ serving: Serving, unserved: (@Sendable (any Error) async -> Void)? = nil,
@@ -143,7 +145,8 @@ package struct HostedCloud: Sendable {
             ]
     }
 
-    /// Returns once the store has done something. A failing store is not stuck: its callers get errors.
+    /// Returns once the store has processed a request, which shows that it is not stuck. A failing store is not stuck:
+    /// its callers get errors.
     package func turn() async { await store.turn() }
 
     package var summary: String {

@@ -15,9 +15,9 @@ protocol HostedStore: BackedUpStore {
     func statistics() async throws -> CloudStatistics
     /// See `HostedCloud.turn`.
     func turn() async
-    /// Whether the cloud may have other replicas, on which `follow` reports.
+    /// Whether the cloud may have other replicas, whose changes `follow` reports.
     var hasCopies: Bool { get }
-    /// Runs until its task is cancelled.
+    /// Reports changes by other replicas, until its task is cancelled.
     func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async
     func close() throws
 }
@@ -26,7 +26,7 @@ protocol HostedStore: BackedUpStore {
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Ends once others can reach this replica, which its first heartbeat tells them.
+    /// Stream that ends once other replicas can reach this one. They receive its address with its first heartbeat.
     let isServed: AsyncStream<Void>
 
     func run() async throws {
@@ -83,7 +83,7 @@ struct EtcdStore: HostedStore {
                 try await EtcdBackup.write(of: etcd, at: now) { try file.writeAll($0) }
                 try Errno.check { fsync(file.raw) }
             } catch {
-                // A partial backup only takes space.
+                // A partial backup is useless.
                 unlink(path)
                 throw error
             }
@@ -115,7 +115,7 @@ struct EtcdStore: HostedStore {
     func close() throws { try etcd.closeAtOnce() }
 }
 
-/// Uses its own thread, because requests share the others.
+/// Runs `body` on a separate thread, because requests share the other threads.
 private func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     let result = await withCheckedContinuation { continuation in
         BackgroundThread.run { continuation.resume(returning: Result { try body() }) }

@@ -7,10 +7,10 @@ import NIOCore
 import NIOHTTP1
 import PinnedHTTP
 
-/// HTTP client for the other replicas. All of them have one key, so that one pin fits all.
+/// HTTP client for the other replicas. All replicas have the same key, so one pin is enough.
 final class ReplicaClient: ReplicaLink {
-    /// Timeout of an answer. Another replica asks the store about a claim, and waits for hosts' parts of a log,
-    /// checking once a second.
+    /// Timeout of an answer. Another replica asks the store about a claim, and waits for hosts' parts of a log, with
+    /// one check per second.
     private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
     private static let answerBytesMax = CloudLimits.copyBodyBytes
 
@@ -22,7 +22,7 @@ final class ReplicaClient: ReplicaLink {
     }
 
     deinit {
-        // The program ends, so nobody needs the error.
+        // The program ends, so the error has no consequence.
         try? http.syncShutdown()
     }
 
@@ -62,7 +62,7 @@ final class ReplicaClient: ReplicaLink {
 }
 
 extension CloudFailure {
-    /// Refusal by another replica, for the host that asked this one.
+    /// Creates the failure for a host from another replica's refusal.
     fileprivate init(_ content: CloudErrorBody.Content) {
         self.init(
             content.code, content.message,

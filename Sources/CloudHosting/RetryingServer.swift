@@ -5,9 +5,9 @@ struct RetryingServer: Service {
     /// Retry interval, as for the web page.
     static let pause = Duration.seconds(10)
 
-    /// Makes the server, which can run once.
+    /// Returns a new server for each attempt, because a server can run only once.
     let make: @Sendable () throws -> any Service
-    /// Called with the reason if it cannot listen. If nil, the error is thrown and ends the program.
+    /// Called with the reason if the server cannot listen. If nil, the error is thrown and ends the program.
     let failed: (@Sendable (any Error) async -> Void)?
     var wait: @Sendable () async throws -> Void = { try await ContinuousClock().sleep(for: Self.pause) }
 
@@ -19,7 +19,7 @@ struct RetryingServer: Service {
                 guard let failed, !Task.isCancelled, !Task.isShuttingDownGracefully else { throw error }
                 await failed(error)
             }
-            // Ends early at shutdown, after which no retry follows.
+            // The wait ends early at shutdown, and no retry follows.
             try? await cancelWhenGracefulShutdown { [wait] in try await wait() }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
         }

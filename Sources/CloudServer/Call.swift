@@ -29,7 +29,7 @@ struct Call {
     var meter: String { get throws(CloudFailure) { try parameter("meter") } }
     var command: String { get throws(CloudFailure) { try parameter("request") } }
 
-    /// Nil if missing.
+    /// Value of the parameter `limit`; nil if missing.
     var limit: Int? {
         get throws(CloudFailure) {
             guard let text = query("limit") else { return nil }
@@ -44,7 +44,7 @@ struct Call {
         request.uri.queryParameters[name[...]].map { String($0) }
     }
 
-    /// Reads `true` or `false`; false if missing.
+    /// Reads a parameter that is `true` or `false`; returns false if it is missing.
     func flag(_ name: String) throws(CloudFailure) -> Bool {
         switch query(name) {
         case nil, "false": return false

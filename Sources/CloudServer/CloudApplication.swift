@@ -6,19 +6,19 @@ package import NIOCore
 package import NIOSSL
 package import ServerKit
 
-/// Server of the cloud's routes, with TLS or, if only this machine can reach it, without.
+/// Server of the cloud's routes. TLS is optional for a server that only this machine can reach.
 package struct CloudApplication: Sendable {
     package let routes: CloudRoutes
     package let host: String
-    /// 0 picks a free port.
+    /// Port of the server; 0 for any free port.
     package let port: Int
-    /// Nil for no TLS.
+    /// TLS settings; nil for no TLS.
     package let tls: TLSConfiguration?
     package let logger: Logger
-    /// Timeout of a client that accepts no data.
+    /// Timeout of a client that does not read its data.
     package var stallPatience = TimeAmount.seconds(30)
-    /// Timeout of a stranger: to set up TLS, then to send the head of its first request, and, without a valid token, to
-    /// send its next request.
+    /// Timeout of a client without a valid token: for TLS setup, for the head of its first request, and for its next
+    /// request.
     var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
     /// Time that a connection is kept between two requests: longer than a host's heartbeat, which then needs no new

@@ -7,11 +7,11 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Turns every error into a `CloudErrorBody` with a suitable status, so that no host has to interpret prose.
+/// Turns every error into a `CloudErrorBody` with a suitable status, so that no host has to parse error messages.
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    /// Told about requests that the store failed to carry out.
+    /// Health of the store, which is informed of requests that the store failed to carry out.
     var health: StoreHealth?
 
     func handle(
@@ -20,7 +20,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let failure as CloudFailure {
-            // The health route reports what `health` already knows.
+            // `health` itself produces the failures of the health route.
             if failure.code == .serviceUnavailable, request.uri.path != CloudRoute.health.path {
                 await health?.failed(failure.message)
             }
@@ -43,7 +43,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         }
     }
 
-    /// The route does not exist, or the library refused the request.
+    /// Returns the response if the route does not exist, or the library refused the request.
     private static func response(for error: HTTPError, request: Request) throws -> Response {
         let allowed = CloudRoute.methods(of: request.uri.path)
         guard error.status == .notFound, !allowed.isEmpty else {

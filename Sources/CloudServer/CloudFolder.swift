@@ -11,15 +11,15 @@ package struct CloudFolder: Hashable, Sendable {
     package init(path: String) { self.path = path }
 
     package var consoleSocketPath: String { "\(path)/console.sock" }
-    /// Lets hosts join the zone `home`.
+    /// Path of the file with the token with which hosts join the zone `home`.
     package var enrolmentTokenPath: String { "\(path)/enrolment.token" }
     package var certificatePath: String { "\(path)/certificate.pem" }
     package var keyPath: String { "\(path)/key.pem" }
 
     package static let firstZone = "home"
 
-    /// Returns the certificate. Creates a missing one, and renews one that does not cover all names, with the same key
-    /// and so the same pin.
+    /// Returns the certificate. Creates a missing certificate, and renews one that does not cover all names, with the
+    /// same key and therefore the same pin.
     package func certificate(names: Set<String>, at now: WallTime) throws(CloudSetupError) -> ServerCertificate {
         do throws(CertificateError) {
             return try CertificateFiles(certificatePath: certificatePath, keyPath: keyPath)
@@ -31,8 +31,8 @@ package struct CloudFolder: Hashable, Sendable {
 
     /// Creates the first zone and a token to join it, if the store has none yet.
     ///
-    /// Writes the file before the store knows its token, so that no crash in between leaves a token that nobody can
-    /// present. A removed file is not created again: `token create` issues another token.
+    /// Writes the file before the store gets its token. A crash in between then cannot leave a valid token without a
+    /// file. A removed file is not created again: `token create` issues another token.
     ///
     /// - Returns: whether the file exists and holds a valid token.
     package func prepareFirstZone(
@@ -64,7 +64,7 @@ package struct CloudFolder: Hashable, Sendable {
         }
     }
 
-    /// Writes a file for its owner only, completely or not at all.
+    /// Writes a file that only its owner can read, completely or not at all.
     private func write(_ text: String, to path: String) throws(CloudSetupError) {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))

@@ -15,6 +15,6 @@ package struct CloudRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Tells the connection who its client is, which decides how long it is kept.
+    /// Sets the verdict on the client of the connection, which decides how long the connection is kept.
     func tell(_ standing: ConnectionVerdict) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

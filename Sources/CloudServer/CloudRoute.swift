@@ -1,6 +1,6 @@
 package import Hummingbird
 
-/// List of all routes: the router is built from it, metrics take their labels from it, and a test compares
+/// List of all routes. The router is built from it, metrics use its names as labels, and a test compares
 /// Docs/openapi.yaml with it.
 package enum CloudRoute: String, CaseIterable, Sendable {
     case health
@@ -73,19 +73,19 @@ package enum CloudRoute: String, CaseIterable, Sendable {
 
     package var needsToken: Bool { access != .open && !isForCopies }
 
-    /// Whether the route is only for other replicas; Docs/openapi.yaml, which is for hosts, omits it.
+    /// Whether the route is only for other replicas. Docs/openapi.yaml omits such routes, because it is for hosts.
     package var isForCopies: Bool { access == .copies }
 
-    /// Credential that a caller must show.
+    /// Credential that a route requires.
     package enum Access: Hashable, Sendable {
         case open
         /// Shared secret of the replicas.
         case copies
-        /// Any host's token: the call changes nothing for other hosts, or only the host's record about itself.
+        /// Any host's token. The call changes nothing for other hosts, or only the host's record about itself.
         case looking
         /// Any host's token; the records are checked one by one (`CloudService.modify`).
         case records
-        /// A token with all rights: the call changes something for the zone's other hosts.
+        /// A token with all rights. The call changes something for the zone's other hosts.
         case changing
     }
 
@@ -94,7 +94,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .health, .metrics: .open
         case .copyNews, .copyQuestion: .copies
         case .join, .account, .createZone, .changes, .events, .leases, .watchReadings, .meterLog: .looking
-        // The log is the host's own. Without its answer, the asking host would wait.
+        // The host answers with its own log. Without an answer, the requesting host would wait.
         case .answerLog: .looking
         case .modifyRecords: .records
         case .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue, .retireHost,

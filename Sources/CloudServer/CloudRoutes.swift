@@ -5,7 +5,7 @@ package import Hummingbird
 import Logging
 package import ServerKit
 
-/// Routes of Docs/openapi.yaml: each decodes, calls the service, and encodes.
+/// Routes of Docs/openapi.yaml: each decodes the request, calls the service, and encodes the response.
 package struct CloudRoutes: Sendable {
     let service: CloudService
     let gate: RequestGate
@@ -58,7 +58,7 @@ package struct CloudRoutes: Sendable {
             return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
-        // Only here, so that no route can forget it.
+        // The only check of this kind, so that no route can omit it.
         if call.route.access == .changing { try principal.checkMayChange() }
         switch call.route {
         case .health, .metrics, .copyNews, .copyQuestion: return Response(status: .notFound)
@@ -96,8 +96,8 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// Reports the health of the store; with `?live` only that the process is alive, for a supervisor that would
-    /// restart it.
+    /// Reports the health of the store. With `?live`, reports only that the process is alive, for a supervisor that
+    /// would restart it.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))

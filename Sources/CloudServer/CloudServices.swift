@@ -12,15 +12,15 @@ package struct CloudMaintenance: Service {
     }
 }
 
-/// Ends the event streams at shutdown, which would otherwise keep the server open for ever. Starts after the server, so
-/// that it stops before it.
+/// Ends the event streams at shutdown, which would otherwise keep the server open. Services stop in reverse order, so
+/// this service starts after the server and stops before it.
 package struct CloudStreamEnder: Service {
     private let service: CloudService
 
     package init(service: CloudService) { self.service = service }
 
     package func run() async throws {
-        // If cancelled without a graceful shutdown, it need not wait either.
+        // A cancellation without a graceful shutdown also ends this wait.
         try? await gracefulShutdown()
         await service.shutdown()
     }

@@ -3,8 +3,8 @@ import CloudAPI
 import Domain
 package import ServerKit
 
-/// Answers an administrator. Whoever reaches it may do everything: only the server's user can open its socket and
-/// folder on the server's machine.
+/// Carries out an administrator's requests without further checks: only the server's user can open the console's socket
+/// and folder.
 package struct Console: Sendable {
     private let service: CloudService
     private let makeToken: @Sendable () -> BearerToken

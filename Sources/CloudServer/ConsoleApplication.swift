@@ -20,7 +20,7 @@ package struct ConsoleApplication: Sendable {
 
     /// Runs until graceful shutdown, then removes its socket.
     ///
-    /// - Parameter onRunning: called once it accepts requests.
+    /// - Parameter onRunning: called once the console accepts requests.
     package func service(onRunning: @escaping @Sendable () -> Void = {}) -> some ApplicationProtocol {
         let router = Router(context: CloudRequestContext.self)
         router.add(middleware: CloudErrorMiddleware())

@@ -1,16 +1,17 @@
 package import CloudAPI
 package import Domain
 
-/// A request by an administrator on the server's machine. Sent as JSON over the console's socket while the server runs;
-/// otherwise the console's own process answers it.
+/// A request by an administrator on the server's machine. It is sent as JSON over the console's socket while the server
+/// runs. Otherwise the console's own process carries it out.
 package enum ConsoleRequest: Codable, Hashable, Sendable {
-    /// Nil values become the standard ones; without an id, the zone gets a new one.
+    /// Nil terms become the standard ones; without an id, the zone gets a new one.
     case createZone(name: String, id: String?, terms: ConsoleTerms)
     case zones
     case zone(name: String)
     /// Changes the terms that are not nil.
     case setTerms(zone: String, terms: ConsoleTerms)
-    /// Nil values stay as they are; a host's nil limits become a quarter of the zone's if that is given.
+    /// Nil limits do not change, except that a host's limit becomes a quarter of the zone's if only the zone's is
+    /// given.
     case setQuota(zone: String, quota: ConsoleQuota)
     case records(zone: String, type: String?)
     case record(zone: String, type: String, name: String)
@@ -21,8 +22,8 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
-    /// `createToken` for read-only hosts. A case of its own, because an older running server refuses it; the server
-    /// would ignore an additional value, and make a token with all rights.
+    /// `createToken` for read-only hosts. It is a separate case, which an older running server refuses. An additional
+    /// value of `createToken` would be ignored, and the token would have all rights.
     case createReadOnlyToken(zone: String, isEnrolment: Bool, label: String)
     /// `zone` is nil for all zones.
     case tokens(zone: String?)
@@ -31,7 +32,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case backup(path: String)
 }
 
-/// Lease terms to set. Milliseconds; `keep` or `strict`.
+/// Lease terms to set: times in milliseconds, and the policy, `keep` or `strict`.
 package struct ConsoleTerms: Codable, Hashable, Sendable {
     package var policy: String?
     package var ttl: Int64?
@@ -49,7 +50,7 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
     package var records: Int?
     package var hostBytes: Int?
     package var hostRecords: Int?
-    /// Number of leases that the zone may ever have.
+    /// Maximum number of leases over the life of the zone.
     package var leases: Int?
 
     package init(
@@ -64,11 +65,11 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
 }
 
 package struct ConsoleUsage: Codable, Hashable, Sendable {
-    /// Nil for the whole zone.
+    /// Id of the host; nil for the whole zone.
     package var hostID: String?
     package var bytes: Int
     package var records: Int
-    /// Number of leases that the zone ever had. Nil for a host, and from a server that does not count them.
+    /// Number of leases over the life of the zone. Nil for a host, and from a server that does not count leases.
     package var leases: Int?
 
     package init(hostID: String? = nil, bytes: Int, records: Int, leases: Int? = nil) {
@@ -88,7 +89,7 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case hosts([HostBody])
     case lease(LeaseBody)
     case leases([LeaseBody])
-    /// The only place of the token's text.
+    /// New token. Only this answer contains its text.
     case newToken(ConsoleToken, text: String)
     case tokens([ConsoleToken])
     case done
@@ -99,14 +100,14 @@ package struct ConsoleZone: Codable, Hashable, Sendable {
     /// Identity, a UUID. Nil from a server without identities.
     package var id: String?
     package var policy: String
-    /// Milliseconds.
+    /// Time to live in milliseconds.
     package var ttl: Int64
-    /// Milliseconds.
+    /// Lock-delay in milliseconds.
     package var lockDelay: Int64
     /// Requested lock-delay in milliseconds. Nil from a server that does not keep it.
     package var askedLockDelay: Int64?
     package var sequence: UInt64
-    /// Nil from a server without quotas.
+    /// Quota of the zone; nil from a server without quotas.
     package var quota: ConsoleQuota?
     package var used: ConsoleUsage?
     /// Usage of the hosts, largest first.
@@ -123,8 +124,8 @@ package struct ConsoleToken: Codable, Hashable, Sendable {
     package var label: String
     package var hostID: String?
     package var hostName: String?
-    /// RFC 3339.
+    /// Time of creation, in the format of RFC 3339.
     package var createdAt: String
-    /// RFC 3339; nil while the token is valid.
+    /// Time of revocation, in the format of RFC 3339; nil while the token is valid.
     package var revokedAt: String?
 }

@@ -3,8 +3,8 @@ import CloudAPI
 import Hummingbird
 import ServerKit
 
-/// Messages of the other replicas (Docs/Relay.md#several-copies). They show the secret that all replicas have in their
-/// store; hosts' tokens are refused.
+/// Messages of the other replicas (Docs/Relay.md#several-copies). Replicas present the secret that all of them read
+/// from their store; hosts' tokens are refused.
 extension CloudRoutes {
     package static let copyScheme = "Copy"
 

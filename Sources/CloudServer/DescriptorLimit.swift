@@ -7,7 +7,7 @@ package enum DescriptorLimit {
     package static func raise() -> UInt64? {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return nil }
-        // More than any of our servers needs, but low enough for programs that loop over all descriptors.
+        // More than any server of this project needs, but low enough for programs that loop over all descriptors.
         let wanted = min(limit.rlim_max, 1 << 20)
         guard limit.rlim_cur < wanted else { return UInt64(limit.rlim_cur) }
         let before = limit.rlim_cur

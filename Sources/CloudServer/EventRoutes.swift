@@ -6,7 +6,8 @@ import NIOCore
 
 /// Server-sent events, each named after its field of `EventBody`.
 extension CloudRoutes {
-    /// Sends a ping at once: from then on the host misses nothing. It fetches earlier changes.
+    /// Sends server-sent events, beginning with a ping. The host receives all changes after the ping, and fetches
+    /// earlier ones itself.
     func events(_ call: Call, by principal: Principal) async throws -> Response {
         let zone = try call.zone
         let slot = try StreamSlot(.events, of: principal.credential.id, at: gate)
@@ -22,8 +23,8 @@ extension CloudRoutes {
         }
     }
 
-    /// Writes `id`, `event` and `data` lines. The id counts the events of this stream; a stream cannot be resumed by
-    /// it.
+    /// Writes `id`, `event` and `data` lines. The id counts the events of this stream; clients cannot use it to resume
+    /// a stream.
     static func event(_ body: EventBody, number: Int) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "id: \(number)\nevent: \(body.name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(body))

@@ -3,15 +3,15 @@ import Hummingbird
 import NIOCore
 
 extension Response {
-    /// Sends the server-sent events of `body`, until it returns or the client leaves.
+    /// Sends the server-sent events of `body`, until it returns or the client disconnects.
     ///
-    /// - Parameter slot: freed with the stream, even if that never begins.
+    /// - Parameter slot: freed with the stream, even if the stream never begins.
     static func events(
         for request: Request, in slot: StreamSlot,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> Response {
-        // The library detects a leaving client by reading on, and traps if a response ends before the request has been
-        // read to its end. So the end is read first, whatever the client sends.
+        // The library detects a disconnecting client by reading on, and traps if a response ends before the whole
+        // request has been read. So read the whole request first.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body

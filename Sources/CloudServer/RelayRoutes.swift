@@ -27,10 +27,10 @@ extension CloudRoutes {
         }
     }
 
-    /// The outcome takes seconds. A client that leaves cancels the command.
+    /// Runs a command, which takes seconds. A client that disconnects cancels the command.
     private func command(_ call: Call, by principal: Principal) async throws -> Response {
         let (meter, zone) = (try call.meter, try call.zone)
-        // Read to its end first, as for a stream of events.
+        // Read the whole request first, as for a stream of events.
         var request = call.request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let body = try await JSON.decode(RelayCommandRequest.self, from: request)
@@ -40,8 +40,8 @@ extension CloudRoutes {
         }
     }
 
-    /// Sends server-sent events, each named after its field of `RelayEventBody`, first the holder. `?all=true` asks for
-    /// every reading, however fast they come.
+    /// Sends server-sent events, each named after its field of `RelayEventBody`, first the holder. With `?all=true`,
+    /// sends every reading, whatever the rate.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

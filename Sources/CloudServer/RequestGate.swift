@@ -7,9 +7,9 @@ import Synchronization
 /// Limits the rate of requests for each credential, and for each address without a valid one.
 package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Rate for each credential. A host's first sync, its renewals and a person's clicks stay far below.
+        /// Rate for each credential. A host's first sync, its renewals and a person's clicks are far below this rate.
         package var perCredential = Rate(perSecond: 100, burst: 400)
-        /// Rate of batches of readings for each credential: four a second of each of its watched meters.
+        /// Rate of batches of readings for each credential: four a second for each of its watched meters.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
         /// Rate for each address without a valid credential: guesses, health checks, scrapes.
         package var perAddress = Rate(perSecond: 10, burst: 100)
@@ -43,7 +43,10 @@ package final class RequestGate: Sendable {
                 addresses: TokenBuckets(rate: limits.perAddress, at: start)))
     }
 
-    /// - Parameter isRelay: whether it is a batch of readings.
+    /// Counts a request.
+    ///
+    /// - Parameter isRelay: whether the request is a batch of readings.
+    /// - Throws: the refusal, if the credential's rate is exceeded.
     package func admit(credential id: String, isRelay: Bool = false) throws(CloudFailure) {
         let now = now()
         let wait = state.withLock { state in

@@ -1,8 +1,8 @@
 import Domain
 import Synchronization
 
-/// Counts responses and their durations. The label sets are closed: routes of `CloudRoute` and their statuses. No
-/// client input becomes a label.
+/// Counts responses and their durations. Labels are limited to the routes of `CloudRoute` and their statuses; no client
+/// input becomes a label.
 package final class RequestTally: Sendable {
     private struct Request: Hashable {
         var route: String
@@ -14,16 +14,18 @@ package final class RequestTally: Sendable {
         var durations: [String: MetricHistogram] = [:]
     }
 
-    /// Upper ends of the histogram's buckets, in seconds.
+    /// Upper bounds of the histogram's buckets, in seconds.
     private static let bounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
     private let state = Mutex(State())
 
     package init() {}
 
+    /// Counts a response.
+    ///
     /// - Parameters:
     ///   - route: nil for an unknown path.
-    ///   - duration: until the response's head; a stream continues after it.
+    ///   - duration: time until the response's head; a stream continues after it.
     package func count(_ route: CloudRoute?, status: Int, duration: Duration) {
         let name = route?.rawValue ?? "none"
         let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18

@@ -3,9 +3,9 @@ package import Logging
 
 /// Health of the store, checked on request.
 ///
-/// A check takes the store's write lock and reads through a fresh handle; its result is valid for 2 s. After a failed
-/// write a check is not enough (a full disk can be locked and read): only a successful write ends the fault, tried at
-/// most every 10 s. Each change is logged.
+/// A check locks the store for writing and reads through a fresh handle; its result is valid for 2 s. After a failed
+/// write, such a check is not enough, because a full disk can be locked and read. Then only a successful write ends the
+/// fault, tried at most every 10 s. Each change is logged.
 package actor StoreHealth {
     private static let answerLasts = Duration.seconds(2)
     private static let betweenWrites = Duration.seconds(10)
@@ -24,8 +24,8 @@ package actor StoreHealth {
     private var looking: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - look: throws if the store does not work; with `writes`, by an actual write.
-    ///   - warn: returns a warning although the store works, if any.
+    ///   - look: throws if the store does not work; with `writes`, checks that with an actual write.
+    ///   - warn: returns a warning about a working store, if any.
     package init(
         look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
         warn: @escaping @Sendable () async -> String? = { nil }, now: @escaping @Sendable () -> MonotonicTime,
@@ -69,7 +69,7 @@ package actor StoreHealth {
         do {
             try await look(writes)
             if writes { needsWrite = false }
-            // A write that failed during the check takes precedence.
+            // A write failed during the check: its fault takes precedence.
             if !needsWrite { change(to: nil) }
         } catch {
             if writes { needsWrite = true }

@@ -8,7 +8,7 @@ import StoreKit
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
 /// A new epoch makes hosts fetch and push everything again. Tokens begin above any that can have been granted since the
-/// backup. From its next start on, the store grants nothing new until former holders must have stopped. The directory's
+/// backup. After its next start, the store grants no new lease until former holders must have stopped. The directory's
 /// previous contents are kept under another name.
 package struct CloudRestore: Hashable, Sendable {
     package var epoch: String
@@ -76,8 +76,8 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// - Returns: the later of this machine's calendar and the backup's own date: when it was made, or when everything
-    ///   in it moved away. A copied file has no date.
+    /// Returns the later of this machine's calendar and the backup's own date: when it was made, or when its store
+    /// moved away. A copied file has no date.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
     ) throws -> WallTime {

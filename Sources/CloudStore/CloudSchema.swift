@@ -6,7 +6,8 @@ enum CloudSchema {
     /// "MGC1", in the header of our files: the cloud never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_4331
 
-    /// Append only: released steps are on people's disks and must never be edited.
+    /// Migrations from all earlier versions. Only append: users' files have already passed the released steps, so never
+    /// edit one.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
@@ -194,9 +195,9 @@ enum CloudSchema {
         ),
     ]
 
-    /// Examines a file before anything is written to it.
+    /// Examines a file before the first write.
     ///
-    /// - Returns: whether it has no tables.
+    /// - Returns: whether the file has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         guard try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") != nil else { return true }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
@@ -216,12 +217,12 @@ enum CloudSchema {
 
     /// Applies settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
-        // Returns space to the file system after a purge.
+        // Lets a purge return space to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
-    /// Fails as a write would if the file is read-only, or in use by another program.
+    /// Throws the error of a write if the file is read-only, or in use by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -233,11 +234,12 @@ enum CloudSchema {
     /// not set here.
     static func prepare(_ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -2048")
-        // Debian's SQLite overwrites everything deleted with zeros. These are settings, not secrets.
+        // Debian's SQLite overwrites all deleted data with zeros, which this data does not need: it contains settings,
+        // not secrets.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
 
-    /// Sets the opened pool's writer back from GRDB's `synchronous` NORMAL, under which a power cut may lose
+    /// Sets the opened pool's writer from GRDB's `synchronous` NORMAL back to FULL: with NORMAL, a power cut may lose
     /// acknowledged writes.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let full = 2
@@ -252,7 +254,7 @@ enum CloudSchema {
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Reads the whole file; returns an empty array without faults.
+    /// Reads the whole file; returns its faults, or an empty array.
     static func faults(_ db: Database) throws -> [String] {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
@@ -279,11 +281,11 @@ enum CloudSchema {
 enum Meta: String {
     case epoch
     case tokenFloor = "token_floor"
-    /// Present while nothing new is granted after a restore.
+    /// Present after a restore, while no new lease is granted.
     case restoring
     /// Time of a backup, in milliseconds since 1970.
     case backup = "backup_ms"
-    /// Destination of a store that moved. Nothing opens it any more.
+    /// Destination of a store that moved. No cloud opens the store any more.
     case destination
     /// Time of the move, in milliseconds since 1970.
     case departed = "departed_ms"

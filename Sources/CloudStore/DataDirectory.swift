@@ -39,26 +39,28 @@ struct DataDirectory: Sendable {
         }
     }
 
-    /// Marker of an existing store, so that an emptied or deleted one is not taken for a new cloud's.
+    /// Path of a marker file beside an existing store. With it, an emptied or deleted store is not mistaken for a new
+    /// one.
     private var made: String { store + ".made" }
 
     func noteMade() {
-        // On failure the next opening tries again.
+        // If this fails, the next opening creates the file.
         _ = FileManager.default.createFile(atPath: made, contents: Data())
     }
 
-    /// SQLite takes an empty file for a new one, and deletes the log beside it.
+    /// Whether the store's file is empty. SQLite would treat it as a new file, and delete the log beside it.
     private var isEmptied: Bool {
         FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }
 
-    /// Renames the store, whose lock the caller holds. The database goes first: without it nothing opens the rest.
+    /// Renames the store, whose lock the caller holds. The database is renamed first: without it, the other files are
+    /// not opened.
     ///
     /// - Parameter word: part of the new name.
     /// - Returns: the new path; nil if there was no store.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
         StoreCopy.writeBackLog(of: store)
-        // The caller replaces the store on purpose, so the marker goes.
+        // The caller replaces the store on purpose, so remove the marker.
         try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
         while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }

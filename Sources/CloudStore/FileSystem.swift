@@ -3,7 +3,7 @@ import Glibc
 import LinuxIO
 import StoreKit
 
-/// File operations; a name changes only once the contents are on disk.
+/// File operations that change a name only once the contents are on disk.
 enum FileSystem {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
@@ -13,7 +13,7 @@ enum FileSystem {
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
     }
 
-    /// Succeeds if the file is missing.
+    /// Removes a file; does nothing if it is missing.
     static func remove(_ path: String) throws(CloudStoreError) {
         guard unlink(path) != 0, errno != ENOENT else { return }
         throw failure("removed", path)

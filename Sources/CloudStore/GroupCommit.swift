@@ -3,12 +3,13 @@ import GRDB
 import StoreKit
 import Synchronization
 
-/// Queue of all writes: many commands share one transaction and so one wait for the disk.
+/// Queue of all writes: many commands share one transaction, and therefore one wait for the disk.
 ///
-/// While the disk takes one transaction, the next commands gather; none waits for others to come. Each command has its
-/// own savepoint: if it fails, its neighbours are not undone. None is answered before the whole transaction is on disk.
+/// While one transaction is being written, the next commands gather; a command never waits for others to arrive. Each
+/// command has its own savepoint, so its failure does not undo the others. Every answer is sent only after the whole
+/// transaction is on disk.
 final class GroupCommit: Sendable {
-    /// Limits of one transaction, because its first command waits for the last.
+    /// Maximum number of commands in one transaction, because its first command waits for the last.
     static let commandsMax = 400
     static let weightMax = 2000
 
@@ -33,12 +34,12 @@ final class GroupCommit: Sendable {
         self.zones = zones
     }
 
-    /// Number of transactions since the opening, and of their commands.
+    /// Number of transactions since the store was opened, and of their commands.
     var counts: (commits: UInt64, commands: UInt64) {
         (commits.load(ordering: .relaxed), commands.load(ordering: .relaxed))
     }
 
-    /// Returns when the writes of `body` are on disk. Completes even if the task is cancelled.
+    /// Runs `body` in a transaction, and returns when its writes are on disk. Completes even if the task is cancelled.
     ///
     /// - Parameter weight: approximate number of rows written.
     func write<Value: Sendable>(
@@ -59,7 +60,9 @@ final class GroupCommit: Sendable {
         if isFirst { pool.asyncWriteWithoutTransaction { [self] db in drain(db) } }
     }
 
-    /// - Parameter ends: if nothing is left, the next command starts a new drain.
+    /// Removes the next command from the queue; returns nil if there is none.
+    ///
+    /// - Parameter ends: if the queue is empty, ends this drain, so that the next command starts a new one.
     private func take(ends: Bool = false) -> (any PendingWrite)? {
         state.withLock { state in
             guard state.next < state.pending.count else {
@@ -68,7 +71,7 @@ final class GroupCommit: Sendable {
                 if ends { state.isDraining = false }
                 return nil
             }
-            // Under endless load, `pending` is never empty.
+            // Under continuous load, `pending` is never empty.
             if state.next >= Self.commandsMax {
                 state.pending.removeFirst(state.next)
                 state.next = 0
@@ -87,7 +90,7 @@ final class GroupCommit: Sendable {
                     try run(&done, in: batch)
                     return .commit
                 }
-                // Before any answer, because the next request must see the changes.
+                // Update the memory before any answer, because the next request must see the changes.
                 batch.committed()
                 commits.add(1, ordering: .relaxed)
                 commands.add(UInt64(done.count), ordering: .relaxed)
@@ -110,12 +113,16 @@ final class GroupCommit: Sendable {
     }
 }
 
-/// A command that waits for its turn, or for the disk.
+/// A command in the queue, or in a transaction that is being written.
 private protocol PendingWrite: Sendable {
     var weight: Int { get }
+    /// Runs the command.
+    ///
     /// - Throws: only errors that end the whole transaction.
     func run(_ batch: WriteBatch) throws
-    /// - Parameter error: failure of the whole transaction.
+    /// Answers the command.
+    ///
+    /// - Parameter error: failure of the whole transaction; nil on success.
     func finish(_ error: (any Error)?)
 }
 
@@ -142,7 +149,8 @@ private final class Command<Value: Sendable>: PendingWrite {
             try batch.inSavepoint { value = try body(batch) }
             result.withLock { $0 = value.map { .success($0) } }
         } catch {
-            // A full disk, for example, rolls back the whole transaction: later commands would be outside any.
+            // Some errors, such as a full disk, roll back the whole transaction: later commands would run outside of
+            // any.
             guard batch.db.isInsideTransaction else { throw error }
             result.withLock { $0 = .failure(error) }
         }

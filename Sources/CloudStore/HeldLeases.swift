@@ -1,20 +1,20 @@
 import Domain
 
-/// Held leases of one zone by meter, packed: a cloud may have a hundred thousand of them in memory, and a dictionary of
-/// `LeaseRecord` takes about five times the room.
+/// Held leases of one zone by meter, in compact form. A cloud may keep a hundred thousand in memory, and a dictionary
+/// of `LeaseRecord` needs about five times as much.
 struct HeldLeases {
-    // Places in `slots`: meters with a radio by number, others by id.
+    // Indices in `slots`: by MAC address as a number for meters with a radio, by id for other meters.
     private var macs: [UInt64: Int32] = [:]
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Runs of hosts, which their leases share, with the number of leases.
+    /// Runs of hosts' programs. The leases of a run share one object, which is stored with their number.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }
     var isEmpty: Bool { count == 0 }
 
-    /// A record without a holder does not count.
+    /// Held lease of a meter. Setting a record without a holder removes the lease.
     subscript(meter: String) -> LeaseRecord? {
         get { place(of: meter).map { slots[Int($0)].record } }
         set {
@@ -93,7 +93,7 @@ extension HeldLeases {
         init(_ key: Key) { self.key = key }
     }
 
-    /// A lease in 72 bytes. Times to live are whole milliseconds, as sent.
+    /// A lease in 72 bytes. Times to live are whole milliseconds, as in requests.
     private struct Slot {
         let run: Run
         private let token: UInt64

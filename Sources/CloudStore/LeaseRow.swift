@@ -8,10 +8,12 @@ enum LeaseRow {
         return try Row.fetchOne(statement, arguments: [key.zone, key.meter]).map { try record($0, renewedAt: .origin) }
     }
 
+    /// Calls a closure with each lease.
+    ///
     /// - Parameters:
-    ///   - zone: nil for all.
-    ///   - isHeldOnly: leaves out free leases.
-    ///   - renewedAt: time at which they count as renewed.
+    ///   - zone: nil for all zones.
+    ///   - isHeldOnly: whether to skip free leases.
+    ///   - renewedAt: renewal time of the returned records.
     static func forEach(
         _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime,
         _ body: (LeaseKey, LeaseRecord) throws -> Void
@@ -35,7 +37,7 @@ enum LeaseRow {
     ) throws -> [(key: LeaseKey, record: LeaseRecord)] {
         try Row.fetchAll(
             db, sql: "SELECT * FROM lease WHERE zone = ? AND meter > ? ORDER BY meter LIMIT ?",
-            // All meters come after the empty text.
+            // The empty text sorts before all meters.
             arguments: [zone, meter ?? "", limit]
         ).map { (LeaseKey(zone: zone, meter: $0["meter"]), try record($0, renewedAt: .origin)) }
     }
@@ -62,6 +64,8 @@ enum LeaseRow {
             grants: grants)
     }
 
+    /// Parses the grants in a row.
+    ///
     /// - Parameter text: pairs of a request and its token, all separated by blanks. NULL in rows of older versions.
     private static func grants(_ text: String?, of meter: String) throws -> [LeaseGrant] {
         let words = text?.split(separator: " ") ?? []

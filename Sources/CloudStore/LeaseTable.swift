@@ -8,10 +8,10 @@ struct LeaseKey: Hashable, Sendable {
     var meter: String
 }
 
-/// Held leases and the aliases of their meters in memory: renewals and lists need nothing else.
+/// Held leases and the aliases of their meters in memory: renewals and lists read nothing else.
 ///
-/// A lease that a transaction is deciding is reserved: its renewal waits in the writers' queue. Otherwise it could be
-/// renewed here and given away there.
+/// A lease that a transaction is deciding is reserved: its renewals wait in the writers' queue. Otherwise this table
+/// could renew the lease while the transaction gives it away.
 final class LeaseTable: Sendable {
     private struct State {
         var held: [Int64: HeldLeases] = [:]
@@ -36,7 +36,7 @@ final class LeaseTable: Sendable {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
             guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
-            // Readers do not ask for the alias's own former lease.
+            // Readers do not need the former lease of the alias itself.
             var standing = book.standing(of: key.meter) { _ in nil }
             standing.record = record
             return standing
@@ -70,6 +70,8 @@ final class LeaseTable: Sendable {
         }
     }
 
+    /// Renews leases in memory.
+    ///
     /// - Returns: nil if a lease is reserved, or not held, so that the writers' queue has to decide.
     func renew(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, under policy: LeasePolicy,
@@ -83,7 +85,7 @@ final class LeaseTable: Sendable {
             for lease in leases {
                 let meter = book?.canonical(lease.meter) ?? lease.meter
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
-                // The queue renews those already renewed again, which is harmless.
+                // The queue then renews the earlier leases of this call a second time, which is harmless.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
                 var standing = LeaseSnapshot(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }

@@ -3,7 +3,8 @@ import GRDB
 import StoreKit
 
 extension SQLiteCloudEngine {
-    /// Copies the store, as of one moment, into one file, without stopping other work. On disk when this returns.
+    /// Copies the store, as of one moment, into one file, without stopping other work. Returns once the copy is on
+    /// disk.
     ///
     /// - Parameters:
     ///   - path: path of a new file.
@@ -39,7 +40,7 @@ extension SQLiteCloudEngine {
 }
 
 extension SQLiteCloudEngine {
-    /// Reads the whole file.
+    /// Checks a backup by reading the whole file.
     package static func checkBackup(at path: String) throws(CloudStoreError) {
         do {
             var configuration = Configuration()

@@ -44,7 +44,7 @@ extension SQLiteCloudEngine: DepartingStore {
         }
     }
 
-    /// Frees the directory.
+    /// Renames a store that moved, so that its directory is free.
     ///
     /// - Returns: the new path.
     package static func setAsideDeparted(directory: String, at now: WallTime) throws(CloudStoreError) -> String? {

@@ -3,15 +3,15 @@ import GRDB
 import Glibc
 
 extension SQLiteCloudEngine {
-    /// Checks the store. Without `writes`, examines the file on disk under the write lock. Open handles would not do:
-    /// they hold in memory what is gone from the file.
+    /// Checks the store. Without `writes`, examines the file on disk under the write lock. Open handles are not enough,
+    /// because they cache contents that the file may have lost.
     package func probe(writes: Bool) async throws(CloudFailure) {
         guard writes else {
             let path = path
             try await writer.write { _ in try Self.readAnew(path) }
             return
         }
-        // A small row would fit even into a full file.
+        // A full file may still have room for a small row, so write a large one.
         try await writer.write { batch in try Meta.probe.write(String(repeating: "-", count: 1 << 16), batch.db) }
         try await writer.write { batch in try Meta.probe.remove(batch.db) }
     }
@@ -21,7 +21,7 @@ extension SQLiteCloudEngine {
         guard stat(path, &facts) == 0 else {
             throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: String(cString: strerror(errno)))
         }
-        // SQLite discards the log of an empty file, and with it everything that is left.
+        // SQLite discards the log of an empty file, and with it all remaining data.
         guard facts.st_size > 0 else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the file is empty, which it was not before")
         }

@@ -4,7 +4,7 @@ import GRDB
 
 extension SQLiteCloudEngine {
     package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
-        // In steps, so that others can write in between.
+        // Work in steps, so that other commands can write in between.
         while try await dateStep(dating) > 0 {}
         var total = 0
         while case let count = try await purgeStep(before: time), count > 0 { total += count }
@@ -40,7 +40,7 @@ extension SQLiteCloudEngine {
             for row in rows {
                 var zone = try batch.zone(row["zone_name"])
                 zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
-                // An unreadable record was never counted.
+                // Usage never includes an unreadable record.
                 if let record = try? RecordRow.record(row) { zone.usage.add(.change(from: record, to: nil)) }
                 batch.setZone(zone)
                 try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])
@@ -78,7 +78,9 @@ extension SQLiteCloudEngine {
 }
 
 extension Meta {
-    /// - Throws: `damaged` unless the value is a number.
+    /// Returns the stored date.
+    ///
+    /// - Throws: `damaged` if the value is not a number.
     fileprivate func readDate(_ db: Database) throws -> WallTime? {
         guard let text = try read(db) else { return nil }
         guard let milliseconds = Int64(text) else {

@@ -2,7 +2,7 @@ package import Cloud
 import GRDB
 
 extension SQLiteCloudEngine {
-    /// Returns once the writer was free, which shows that the store is not stuck. Writes nothing.
+    /// Waits until the writer is free, which shows that the store is not stuck. Writes nothing.
     package func turn() async throws(CloudFailure) {
         try await writer.write { _ in }
     }

@@ -4,15 +4,15 @@ import GRDB
 import StoreKit
 import Synchronization
 
-/// Engine of a cloud on one machine: one SQLite file in a data directory of its own.
+/// Engine of a cloud on one machine: one SQLite file in a separate data directory.
 ///
-/// All writes go through one queue that commits many at once (`GroupCommit`), each on disk before its answer
-/// (`synchronous = FULL`). Readers run concurrently on snapshots. Zones, credentials and all held leases are also in
-/// memory; lease queues only there. The caller passes the time in; opening reads no clock.
+/// All writes pass through one queue that commits many of them together (`GroupCommit`). Each write is on disk before
+/// its answer (`synchronous = FULL`). Readers run concurrently on snapshots. Zones, credentials and all held leases are
+/// also in memory; lease queues are only there. The caller passes the time; opening reads no clock.
 package final class SQLiteCloudEngine: CloudEngine {
     package let path: String
     package let epoch: String
-    // Declared before the lock, so that it is closed before the lock is released.
+    // Declared before the lock, so that the pool is closed before the lock is released.
     let pool: DatabasePool
     private let lock: StoreLock<CloudStoreError>
     let writer: GroupCommit
@@ -30,7 +30,7 @@ package final class SQLiteCloudEngine: CloudEngine {
         package var pageCountMax: Int?
         /// Called with the text of each statement before the writer runs it.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// Whether to open even a departed store, to finish an interrupted move. Nothing serves it.
+        /// Whether to open even a store that moved, to finish an interrupted move. Such a store serves no hosts.
         package var opensDeparted = false
 
         package init(
@@ -43,11 +43,11 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Opens the store in a data directory, creates both if missing, and migrates an older one.
+    /// Opens the store in a data directory, creates both if missing, and migrates an older store.
     ///
     /// - Parameters:
-    ///   - now: on the clock of all lease times. Every unreleased lease counts as renewed at this moment.
-    ///   - rng: for the epoch of a new store, the ids of its zones, and the marks on their timelines.
+    ///   - now: time on the clock of all lease times. Every unreleased lease counts as renewed at this moment.
+    ///   - rng: generator for the epoch of a new store, the ids of its zones, and the marks on their timelines.
     package static func open(
         directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
         options: Options = Options()
@@ -117,7 +117,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // A host may have got a lease after the backup, with the longest times.
+            // After the backup, a host may have acquired a lease with the longest times.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)
@@ -125,8 +125,8 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Examines the file and lays out a new one, over a plain connection: a pool would turn any database into one with
-    /// a log.
+    /// Examines the file, and prepares a new one, over a plain connection: a pool would change any database to one with
+    /// a write-ahead log.
     private static func prepareFile(_ path: String, _ options: Options) throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration(options))
         try queue.writeWithoutTransaction { db in
@@ -153,12 +153,12 @@ package final class SQLiteCloudEngine: CloudEngine {
         lock.release()
     }
 
-    /// Takes seconds for a large file. Empty without faults.
+    /// Returns the faults of the file; empty if there are none. Takes seconds for a large file.
     package func check() async throws(CloudFailure) -> [String] {
         try await read { db in try CloudSchema.faults(db) }
     }
 
-    /// Runs `body` on a snapshot. GRDB's own async `read` would discard the work of a cancelled task.
+    /// Runs `body` on a snapshot to its end. GRDB's own async `read` would discard the work of a cancelled task.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CloudFailure) -> Value {

@@ -3,8 +3,8 @@ import LinuxIO
 import StoreKit
 
 extension StoreLock<CloudStoreError> {
-    /// Locks the file `cloud.lock` in a data directory. Creates a missing directory for its owner alone: it holds the
-    /// tokens' digests.
+    /// Locks the file `cloud.lock` in a data directory. Creates a missing directory that only its owner can open,
+    /// because it contains the tokens' digests.
     init(directory: String) throws(CloudStoreError) {
         let folder = "the folder above it"
         if mkdir(directory, 0o700) != 0, errno != EEXIST {

@@ -47,7 +47,7 @@ enum UsageTable {
         let rows = try Row.fetchCursor(
             db, sql: "SELECT type, name, body FROM record WHERE zone = ?", arguments: [zone])
         while let row = try rows.next() {
-            // An unreadable record counts for nothing; reading it reports the damage.
+            // Usage never includes an unreadable record; reading it reports the damage.
             guard let record = try? RecordRow.record(row) else { continue }
             usage.add(ZoneUsage(of: record))
         }

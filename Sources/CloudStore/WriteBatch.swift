@@ -4,8 +4,8 @@ import GRDB
 
 /// A transaction in progress: the database, and the changes to the tables in memory after the commit.
 ///
-/// Commands in one transaction see each other's changes; nothing else does before the commit. Belongs to the writer's
-/// thread.
+/// Commands in one transaction see each other's changes. Readers see them only after the commit. Only the writer's
+/// thread may use this object.
 final class WriteBatch {
     let db: Database
     private let leaseTable: LeaseTable
@@ -21,7 +21,7 @@ final class WriteBatch {
         zoneTable = zones
     }
 
-    /// If `body` throws, undoes its changes in the database and here.
+    /// Runs `body`. If it throws, undoes its changes in the database and in this batch.
     func inSavepoint(_ body: () throws -> Void) throws {
         let before = (leases, zones, afterCommit.count, books)
         do {
@@ -54,12 +54,12 @@ final class WriteBatch {
 
     func findZone(_ name: String) -> StoredZone? { zones[name] ?? zoneTable.find(name) }
 
-    /// The caller has written the same to the database.
+    /// Changes a zone in memory; the caller has written the same change to the database.
     func setZone(_ zone: StoredZone) { zones[zone.zone.name] = zone }
 
     // MARK: - Leases
 
-    /// Returns a lease as of this point of the transaction, and makes its renewals wait until the end of the
+    /// Returns a lease as of this point of the transaction, and reserves it: its renewals wait until the end of the
     /// transaction.
     func lease(_ key: LeaseKey) throws -> LeaseRecord? {
         if let lease = leases[key] { return lease }
@@ -67,7 +67,9 @@ final class WriteBatch {
         return try LeaseRow.fetch(key, db)
     }
 
-    /// - Throws: the refusal beyond the zone's limit.
+    /// Counts a new lease.
+    ///
+    /// - Throws: the refusal, if the zone's limit is exceeded.
     func countLease(of meter: String, for host: HostID?, in zone: String) throws {
         var stored = try self.zone(zone)
         if let refusal = stored.leases.refusal(of: host, creating: meter, in: zone, under: stored.zone.quota) {
@@ -88,6 +90,8 @@ final class WriteBatch {
 
     func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
 
+    /// Puts the alias in a record, if any, into force.
+    ///
     /// - Returns: the reason of a refusal; nil on success.
     func follow(_ record: SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?

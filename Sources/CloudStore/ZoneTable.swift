@@ -12,11 +12,11 @@ struct StoredZone: Hashable, Sendable {
     var accepted: UInt64
     var usage = ZoneUsage()
     var leases = LeaseUsage()
-    /// Whether this run has written its mark on the zone's timeline. Known only in memory.
+    /// Whether this process has written its mark on the zone's timeline. Not stored.
     var isMarked = false
 }
 
-/// All zones and credentials in memory: every request needs one of each.
+/// All zones and credentials in memory, because every request needs one of each.
 final class ZoneTable: Sendable {
     private struct State {
         var zones: [String: StoredZone] = [:]

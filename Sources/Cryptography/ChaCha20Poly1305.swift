@@ -4,14 +4,14 @@ import COpenSSL
 package enum ChaCha20Poly1305 {
     package static let keyLength = 32
     package static let nonceLength = 12
-    /// Additional bytes of a sealed message.
+    /// Number of bytes that sealing adds to a message.
     package static let tagLength = 16
 
     /// Returns the encrypted message and its tag. Never use a nonce twice with one key.
     ///
     /// - Parameters:
     ///   - nonce: 12 bytes.
-    ///   - additional: authenticated and not sent.
+    ///   - additional: authenticated, but not sent.
     /// - Returns: nil if key or nonce have another length.
     package static func seal(
         _ plain: [UInt8], key: [UInt8], nonce: [UInt8], authenticating additional: [UInt8] = []
@@ -55,7 +55,7 @@ private struct Cipher: ~Copyable {
     private static func prepare(_ key: [UInt8], _ nonce: [UInt8], _ encrypts: Bool) -> OpaquePointer {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "ChaCha20-Poly1305", nil)
         defer { EVP_CIPHER_free(algorithm) }
-        // Every OpenSSL has it, so only memory can be missing.
+        // Every OpenSSL has this algorithm, so only a lack of memory can fail.
         guard let algorithm, let context = EVP_CIPHER_CTX_new(),
             EVP_CipherInit_ex2(context, algorithm, key, nonce, encrypts ? 1 : 0, nil) == 1
         else { preconditionFailure("No memory for ChaCha20-Poly1305") }
@@ -82,7 +82,7 @@ private struct Cipher: ~Copyable {
         return output.count == input.count ? output : nil
     }
 
-    /// - Returns: false for a wrong tag.
+    /// Ends the operation; returns false for a wrong tag.
     func isFinished() -> Bool {
         var (rest, count): ([UInt8], Int32) = ([UInt8](repeating: 0, count: 16), 0)
         return EVP_CipherFinal_ex(context, &rest, &count) == 1

@@ -18,7 +18,7 @@ package struct ECBCipher: Sendable {
         decrypting = Schedule(key: key, encrypts: false)
     }
 
-    /// For a key that is fixed in this code.
+    /// Creates a cipher with a key that is a constant of this code. Traps if its length is invalid.
     package init(fixedKey key: [UInt8]) {
         guard let cipher = ECBCipher(key: key) else { preconditionFailure("A fixed key of \(key.count) bytes") }
         self = cipher
@@ -32,11 +32,11 @@ package struct ECBCipher: Sendable {
         decrypting.applied(to: cipher, into: plain)
     }
 
-    /// - Returns: nil if the length is zero or not a whole number of blocks.
+    /// Decrypts whole 16-byte blocks; returns nil if the length is zero or not a whole number of blocks.
     package func decrypted(_ cipher: [UInt8]) -> [UInt8]? { decrypting.applied(to: cipher) }
 
     /// Returns the first eight bytes of a decrypted 16-byte block, in memory order; nil if there are fewer than 16
-    /// bytes. For the search of an answer's start in noise.
+    /// bytes. Used to find the start of an answer in noise.
     package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
         guard cipher.count >= Self.blockLength else { return nil }
         var block = InlineArray<16, UInt8>(repeating: 0)
@@ -48,18 +48,18 @@ package struct ECBCipher: Sendable {
         }
     }
 
-    /// - Returns: nil if the length is zero or not a whole number of blocks.
+    /// Encrypts whole 16-byte blocks; returns nil if the length is zero or not a whole number of blocks.
     package func encrypt(_ plain: [UInt8]) -> [UInt8]? { encrypting.applied(to: plain) }
 }
 
-/// Immutable, and each use has a copy, so any thread may use it.
+/// Key schedule. Immutable, and each use works on a copy, so any thread may use it.
 private final class Schedule: @unchecked Sendable {
     private let context: OpaquePointer
 
     init(key: [UInt8], encrypts: Bool) {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "AES-\(key.count * 8)-ECB", nil)
         defer { EVP_CIPHER_free(algorithm) }
-        // Every OpenSSL has it, so only memory can be missing.
+        // Every OpenSSL has this algorithm, so only a lack of memory can fail.
         guard let algorithm, let context = EVP_CIPHER_CTX_new(),
             EVP_CipherInit_ex2(context, algorithm, key, nil, encrypts ? 1 : 0, nil) == 1,
             EVP_CIPHER_CTX_set_padding(context, 0) == 1

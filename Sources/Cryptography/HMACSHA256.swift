@@ -7,12 +7,12 @@ package enum HMACSHA256 {
             let made = EVP_Q_mac(
                 OpenSSLContext.shared.pointer, "HMAC", nil, "SHA256", nil, key, key.count, message, message.count,
                 code.baseAddress, SHA256.length, &count)
-            // Every OpenSSL has it, so only memory can be missing.
+            // Every OpenSSL has this algorithm, so only a lack of memory can fail.
             precondition(made != nil && count == SHA256.length, "No memory for HMAC")
         }
     }
 
-    /// Whether `code` belongs to `message`. The time does not depend on where codes differ.
+    /// Returns whether `code` belongs to `message`. The duration does not depend on the position of a difference.
     package static func isCode(_ code: [UInt8], for message: [UInt8], key: [UInt8]) -> Bool {
         let right = self.code(for: message, key: key)
         return code.count == right.count && CRYPTO_memcmp(code, right, right.count) == 0

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// The Diffie-Hellman function X25519 (RFC 7748).
 package enum X25519 {
-    /// Bytes of a private key, a public key and a shared secret.
+    /// Length of a private key, a public key and a shared secret, in bytes.
     package static let length = 32
 
     /// Returns a private key's public key; nil if it is not 32 bytes long.
@@ -15,8 +15,8 @@ package enum X25519 {
         return bytes.count == length ? bytes : nil
     }
 
-    /// Returns the shared secret of two parties. Nil if a key is not 32 bytes long, or if the other's key would make
-    /// the secret all zeros (RFC 7748, 6.1).
+    /// Returns the shared secret of two parties. Nil if a key is not 32 bytes long, or if the public key would make the
+    /// secret all zeros (RFC 7748, 6.1).
     package static func sharedSecret(_ privateKey: [UInt8], with publicKey: [UInt8]) -> [UInt8]? {
         guard let own = Key(private: privateKey), let other = Key(public: publicKey),
             let context = EVP_PKEY_CTX_new_from_pkey(OpenSSLContext.shared.pointer, own.pointer, nil)

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Marks of possible changes since the live feed last looked. A mark costs a lock; only the first one after a look
+/// Marks of possible changes since the live feed last read them. A mark costs a lock; only the first mark after a read
 /// wakes the feed.
 package final class ChangeMarks: Sendable {
     package struct Parts: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// Some sessions; each has its own mark (`MeterStates.mark`).
+        /// One or more sessions changed; each has its own mark (`MeterStates.mark`).
         package static let sessions = Parts(rawValue: 1)
-        /// Leases, readings of other hosts' meters, and the list of meters.
+        /// Leases, readings of other hosts' meters, or the list of meters changed.
         package static let zone = Parts(rawValue: 2)
         package static let host = Parts(rawValue: 4)
     }
@@ -35,7 +35,7 @@ package final class ChangeMarks: Sendable {
 
     package var isEmpty: Bool { state.withLock { $0.parts.isEmpty } }
 
-    /// Returns the marked parts and removes the marks. `wake` is called at the next mark; nil if nobody looks.
+    /// Returns the marked parts and removes the marks. `wake` is called at the next mark; nil if no reader is waiting.
     @discardableResult
     package func take(waking wake: (@Sendable () -> Void)?) -> Parts {
         state.withLock { state in

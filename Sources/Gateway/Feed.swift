@@ -2,8 +2,8 @@ import Synchronization
 
 /// Distributes values to listeners, each with its own bounded buffer.
 ///
-/// A slow listener loses the oldest values and learns how many (`Item.missed`); others are not affected. Without
-/// listeners, yielding costs two locks.
+/// A slow listener loses the oldest values and receives their number (`Item.missed`); other listeners are not affected.
+/// Without listeners, yielding a value costs two locks.
 package final class Feed<Value: Sendable>: Sendable {
     package struct Item: Sendable {
         package var value: Value
@@ -23,7 +23,7 @@ package final class Feed<Value: Sendable>: Sendable {
         var isFinished = false
     }
 
-    /// Locked until every listener has the value, so that all get values in the same order.
+    /// Next sequence number. Locked until every listener has the value, so that all receive values in the same order.
     private let nextNumber = Mutex<UInt64>(0)
     /// Locked after `nextNumber`. Never resume a listener under this lock: cancellation already holds the task lock
     /// (`withTaskCancellationHandler`, "Cancellation handlers and locks").
@@ -71,7 +71,7 @@ package final class Feed<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// Values of one listener, for one loop. Releasing it or cancelling the loop ends it.
+    /// Values of one listener, for one `for` loop. Releasing the subscription or cancelling the loop's task ends it.
     package struct Subscription: AsyncSequence, Sendable {
         fileprivate let stream: AsyncStream<Numbered>
         fileprivate let first: UInt64

@@ -1,12 +1,12 @@
 import Domain
 package import GatewayAPI
 
-/// Why the gateway did not do what a user asked.
+/// Reason why the gateway did not carry out a user's request.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: ErrorCode
-    /// What failed, with the value.
+    /// Description of the failure, with the value.
     package var message: String
-    /// What to do next.
+    /// Next step for the user.
     package var next: String
 
     package init(_ code: ErrorCode, _ message: String, next: String) {
@@ -23,7 +23,7 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 extension GatewayError {
     /// Replaces the meter's id by the name that the user typed, also in commands to copy.
     ///
-    /// - Parameter reference: typed name. A port's path names a meter to `connect` alone, so the id stays then.
+    /// - Parameter reference: typed name. A port's path does not replace the id, because only `connect` accepts a path.
     func calling(_ id: MeterID, _ reference: String) -> GatewayError {
         guard !reference.hasPrefix("/") else { return self }
         return GatewayError(

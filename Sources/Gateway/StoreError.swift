@@ -1,4 +1,4 @@
-/// Why the store failed. Part of the repository ports, so all stores report errors alike.
+/// Reason for a failure of the store. Part of the repository ports, so that all stores report errors in the same way.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
         /// Another program, or another `meterd`, has locked the file.
@@ -13,7 +13,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// What failed, with the file, and what to do.
+    /// Description of the failure, with the file, and the remedy.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

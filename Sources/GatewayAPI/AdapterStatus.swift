@@ -1,6 +1,6 @@
 /// A Bluetooth adapter in `GET /v1/status` and in `meterctl status --json`.
 package struct AdapterStatus: Codable, Hashable, Sendable {
-    /// The adapter's permanent address. A proxy that was never reached has its host here.
+    /// The adapter's permanent address, or the host of a proxy that was never reached.
     package var address: String
     /// The kernel's name such as `hci0`, or a proxy's host; null while the adapter is gone.
     @NullCodable package var name: String?
@@ -10,9 +10,10 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     /// Open and opening links, and the assumed maximum.
     package var links: Int
     package var links_max: Int
-    /// Devices of any kind heard in the last minute. After a long time at 0, recovery begins.
+    /// Number of devices of any kind received in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Of those, possible meters that are not listed, and devices for which there was no room (`GET /v1/scan/others`).
+    /// Number of devices in `heard` that are unlisted possible meters or were dropped for lack of room (`GET
+    /// /v1/scan/others`).
     package var dropped: Int
     /// Recovery steps since the daemon started.
     package var recoveries: Int
@@ -27,20 +28,20 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package enum Discovery: String, Codable, Sendable, CaseIterable {
         case own
-        /// Another program searches; the adapter hears its results.
+        /// Another program searches; the adapter also receives its results.
         case another
     }
 
     package enum State: String, Codable, Sendable, CaseIterable {
         case searching
         /// Between two rounds of search, or during the setup of a link. Also while every wanted meter is linked, to
-        /// leave the air to Wi-Fi and other programs.
+        /// keep the radio band free for Wi-Fi and other programs.
         case idle
         case starting
         case recovering
         /// Switched off through rfkill or the system's settings.
         case blocked
-        /// Every remedy failed; `error` says what a person has to do.
+        /// Every remedy failed; `error` describes the necessary action.
         case failed
         /// The daemon lacks a permission; `error` names it.
         case forbidden

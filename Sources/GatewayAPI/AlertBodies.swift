@@ -27,7 +27,7 @@ package struct AlertBody: Codable, Hashable, Sendable {
     package var state: String
     /// Time of the last raise or event, RFC 3339.
     @NullCodable package var raised_at: String?
-    /// RFC 3339.
+    /// Time when the alert was last cleared, RFC 3339.
     @NullCodable package var cleared_at: String?
     package var count: Int64
     @NullCodable package var quantity: String?
@@ -146,7 +146,7 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     package var event: String
     package var alert: Rule
     package var meter: Meter
-    /// RFC 3339, by the host's calendar.
+    /// Time of the event, RFC 3339, by the host's calendar.
     package var at: String
     package var host: String
     @NullCodable package var quantity: String?
@@ -155,7 +155,7 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     /// New holder's name after a change of holder.
     @NullCodable package var holder: String?
     package var result: Result?
-    /// Title for people, as is `message`.
+    /// Title; like `message`, a text for people.
     package var title: String
     package var message: String
 

@@ -1,7 +1,7 @@
 /// An alias in `GET /v1/aliases`, and the answer to `POST` and `DELETE /v1/aliases/{alias}`.
 package struct MeterAliasBody: Codable, Hashable, Sendable {
     package var alias: String
-    /// The meter's id. After removal: the id that the alias stood for.
+    /// The meter's id; after a removal, the id to which the alias referred.
     package var meter: String
 
     package init(alias: String, meter: String) {

@@ -9,9 +9,9 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     @NullCodable package var since: String?
     /// Messages waiting to be sent or confirmed.
     package var queued: Int
-    /// Of those, readings kept because the broker was down or too slow.
+    /// Number of messages in `queued` that are readings kept because the broker was down or too slow.
     package var backlog: Int
-    /// Messages confirmed since meterd started; `dropped` (no room) and `refused` likewise.
+    /// Messages confirmed since meterd started. `dropped` (no room) and `refused` count from the same time.
     package var published: Int
     package var dropped: Int
     package var refused: Int

@@ -6,7 +6,7 @@ package struct CloudJoinRequest: Codable, Hashable, Sendable {
     package var token: String
     /// `sha256:…` for a self-signed certificate.
     package var pin: String?
-    /// On a change of zone: also sends records of others, not only those made or met here.
+    /// Whether to send all records after a change of zone, not only those made or received on this host.
     package var bring_all: Bool?
 
     package init(urls: [String], token: String, pin: String?, bring_all: Bool? = nil) {

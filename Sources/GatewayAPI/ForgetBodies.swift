@@ -7,7 +7,7 @@ package struct ForgottenMeter: Codable, Hashable, Sendable {
     package var aliases: [String]
     /// Number of deleted readings; null if kept.
     @NullCodable package var readings: Int?
-    /// Whether the meter is still heard or plugged in, so that it reappears.
+    /// Whether the meter is still in range or plugged in, so that it reappears.
     package var is_here: Bool
 
     package init(id: String) {

@@ -2,14 +2,14 @@
 package struct HistoryLine: Codable, Hashable, Sendable {
     /// The writer, and the time by the writer's calendar.
     package struct Author: Codable, Hashable, Sendable {
-        /// RFC 3339.
+        /// Time of the write, RFC 3339.
         package var at: String
         @NullCodable package var host: String?
-        /// Null if the rebuild or the cloud's clean-up wrote.
+        /// Id of the author's host; null if the rebuild or the cloud's clean-up wrote the value.
         @NullCodable package var host_id: String?
-        /// Name of the host that brought the value to the cloud, if not the author.
+        /// Name of the host that sent the value to the cloud, if not the author.
         @NullCodable package var brought_by: String?
-        /// Null if the author brought it, or if unknown.
+        /// Id of the host in `brought_by`; null if the author sent the value, or if unknown.
         @NullCodable package var brought_by_id: String?
 
         package init(
@@ -25,7 +25,7 @@ package struct HistoryLine: Codable, Hashable, Sendable {
 
     package var key: String
     @NullCodable package var old: String?
-    /// Null after a reset, or if all settings of the meter were deleted.
+    /// New value; null after a reset, or if all settings of the meter were deleted.
     @NullCodable package var new: String?
     package var deleted: Bool
     package var written: Author
@@ -41,7 +41,7 @@ package struct HistoryLine: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/meters/{meter}/history`, newest loss first.
+/// `GET /v1/meters/{meter}/history`, most recently overwritten value first.
 package struct HistoryBody: Codable, Hashable, Sendable {
     package var meter: String
     package var history: [HistoryLine]

@@ -5,7 +5,7 @@ package struct ImportBody: Codable, Hashable, Sendable {
     package var format: String
     /// Number of lines, including headings and empty lines.
     package var lines: Int
-    /// Columns that stand for no quantity.
+    /// Columns that match no quantity.
     package var columns_left_out: [String]
     /// Number of lines with values that the meter cannot have measured.
     package var lines_left_out: Int

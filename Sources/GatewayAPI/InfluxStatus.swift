@@ -6,12 +6,12 @@ package struct InfluxStatus: Codable, Hashable, Sendable {
     @NullCodable package var url: String?
     /// Time of the last accepted batch, RFC 3339.
     @NullCodable package var taken: String?
-    /// Points accepted since meterd started; `rejected` likewise.
+    /// Points accepted since meterd started. `rejected` counts from the same time.
     package var sent: Int
     package var rejected: Int
     /// Whether there is a backlog beyond the last batch.
     package var behind: Bool
-    /// Why the upload is stopped. meterd sends the backlog later.
+    /// Reason why the upload is stopped. meterd sends the backlog later.
     @NullCodable package var error: String?
     @NullCodable package var next: String?
     /// The server's message for the last rejected points.

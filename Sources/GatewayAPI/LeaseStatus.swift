@@ -1,7 +1,7 @@
 /// A meter's lease as this host sees it, in `status`.
 package struct LeaseStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// Nobody has the lease, or only an earlier run of this host. Also without a cloud.
+        /// No host has the lease, or only an earlier run of this host. Also without a cloud.
         case none
         case requesting
         case held
@@ -14,9 +14,9 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
         case unleased
         /// Another host has the lease.
         case elsewhere
-        /// Another host has the lease, and this host waits in line.
+        /// Another host has the lease, and this host waits in the queue.
         case waiting
-        /// Another host had the lease but did not renew it; soon anybody may take it.
+        /// Another host had the lease but did not renew it; soon any host may get it.
         case expired
     }
 
@@ -34,7 +34,7 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
     @NullCodable package var since: String?
     /// True if this host may only view and so gets no lease.
     @NullCodable package var read_only: Bool?
-    /// Names of hosts, in order.
+    /// Names of the waiting hosts, in the order of the queue.
     package var waiting: [String]
 
     package init(_ state: State) {

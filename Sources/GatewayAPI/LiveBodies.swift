@@ -8,7 +8,7 @@ package struct LiveBody: Codable, Hashable, Sendable {
     package var store: StoreStatus?
     package var cloud: CloudStatus?
     package var sync: SyncStatusBody?
-    /// Rises with each change of settings, here or on another host.
+    /// Number that rises with each change of settings, here or on another host.
     package var refresh_version: UInt64?
     package var alerts_raised: Int?
 

@@ -6,7 +6,7 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     package var kind: String
     /// First occurrence, RFC 3339, by the calendar of the answering host.
     package var at: String
-    /// Last occurrence or end; null while it goes on.
+    /// Time of the last occurrence, or of the end of a holding; null while the holding continues.
     @NullCodable package var until: String?
     package var age_ms: Int64
     package var count: Int
@@ -20,7 +20,7 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     package var what: String
     /// End of a holding, cause of a state or remedy, new value of a setting, or outcome of a command or alert.
     @NullCodable package var detail: String?
-    /// Host of the person who set or commanded it, or `MQTT`; null for an automatic event.
+    /// Host of the user who changed the setting or sent the command, or `MQTT`; null for an automatic event.
     @NullCodable package var by: String?
     @NullCodable package var by_id: String?
     @NullCodable package var adapter: String?
@@ -54,12 +54,12 @@ package struct LogBody: Codable, Hashable, Sendable {
     }
 
     package var meter: String
-    /// Oldest first.
+    /// Lines, oldest first.
     package var log: [LogLineBody]
     /// Whether older lines exist.
     package var cut: Bool
     package var others: Others
-    /// Names of listening hosts that did not answer in time.
+    /// Names of connected hosts that did not answer in time.
     package var silent: [String]
     /// Names of hosts that do not share their log.
     package var unshared: [String]

@@ -1,14 +1,14 @@
 /// `POST /v1/meters/{meter}/marks`: marks a moment, unless `end` or `open` is set.
 package struct MarkRequest: Codable, Hashable, Sendable {
-    /// Illegal characters become spaces.
+    /// Name of the mark. meterd replaces illegal characters by spaces.
     package var name: String
-    /// RFC 3339; absent for now.
+    /// Time of the mark, RFC 3339; absent means now.
     package var at: String?
     /// End of a span, RFC 3339.
     package var end: String?
-    /// Begins a span that a later change ends.
+    /// Whether to begin a span that a later change ends.
     package var open: Bool?
-    /// Keeps the mark on this host, and away from MQTT.
+    /// Whether to keep the mark on this host only, and not to publish it over MQTT.
     package var local: Bool?
 
     package init(name: String, at: String? = nil, end: String? = nil, open: Bool? = nil, local: Bool? = nil) {
@@ -20,7 +20,7 @@ package struct MarkRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `PATCH /v1/marks/{mark}`. An absent value stays as it is.
+/// `PATCH /v1/marks/{mark}`. An absent value remains unchanged.
 package struct MarkChange: Codable, Hashable, Sendable {
     package var name: String?
     /// End of an open span: RFC 3339, or `now`.
@@ -38,7 +38,7 @@ package struct MarkBody: Codable, Hashable, Sendable {
     package var id: String
     package var meter: String
     package var name: String
-    /// RFC 3339.
+    /// Start of the mark, RFC 3339.
     package var from: String
     /// Equal to `from` for a moment; null while a span is open.
     @NullCodable package var to: String?

@@ -17,21 +17,21 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var port: String?
     /// All kinds of link to the meter, the preferred one first.
     package var transports: [String] = []
-    /// In dBm, when last heard; null over a cable, or if the adapter does not report it.
+    /// Signal strength in dBm when last received; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
     @NullCodable package var reading: ReadingBody?
     /// Range of the last 0.5 to 1 s; absent unless the meter samples too fast to show each sample.
     package var spread: SpreadBody?
-    /// Absent unless sampling by the meter's own clock was requested.
+    /// Sampling by the meter's own clock; absent unless requested.
     package var sampling: SamplingBody?
     /// Age of `reading`.
     @NullCodable package var age_ms: Int64?
-    /// Absent before the first reading, and for another host's meter.
+    /// Counts by meterd; absent before the first reading, and for another host's meter.
     package var counted: CountedBody?
     package var tariff: Tariff?
-    /// The meter's data beyond readings; absent if it has none or is not here.
+    /// The meter's data beyond readings; absent if it sends none, or for another host's meter.
     package var told: TelemetryBody?
-    /// True for a meter of this host that hears USB Power Delivery (`GET /v1/meters/{meter}/pd`).
+    /// True for a meter of this host that receives USB Power Delivery messages (`GET /v1/meters/{meter}/pd`).
     package var hears_pd: Bool?
     /// The measuring host, if not this one.
     package var measured_by: String?
@@ -40,16 +40,16 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     /// True if the holder does not share its readings.
     package var unshared: Bool?
     @NullCodable package var device: DeviceBody?
-    /// Null if the meter sends by itself.
+    /// Poll interval; null if the meter sends without requests.
     @NullCodable package var poll_interval_ms: Int64?
     @NullCodable package var retry_in_ms: Int64?
     /// Time left to search for the silent meter before this host returns its lease.
     @NullCodable package var searching_ms: Int64?
-    /// Null only from a daemon without leases.
+    /// State of the meter's lease; null only from a daemon without leases.
     @NullCodable package var lease: LeaseStatus?
     /// Last error since data stopped, or a fault despite data, with its remedy.
     @NullCodable package var error: String?
-    /// Answers without a valid frame since the last good one; absent if few enough for chance.
+    /// Number of answers without a valid frame since the last good one; absent if so few that they may be chance.
     package var rejected_answers: Int?
     package var counters: Counters
 
@@ -58,7 +58,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
         package var readings = 0
         /// Bytes skipped in search of a good frame.
         package var skipped_bytes = 0
-        /// Number of such searches.
+        /// Number of searches for a good frame.
         package var resynchronisations = 0
         package var timeouts = 0
         package var connects = 0
@@ -119,7 +119,7 @@ package struct CountedBody: Codable, Hashable, Sendable {
     package var charge_mAh: Double
     /// RFC 3339: the first reading, the last `reset-energy`, or the return from another host.
     package var since: String
-    /// Time covered by the count; the rest is gaps.
+    /// Time covered by the count, without gaps.
     package var counted_ms: Int64
 
     package init(energy_Wh: Double, charge_mAh: Double, since: String, counted_ms: Int64) {
@@ -147,14 +147,14 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 extension MeterStatus {
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 
-    /// The other holder, unless this host tries to get the meter.
+    /// Name of another host that has the meter; nil if this host also wants the meter.
     package var holderElsewhere: String? { lease?.state == .elsewhere && !wanted ? lease?.holder : nil }
 }
 
 /// `GET /v1/status`.
 package struct GatewayStatus: Codable, Hashable, Sendable {
     package var meters: [MeterStatus]
-    /// Empty if this host has or uses no radio.
+    /// Bluetooth adapters; empty if this host has or uses no radio.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
     package var alerts_raised: Int?
@@ -177,9 +177,9 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     /// Readings discarded because the store failed for too long.
     package var dropped: Int
     @NullCodable package var error: String?
-    /// What fills the file beyond its limit although readings were deleted.
+    /// Description of the data that fill the file beyond its limit although readings were deleted.
     @NullCodable package var crowding: String?
-    /// Null without backups.
+    /// State of the backups; null without backups.
     @NullCodable package var backup: BackupStatus?
 
     package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?, crowding: String? = nil) {

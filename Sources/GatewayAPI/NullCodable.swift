@@ -1,5 +1,5 @@
-/// A value that JSON carries as `null` if unknown or not applicable, instead of leaving it out. A missing key, as from
-/// an older daemon, reads as `null`.
+/// A value encoded in JSON as `null` if unknown or not applicable, instead of being omitted. A missing key, as from an
+/// older daemon, is decoded as `null`.
 @propertyWrapper
 package struct NullCodable<Value> {
     package var wrappedValue: Value?

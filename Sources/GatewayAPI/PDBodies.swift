@@ -1,15 +1,15 @@
 /// `GET /v1/meters/{meter}/pd`: USB Power Delivery traffic on a meter's CC line since meterd started.
 package struct PDBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// Whether this host is linked to the meter and so hears new traffic.
+    /// Whether this host is linked to the meter and so receives new traffic.
     package var listening: Bool
     @NullCodable package var attached: Bool?
     @NullCodable package var line: Line?
     /// Last agreement of source and sink.
     @NullCodable package var contract: Contract?
-    /// The source's last offer; empty if none was heard.
+    /// The source's last offer; empty if none was received.
     package var capabilities: [PDObjectBody]
-    /// Oldest first. With `after`: newer entries, and an older one whose `more` has changed since.
+    /// Entries, oldest first. With `after`, only newer entries, and an older entry whose `more` has changed since.
     package var entries: [PDEntryBody]
     /// Number of the newest entry, for `after`; 0 if there is none.
     package var last: Int
@@ -21,7 +21,7 @@ package struct PDBody: Codable, Hashable, Sendable {
         /// RFC 3339; absent inside an entry, which has its own time.
         package var time: String?
         package var voltage_V: Double
-        /// Signed as by the meter.
+        /// Current with the sign that the meter reports.
         package var current_A: Double
         package var cc1_V: Double
         package var cc2_V: Double
@@ -40,12 +40,12 @@ package struct PDBody: Codable, Hashable, Sendable {
         package var text: String
         /// Number of the source's object.
         package var position: Int
-        /// Null if chosen by the source.
+        /// Voltage of the contract; null if the source chooses it.
         @NullCodable package var voltage_V: Double?
         /// Current that the sink intends to draw; null if it asked for power.
         @NullCodable package var current_A: Double?
         @NullCodable package var power_W: Double?
-        /// RFC 3339.
+        /// Start of the contract, RFC 3339.
         @NullCodable package var since: String?
 
         package init(text: String, position: Int) {
@@ -65,21 +65,21 @@ package struct PDBody: Codable, Hashable, Sendable {
     }
 }
 
-/// A power data object: an offer of a source, or a wish of a sink.
+/// A power data object: an offer of a source, or a request of a sink.
 package struct PDObjectBody: Codable, Hashable, Sendable {
-    /// Number as in a request, from 1; the extended range starts at 8.
+    /// Object position as in a PD request, from 1; the extended range starts at 8.
     package var position: Int
     /// `fixed`, `variable`, `battery`, `pps`, `avs`, `epr-avs` or `unknown`.
     package var kind: String
-    /// The object in words: `PPS 3.3-11 V 3 A`.
+    /// Human-readable form of the object: `PPS 3.3-11 V 3 A`.
     package var text: String
-    /// Equal to the maximum for a fixed voltage.
+    /// Lowest voltage; equal to the maximum for a fixed voltage.
     @NullCodable package var voltage_min_V: Double?
     @NullCodable package var voltage_max_V: Double?
-    /// For an adjustable voltage: the current up to 15 V.
+    /// Maximum current. For an adjustable voltage, the limit up to 15 V.
     @NullCodable package var current_max_A: Double?
     @NullCodable package var power_max_W: Double?
-    /// Further abilities of the partner; only the first object has them.
+    /// Further capabilities of the partner. Empty except on the first object.
     package var abilities: [String]
 
     package init(position: Int, kind: String, text: String, abilities: [String]) {
@@ -91,20 +91,20 @@ package struct PDObjectBody: Codable, Hashable, Sendable {
 }
 
 package struct PDEntryBody: Codable, Hashable, Sendable {
-    /// Counted from 1 since meterd started.
+    /// Number of the entry, counted from 1 since meterd started.
     package var number: Int
     /// RFC 3339, by the host's calendar.
     package var time: String
-    /// The meter's clock, which wraps after 49 days.
+    /// Time by the meter's clock, which wraps after 49 days.
     package var clock_ms: UInt32
     /// `listening`, `attached`, `detached`, `plug`, `message`, `voltage` or `unread`.
     package var kind: String
     package var text: String
-    /// Measured when the meter reported the event.
+    /// Voltages and current measured when the meter reported the event.
     package var line: PDBody.Line
-    /// Number of like entries directly after this one that were folded into it.
+    /// Number of similar entries directly after this one that were merged into it.
     package var more: Int
-    /// Time of the last folded entry, RFC 3339.
+    /// Time of the last merged entry, RFC 3339.
     @NullCodable package var until: String?
     package var message: Message?
 
@@ -113,20 +113,20 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
         package var name: String
         /// `SOP` for the partner, `SOP'` and `SOP''` for the cable's plugs.
         package var sop: String
-        /// `source`, `sink`, `cable` or `port`; null if the message does not tell.
+        /// `source`, `sink`, `cable` or `port`; null if the message does not contain it.
         @NullCodable package var from: String?
         @NullCodable package var to: String?
-        /// The sender's counter, 0 to 7; null without a header.
+        /// Message ID of the sender, 0 to 7; null without a header.
         @NullCodable package var id: Int?
         /// Revision of the specification, 1 to 3.
         @NullCodable package var revision: Int?
-        /// Null if there is none beyond the name, or it is unknown.
+        /// Meaning of the message; null if the name already expresses it, or if it is unknown.
         @NullCodable package var meaning: String?
-        /// Empty unless the message is a list of capabilities.
+        /// Power data objects of the message; empty unless the message is a list of capabilities.
         package var objects: [PDObjectBody]
-        /// Whether the message only acknowledges the one before.
+        /// Whether the message only acknowledges the previous message.
         package var acknowledges: Bool
-        /// Whether it is a repetition for lack of an acknowledgement.
+        /// Whether the sender repeated the message because the acknowledgement was missing.
         package var resent: Bool
         /// Header and objects as on the wire, in hexadecimal.
         package var bytes: String

@@ -1,18 +1,18 @@
-/// State of pairing over an adapter, for meters that ask for a PIN.
+/// State of Bluetooth pairing on one adapter, for meters that require a PIN.
 package struct PairingStatus: Codable, Hashable, Sendable {
     /// If false, the kernel refuses every PIN; null without Bluetooth Classic.
     @NullCodable package var bondable: Bool?
-    /// Null if the daemon is no agent, as in a test.
+    /// State of the pairing agent; null if the daemon runs no agent, as in a test.
     @NullCodable package var agent: Agent?
     @NullCodable package var error: String?
 
-    /// Whether the daemon can be bluetoothd's pairing agent.
+    /// State of the daemon as bluetoothd's pairing agent.
     package enum Agent: String, Codable, Sendable, CaseIterable {
         /// The system bus or the library for it is missing.
         case unavailable
-        /// bluetoothd is not on the bus, so the kernel asks only the daemon.
+        /// bluetoothd is not on the bus, so the kernel sends pairing requests only to the daemon.
         case alone
-        /// bluetoothd is present, and no meter needs it now.
+        /// bluetoothd is present, and no meter needs pairing now.
         case ready
         /// A link is being opened to a meter that bluetoothd is not paired with.
         case standing

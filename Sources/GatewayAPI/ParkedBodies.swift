@@ -1,15 +1,15 @@
 package import Domain
 
-/// A record, or part of one, that this host keeps but does not sync (`meterctl sync parked`).
+/// A record, or part of a record, that this host stores but excludes from sync (`meterctl sync parked`).
 package struct ParkedEntry: Codable, Hashable, Sendable {
     package enum Reason: String, Codable, Hashable, Sendable {
-        /// The cloud refuses it. Its values remain in force here.
+        /// The cloud refused the record. Its values remain in force on this host.
         case refused
-        /// The cloud sent it, but this host cannot keep it.
+        /// The cloud sent the record, but this host cannot store it.
         case unreadable
-        /// The cloud did not list it in a full resync; it was deleted or lost.
+        /// The cloud did not list the record in a full resync; it was deleted or lost.
         case unlisted
-        /// Another host set it in this host's previous zone.
+        /// Another host set the values in this host's previous zone.
         case otherZone
     }
 
@@ -20,10 +20,10 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     package var type: String
     package var name: String
     package var values: [String: String]
-    /// Whether one of its values was set on this host. Such an entry does not age.
+    /// Whether one of the values was set on this host. Such an entry does not expire.
     package var own: Bool
     @NullCodable package var zone: String?
-    /// Time of parking, milliseconds since 1970 by this host's calendar.
+    /// Time at which this host excluded the record: milliseconds since 1970 by this host's calendar.
     package var at_ms: Int64
 
     package init(
@@ -42,7 +42,7 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/sync/parked`, newest first.
+/// Records excluded from sync: `GET /v1/sync/parked`, newest first.
 package struct ParkedBody: Codable, Hashable, Sendable {
     package var entries: [ParkedEntry]
 

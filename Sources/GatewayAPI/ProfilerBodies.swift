@@ -1,10 +1,10 @@
 /// `POST /v1/profiler` on the control socket: creates an address that the Firefox Profiler reads without a login.
 package struct ProfilerRequest: Codable, Hashable, Sendable {
     package var meters: [String]
-    /// Range of the profile, RFC 3339; absent for a power source, whose client names it.
+    /// Start of the profile, RFC 3339; absent for a power source, because Firefox requests the range.
     package var from: String?
     package var to: String?
-    /// Lifetime of a power source's address; null or absent until meterd restarts.
+    /// Lifetime of a power source's address. If null or absent, the address is valid until meterd restarts.
     package var for_ms: Int64?
 
     package init(meters: [String], from: String? = nil, to: String? = nil, for_ms: Int64? = nil) {
@@ -16,7 +16,7 @@ package struct ProfilerRequest: Codable, Hashable, Sendable {
 }
 
 package struct ProfilerBody: Codable, Hashable, Sendable {
-    /// A secret: it gives access to these meters' power.
+    /// Secret address of the profile. It gives access to these meters' power.
     package var url: String
     /// Address that opens the profile in profiler.firefox.com; null for a power source.
     @NullCodable package var viewer: String?

@@ -36,22 +36,22 @@ package struct TextKey: CodingKey, Hashable, Sendable {
     package init?(intValue: Int) { nil }
 }
 
-/// One line of `watch`.
+/// One line of output of `watch`.
 package struct ReadingLine: Codable, Hashable, Sendable {
     /// RFC 3339 with milliseconds, UTC.
     package var time: String
     package var values: ReadingBody
-    /// Readings dropped before this one because the client was too slow; absent if none.
+    /// Number of readings dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
-    /// The measuring host, if not this one.
+    /// Host that measured the reading; absent if this host did.
     package var measured_by: String?
-    /// New data of the meter beyond readings, looked up once a second.
+    /// New telemetry of the meter other than readings, checked once a second.
     package var told: TelemetryBody?
-    /// Number of measurements averaged into this line; absent for one.
+    /// Number of measurements averaged into this line; absent for a single measurement.
     package var count: Int?
     package var least: ReadingBody?
     package var greatest: ReadingBody?
-    /// In an export: names of marks at this reading; absent if the stretch has none.
+    /// In an export: names of marks at this reading; absent if the exported period has no marks.
     package var marks: [String]?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {

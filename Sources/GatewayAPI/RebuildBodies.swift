@@ -7,14 +7,14 @@ package struct RebuildRequest: Codable, Hashable, Sendable {
 
 /// Answer to a dry run.
 package struct RebuildReportBody: Codable, Hashable, Sendable {
-    /// A record that would be folded into another.
+    /// A record that a rebuild would merge into another record.
     package struct Example: Codable, Hashable, Sendable {
         package var type: String
         package var from: String
         package var into: String
-        /// Properties whose value moves, sorted.
+        /// Properties whose values move to the other record, sorted.
         package var moved: [String]
-        /// Properties that already have a younger value, sorted.
+        /// Properties for which the other record already has a newer value, sorted.
         package var kept: [String]
 
         package init(type: String, from: String, into: String, moved: [String], kept: [String]) {
@@ -39,7 +39,7 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Progress of a rebuild, one line each. Only the last line is not `running`.
+/// Progress of a rebuild, one line each. Every line but the last has the state `running`.
 package struct RebuildLine: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable {
         case running

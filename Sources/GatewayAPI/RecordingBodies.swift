@@ -5,12 +5,12 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     package var name: String?
     /// The cut-off that makes the recording a battery test: `current < 50mA for 30s`.
     package var until: String?
-    /// Needs `until`. Current that starts the test, `0.1` or `100mA`; absent for at once.
+    /// Current that starts the test: `0.1` or `100mA`. If absent, the test starts immediately. Requires `until`.
     package var start_above: String?
-    /// Needs `until`. Names of `[notify.NAME]` to notify at the end.
+    /// Names of `[notify.NAME]` to notify at the end. Requires `until`.
     package var notify: [String]?
-    /// Makes it a battery test of an electronic load, which meterd sets, switches on now, and off at the end. Without
-    /// `until` it ends when the load switches itself off.
+    /// Load settings that make the recording a battery test of an electronic load. meterd sets the load, switches it on
+    /// now, and off at the end. Without `until`, the test ends when the load switches itself off.
     package var load: LoadRequest?
 
     package init(
@@ -25,14 +25,15 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Settings of a load, as people type them.
+/// Settings of a load, as typed by the user.
 package struct LoadRequest: Codable, Hashable, Sendable {
     package var current: String
-    /// Voltage of the load's own cut-off: `3.0V`.
+    /// Cut-off voltage set in the load itself: `3.0V`.
     package var cutoff: String
     /// Time after which the load switches itself off: `8h`, `90m`.
     package var limit: String?
-    /// `keep` (also if absent): the test goes on once the link is back. `off`: meterd then switches the load off.
+    /// Behaviour when the link is lost and returns. `keep` (also if absent): the test continues. `off`: meterd switches
+    /// the load off.
     package var on_link_loss: String?
 
     package init(current: String, cutoff: String, limit: String? = nil, on_link_loss: String? = nil) {
@@ -48,10 +49,10 @@ package struct LoadBody: Codable, Hashable, Sendable {
     package var cutoff_V: Double
     @NullCodable package var limit_ms: Int64?
     package var on_link_loss: String
-    /// `preparing`, `drawing`, `away` (the link is lost, the load goes on by itself), `ending` (meterd switches it off)
-    /// or `over`.
+    /// `preparing`, `drawing`, `away` (the link is lost, the load continues by itself), `ending` (meterd switches it
+    /// off) or `over`.
     package var state: String
-    /// Warning for people.
+    /// Human-readable warning.
     @NullCodable package var problem: String?
 
     package init(current_A: Double, cutoff_V: Double, limit_ms: Int64?, on_link_loss: String, state: String) {
@@ -66,10 +67,10 @@ package struct LoadBody: Codable, Hashable, Sendable {
 /// Parameters and state of a battery test.
 package struct BatteryTestBody: Codable, Hashable, Sendable {
     package var until: String
-    /// Starting current in amperes; null if recording began at once.
+    /// Starting current in amperes; null if the recording began immediately.
     @NullCodable package var start_above_A: Double?
     package var notify: [String]
-    /// Whether a value on the other side of the cut-off was seen. Before that, the test does not end.
+    /// Whether a value that does not meet the cut-off was measured. Until then, the cut-off cannot end the test.
     package var armed: Bool
     @NullCodable package var quantity: String?
     /// First value beyond the cut-off, if that ended the test.
@@ -83,7 +84,7 @@ package struct BatteryTestBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `PATCH /v1/recordings/{recording}`. Null or absent leaves a text as it is; an empty text removes it.
+/// `PATCH /v1/recordings/{recording}`. Null or absent keeps a text unchanged; an empty text removes it.
 package struct RecordingTextRequest: Codable, Hashable, Sendable {
     package var name: String?
     package var note: String?
@@ -96,7 +97,7 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
 
 /// A charge session.
 package struct RecordingBody: Codable, Hashable, Sendable {
-    /// Eight digits, the same on every host.
+    /// Eight-digit ID, the same on every host.
     package var id: String
     package var meter: String
     @NullCodable package var name: String?
@@ -115,9 +116,9 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var test: BatteryTestBody?
     /// Cause of the end: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while it is running.
     @NullCodable package var end: String?
-    /// RFC 3339, by its host's calendar.
+    /// Start of the recording, RFC 3339, by its host's calendar.
     package var started: String
-    /// End, or the last reading while it is running.
+    /// Time of the end, or of the last reading while the recording is running.
     package var until: String
     /// Sum of `recorded_ms` and `gap_ms`.
     package var duration_ms: Int64
@@ -126,7 +127,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// Signed charge, integrated by the host over the recorded time.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// At the meter's present tariff; absent without one.
+    /// Cost at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
     /// Advance of the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
@@ -137,11 +138,11 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     @NullCodable package var temperature_C: Range?
     package var gap_ms: Int64
     package var gap_count: Int
-    /// The first gaps.
+    /// Earliest gaps, up to a limit.
     package var gaps: [Gap]
-    /// Reasons for doubt: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
+    /// Reasons to doubt the recording: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
     package var marks: [String]
-    /// The meter's data beyond readings at the start and the last reading.
+    /// Telemetry of the meter other than readings, at the start and at the last reading.
     @NullCodable package var told_at_start: TelemetryBody?
     @NullCodable package var told_at_end: TelemetryBody?
     package var overlaps: [String]
@@ -163,7 +164,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
         /// Time of the last reading before the gap.
         package var start: String
         package var duration_ms: Int64
-        /// `link`, `silence` or `host`.
+        /// Cause of the gap: `link`, `silence` or `host`.
         package var cause: String
 
         package init(start: String, duration_ms: Int64, cause: String) {

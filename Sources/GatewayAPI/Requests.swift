@@ -2,24 +2,24 @@ import Domain
 
 /// `POST /v1/meters/{meter}/connect`.
 package struct ConnectRequest: Codable, Hashable, Sendable {
-    /// Longest wait for data; absent for none.
+    /// Longest wait for data; absent for no wait.
     package var wait_ms: Int64?
-    /// Only for a meter named by a device path: its model.
+    /// Model of the meter. Only for a meter named by a device path.
     package var model: String?
-    /// Only for a meter named by a device path: its own id, if known.
+    /// Meter's own ID, if known. Only for a meter named by a device path.
     package var id: String?
     package var takeover: Bool?
-    /// Longest wait in line; absent for none.
+    /// Longest wait in the lease queue; absent for no wait.
     package var queue_ms: Int64?
-    /// Limit of all waits together; absent for their sum.
+    /// Limit for the total of all waits; if absent, their sum.
     package var timeout_ms: Int64?
-    /// Uses the meter without asking the cloud. Its holder does not notice.
+    /// Whether to use the meter without a lease from the cloud. The lease holder is not notified.
     package var no_lease: Bool?
-    /// Kind of link to use from now on: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or `any` for the usual order.
-    /// Absent keeps the present choice.
+    /// Kind of link to use from now on: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or `any` for the default
+    /// order. If absent, the present choice remains.
     package var over: String?
-    /// A person's confirmation, for a meter that this host has never met, or for another take-over of a meter that
-    /// stayed silent after the last.
+    /// User's confirmation. Required for a meter that is new to this host, or to repeat a take-over after which the
+    /// meter stayed silent.
     package var yes: Bool?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil, over: String? = nil) {
@@ -32,7 +32,7 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/meters/{meter}/commands`.
 package struct CommandRequest: Codable, Hashable, Sendable {
-    /// Spelt as on the command line: `next-screen`, `brightness` …
+    /// Command, spelt as on the command line: `next-screen`, `brightness` …
     package var command: String
     package var number: Int?
 
@@ -57,9 +57,9 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     package var known: [String]?
     /// Answer to GET only: the meter's settings.
     package var details: [SettingBody]?
-    /// Answer to a change only: commands with the same, single effect, by setting.
+    /// Answer to a change only: one-time commands with the same effect, by setting.
     package var once: [String: String]?
-    /// Answer to a change only: true if this host may only view, so that no other host gets the change.
+    /// Answer to a change only: true if this host's rights are read-only, so that no other host receives the change.
     package var stays_here: Bool?
 
     package init(
@@ -78,10 +78,10 @@ package struct SettingsBody: Codable, Hashable, Sendable {
 package struct TrafficLine: Codable, Hashable, Sendable {
     /// Seconds since the capture began.
     package var t: Double
-    /// `in`: from the meter. `out`: to it.
+    /// `in`: from the meter. `out`: to the meter.
     package var dir: String
     package var hex: String
-    /// Messages dropped before this one because the client was too slow; absent if none.
+    /// Number of messages dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
 
     package init(t: Double, dir: String, hex: String, missed: Int? = nil) {
@@ -98,7 +98,7 @@ package struct CaptureHeader: Codable, Hashable, Sendable {
     package var version: Int
     package var meter: String
     package var model: String?
-    /// RFC 3339.
+    /// Start of the capture, RFC 3339.
     package var started: String
 
     package init(meter: String, model: String?, started: String) {
@@ -110,24 +110,24 @@ package struct CaptureHeader: Codable, Hashable, Sendable {
     }
 }
 
-/// A meter present now, wanted or not, in `GET /v1/scan`.
+/// A meter found now, whether configured or not, in `GET /v1/scan`.
 package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// Present or preferred link.
+    /// Link in use or preferred.
     package var transport: String
     package var port: String
-    /// As in `MeterStatus`.
+    /// Available links, as in `MeterStatus`.
     package var transports: [String]
-    /// As in `MeterStatus`.
+    /// Signal strength, as in `MeterStatus`.
     @NullCodable package var rssi: Int?
-    /// Address of this host's adapter that hears the meter; null over a cable.
+    /// Address of this host's adapter that receives the meter; null over a cable.
     @NullCodable package var adapter: String?
     package var state: String
-    /// Name of the host that has the meter.
+    /// Name of the host that holds the meter's lease.
     @NullCodable package var holder: String?
-    /// Oddities of the address: `group-bit`, `locally-administered`. They do not mean a fault.
+    /// Unusual properties of the address: `group-bit`, `locally-administered`. They do not mean a fault.
     package var flags: [String] = []
 
     package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
@@ -176,12 +176,12 @@ package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case notConnected = "not-connected"
     case refused
     case timedOut = "timed-out"
-    /// Another host, which the message names, has the meter.
+    /// Another host, named in the message, holds the meter's lease.
     case held
     case permission
     /// The web page is open to the network, and the client has no session.
     case notAuthenticated = "not-authenticated"
-    /// The message says how long to wait.
+    /// Too many attempts. The message contains the time to wait.
     case tooManyRequests = "too-many-requests"
     case store
     case shuttingDown = "shutting-down"

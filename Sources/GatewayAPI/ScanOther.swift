@@ -1,14 +1,14 @@
-/// A device heard in the last minute that the scan does not list as a meter, with the reason.
+/// A device received in the last minute that the scan does not list as a meter, with the reason.
 package struct ScanOther: Codable, Hashable, Sendable {
     package var address: String
     /// `ble` or `spp`.
     package var transport: String
-    /// Address of this host's adapter.
+    /// Address of this host's adapter that received the device.
     package var adapter: String
     @NullCodable package var name: String?
-    /// In dBm; null if the adapter does not report it.
+    /// Signal strength in dBm; null if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// Whether it resembles a meter nevertheless.
+    /// Whether the device resembles a meter nevertheless.
     package var looks_like_meter: Bool
     package var reason: String
 

@@ -6,9 +6,9 @@ package struct StretchBody: Codable, Hashable, Sendable {
     /// Times of the first and last reading, RFC 3339.
     @NullCodable package var from: String?
     @NullCodable package var to: String?
-    /// Number of measurements; in a stretch longer than a day, of the points summed up instead.
+    /// Number of measurements. For a period longer than a day, number of aggregated points.
     package var readings: Int
-    /// Longest time of which only a mean is left; 0 if all are single readings.
+    /// Longest averaging interval in the data; 0 if all values are single readings.
     package var resolution_ms: Int64
     /// Time from the first to the last reading, gaps included.
     package var duration_ms: Int64
@@ -17,12 +17,12 @@ package struct StretchBody: Codable, Hashable, Sendable {
     /// Signed charge, integrated by the host.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// At the meter's present tariff; absent without one.
+    /// Cost at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
-    /// Advance of the meter's own counters, gaps included.
+    /// Increase of the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
-    /// Ranges by the keys of `meterctl watch --json`.
+    /// Range of each quantity, by the keys of `meterctl watch --json`.
     package var quantities: [String: QuantitySpread]
 
     package init(meter: String, readings: Int, resolution_ms: Int64, quantities: [String: QuantitySpread]) {
@@ -36,7 +36,7 @@ package struct StretchBody: Codable, Hashable, Sendable {
 
 /// `POST /v1/meters/{meter}/recordings`: turns a past stretch into a recording.
 package struct StretchRecordingRequest: Codable, Hashable, Sendable {
-    /// RFC 3339; includes `from`, excludes `to`.
+    /// Start of the period, RFC 3339. The period includes `from` and excludes `to`.
     package var from: String
     package var to: String
     package var name: String?

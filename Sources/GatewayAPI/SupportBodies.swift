@@ -1,7 +1,7 @@
-/// `GET /v1/support`: diagnostics about meters that are not found or give no data.
+/// `GET /v1/support`: diagnostics about meters that are not found or send no data.
 package struct SupportBody: Codable, Hashable, Sendable {
     package var meters: [SupportMeter]
-    /// Null if this host uses no radio.
+    /// State of the radios; null if this host uses none.
     @NullCodable package var radios: SupportRadios?
 
     package init(meters: [SupportMeter], radios: SupportRadios?) {
@@ -17,7 +17,7 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     @NullCodable package var transport: String?
     /// Last changes of state, oldest first.
     package var transitions: [Transition]
-    /// Attributes of the last Bluetooth LE link; null if there was none.
+    /// Attributes of the last Bluetooth LE link; null without such a link.
     @NullCodable package var gatt: [SupportService]?
     /// Traffic of the last link before its first reading; empty after that.
     package var traffic: [Traffic]
@@ -36,10 +36,10 @@ package struct SupportMeter: Codable, Hashable, Sendable {
         }
     }
 
-    /// Bytes that crossed the link in one piece.
+    /// A chunk of bytes sent or received over the link.
     package struct Traffic: Codable, Hashable, Sendable {
         package var age_ms: Int64
-        /// `in`: from the meter. `out`: to it.
+        /// `in`: from the meter. `out`: to the meter.
         package var dir: String
         package var hex: String
         /// Number of bytes; `hex` has only the first ones.
@@ -67,7 +67,7 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     }
 }
 
-/// A service of a Bluetooth LE meter. Only services that may carry the serial line list characteristics.
+/// A service of a Bluetooth LE meter. Characteristics are listed only for services that may contain the serial line.
 package struct SupportService: Codable, Hashable, Sendable {
     /// Four hexadecimal digits, or the whole UUID.
     package var service: String
@@ -80,7 +80,7 @@ package struct SupportService: Codable, Hashable, Sendable {
         /// Handle of the value.
         package var handle: Int
         package var properties: [String]
-        /// Whether there is a descriptor for subscribing; null if not looked up.
+        /// Whether the characteristic has a descriptor for subscribing; null if meterd did not search for one.
         @NullCodable package var cccd: Bool?
 
         package init(uuid: String, handle: Int, properties: [String], cccd: Bool?) {

@@ -3,9 +3,9 @@ package struct SupportRadios: Codable, Hashable, Sendable {
     package var adapters: [Adapter]
     /// Advertisements of possible meters. Other devices are only counted.
     package var advertisements: [Advertisement]
-    /// Number of other devices heard in the last minute.
+    /// Number of other devices received in the last minute.
     package var strangers: Int
-    /// Last commands to the kernel and its events, oldest first, without reports of devices.
+    /// Last commands to the kernel and events from the kernel, oldest first. Reports of devices are omitted.
     package var management: [Trace]
 
     package struct Adapter: Codable, Hashable, Sendable {
@@ -13,12 +13,12 @@ package struct SupportRadios: Codable, Hashable, Sendable {
         package var name: String
         /// Company number assigned by the Bluetooth SIG.
         package var manufacturer: Int
-        /// HCI's number: 6 is Bluetooth 4.0, 9 is 5.0.
+        /// Bluetooth version as numbered by HCI: 6 is Bluetooth 4.0, 9 is 5.0.
         package var hci_version: Int
         /// The kernel's bits (`MGMT_SETTING_…`), in hexadecimal.
         package var supported_settings: String
         package var current_settings: String
-        /// `usb` or `serial` if the chip can be reset there; otherwise null.
+        /// Bus over which meterd can reset the chip: `usb` or `serial`; null if a reset is impossible.
         @NullCodable package var reset: String?
 
         package init(
@@ -55,9 +55,9 @@ package struct SupportRadios: Codable, Hashable, Sendable {
 
     package struct Trace: Codable, Hashable, Sendable {
         package var age_ms: Int64
-        /// `hci0`.
+        /// Name of the adapter: `hci0`.
         @NullCodable package var adapter: String?
-        /// `out`: to the kernel. `in`: from it.
+        /// `out`: to the kernel. `in`: from the kernel.
         package var dir: String
         package var words: String
 

@@ -1,6 +1,6 @@
 /// `POST /v1/sync`.
 package struct SyncRequest: Codable, Hashable, Sendable {
-    /// Whether to return at once, without the result.
+    /// Whether to respond immediately, without the result.
     package var detach: Bool?
 
     package init(detach: Bool? = nil) { self.detach = detach }
@@ -13,11 +13,11 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
         package var type: String
         /// Records that the cloud accepted.
         package var pushed: Int
-        /// Records with news from the cloud.
+        /// Records for which the cloud sent changes.
         package var fetched: Int
-        /// Records without news from the cloud.
+        /// Records for which the cloud sent no changes.
         package var unchanged: Int
-        /// Records that this host cannot keep or the cloud refused.
+        /// Records excluded from sync because this host cannot store them or the cloud refused them.
         package var parked: Int
 
         package init(type: String, pushed: Int, fetched: Int, unchanged: Int, parked: Int) {
@@ -38,9 +38,9 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     /// `complete`, `partial`, `cancelled`, `failed` or `halted`.
     package var end: String
     package var was_cancelled: Bool
-    /// Records older than the local ones, or impossible to keep.
+    /// Records that are older than the local ones, or that this host cannot store.
     package var skipped: Int
-    /// In the order of syncing.
+    /// Counts by type, in the order of syncing.
     package var types: [Counts]
     @NullCodable package var error: String?
     @NullCodable package var next: String?
@@ -68,7 +68,7 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     /// Time by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
     package var time: String?
     package var event: String
-    /// Events dropped before this one because the client was too slow; absent if none.
+    /// Number of events dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
 
     package init(number: UInt64, uptime_ms: Int64, time: String? = nil, event: String, missed: Int? = nil) {
@@ -82,7 +82,7 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
 
 /// One line of `GET /v1/refreshes`, sent when displayed records have changed.
 package struct RefreshLine: Codable, Hashable, Sendable {
-    /// Rises with every change by any host.
+    /// Version of the displayed records. Increases with every change by any host.
     package var refresh_version: UInt64
 
     package init(refresh_version: UInt64) { self.refresh_version = refresh_version }

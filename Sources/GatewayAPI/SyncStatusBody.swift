@@ -22,7 +22,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         package var failed: UInt64 = 0
         package var cancelled: UInt64 = 0
         package var polls: UInt64 = 0
-        /// Polls saved because an event reported the change.
+        /// Number of polls omitted because an event reported the change.
         package var polls_skipped: UInt64 = 0
         package var pages: UInt64 = 0
         package var batches: UInt64 = 0
@@ -33,7 +33,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// A change that the cloud cannot accept yet. It stays in the outbox, and the host retries.
+    /// A change that the cloud cannot accept yet. It remains in the outbox until a retry succeeds.
     package struct PutOff: Codable, Hashable, Sendable {
         package var type: String
         package var name: String
@@ -51,12 +51,12 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// `subscribe`, `modify`, `fetch`, `cleanUp`.
     package var mode: String
     package var pending: Int
-    /// `full` or `readOnly`: rights in the zone. With `readOnly`, changes wait until the host joins with another token.
-    /// Null until the cloud reports it.
+    /// Rights in the zone, `full` or `readOnly`. With `readOnly`, changes wait until the host joins with another token.
+    /// Null until the cloud reports the rights.
     @NullCodable package var role: String?
-    /// Number of records whose changes wait for room in the cloud.
+    /// Number of records whose changes wait until the cloud has free space.
     package var held_back: Int
-    /// The exhausted limit and its remedy; null if there is room.
+    /// The exhausted limit and its remedy; null if no limit is exhausted.
     @NullCodable package var full: String?
     @NullCodable package var full_retry_in_ms: Int64?
     /// Changes that the cloud cannot accept yet. Absent from an older daemon.
@@ -64,7 +64,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// Number of records excluded from sync (`GET /v1/sync/parked`).
     package var parked: Int
     package var unread: [String]
-    /// Types in a full resync.
+    /// Record types in a full resync.
     package var refetching: [String]
     /// Whether another run follows.
     package var again: Bool
@@ -74,14 +74,14 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// Time of the last complete run, also before a restart: milliseconds since 1970 by this host's calendar.
     @NullCodable package var last_success_ms: Int64?
     @NullCodable package var error: String?
-    /// Remedy if the session halted.
+    /// Remedy if the sync session has halted; otherwise null.
     @NullCodable package var halt: String?
     @NullCodable package var retry_in_ms: Int64?
-    /// Time until the next poll, if no event reports a change before.
+    /// Time until the next poll, unless an event reports a change earlier.
     @NullCodable package var poll_in_ms: Int64?
     /// `closed`, `opening`, `open` or `waiting`.
     package var stream: String
-    /// Time since the event stream was last heard.
+    /// Time since the event stream last received data.
     @NullCodable package var stream_age_ms: Int64?
     /// Time since the stream last reported another host's change.
     @NullCodable package var push_age_ms: Int64?
@@ -91,7 +91,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     @NullCodable package var clock_error_ms: Int64?
     @NullCodable package var epoch: String?
     @NullCodable package var network: Network?
-    /// Rises with every merge that changed something here.
+    /// Version of the displayed records. Increases with every merge that changed data on this host.
     package var refresh_version: UInt64
     package var counters: Counters
     @NullCodable package var result: SyncResultBody?

@@ -9,15 +9,15 @@ package struct WebStatus: Codable, Hashable, Sendable {
     package var urls: [String]
     @NullCodable package var error: String?
     @NullCodable package var next: String?
-    /// Null for plain HTTP alone.
+    /// State of HTTPS; null if the page uses only plain HTTP.
     @NullCodable package var tls: WebTLSStatus?
     @NullCodable package var warning: String?
-    /// Name of the page in mDNS.
+    /// Name under which mDNS announces the page.
     @NullCodable package var announced: String?
-    /// Why mDNS does not announce a page open to the network.
+    /// Reason why mDNS does not announce a page open to the network.
     @NullCodable package var announcement_error: String?
     @NullCodable package var announcement_next: String?
-    /// Answer to enabling only: the token for the login. A secret, shown only this once.
+    /// Secret token for the login, shown only this once. Only in the answer to enabling.
     package var token: String?
 
     package init(serving: Bool, enabled: Bool, listen: String, urls: [String]) {
@@ -34,9 +34,9 @@ package struct WebTLSStatus: Codable, Hashable, Sendable {
     /// SHA-256 of the certificate in use.
     @NullCodable package var fingerprint: String?
     @NullCodable package var ends: String?
-    /// Whole days until the end; negative afterwards.
+    /// Whole days until the certificate expires; negative after the expiry.
     @NullCodable package var days_left: Int?
-    /// Why the configured files are not in use.
+    /// Reason why meterd does not use the configured files.
     @NullCodable package var error: String?
 
     package init(self_signed: Bool, fingerprint: String?, ends: String?, days_left: Int?, error: String?) {
@@ -58,7 +58,7 @@ package struct WebEnableRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/session` on the web page's listener.
 package struct LoginRequest: Codable, Sendable {
-    /// A secret.
+    /// Secret token of the page.
     package var token: String
 
     package init(token: String) { self.token = token }
@@ -75,7 +75,7 @@ package struct SessionBody: Codable, Hashable, Sendable {
 
     package var login: Login
     package var may_change: Bool
-    /// Why nobody may make changes here, and the remedy. Only inside Home Assistant.
+    /// Reason why nobody may make changes here, and the remedy. Only inside Home Assistant.
     package var reason: String?
 
     package init(login: Login, may_change: Bool, reason: String? = nil) {

@@ -1,25 +1,25 @@
 /// A lease in `GET /v1/leases` and `meterctl who`.
 package struct WhoEntry: Codable, Hashable, Sendable {
     package var meter: String
-    /// Null if this host does not know the meter's name.
+    /// Name of the meter; null if unknown to this host.
     @NullCodable package var name: String?
     @NullCodable package var model: String?
     @NullCodable package var holder: String?
     @NullCodable package var holder_id: String?
-    /// Whether this host has the lease.
+    /// Whether this host holds the lease.
     package var mine: Bool
     /// `ble`, `spp` or `usb`.
     @NullCodable package var transport: String?
-    /// As `LeaseStatus.State`, with `held` for `elsewhere`.
+    /// State as in `LeaseStatus.State`, with `held` for `elsewhere`.
     package var state: String
-    /// Time until expiry, as far as this host knows; 0 afterwards.
+    /// Time until the lease expires, by this host's knowledge; 0 after the expiry.
     @NullCodable package var remaining_ms: Int64?
     @NullCodable package var token: UInt64?
     /// `keep` or `strict`.
     @NullCodable package var policy: String?
     /// Start of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?
-    /// Names of hosts, in order.
+    /// Names of the hosts waiting for the lease, in order.
     package var waiting: [String]
 
     package init(meter: String, state: String, mine: Bool, waiting: [String] = []) {

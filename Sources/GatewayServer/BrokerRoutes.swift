@@ -5,7 +5,7 @@ package import Hummingbird
 package struct BrokerRoutes: RouteGroup {
     private let status: @Sendable () async -> BrokerStatus
 
-    /// - Parameter status: called even if no broker is configured.
+    /// - Parameter status: returns the broker's status, even if no broker is configured.
     package init(status: @escaping @Sendable () async -> BrokerStatus) { self.status = status }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {

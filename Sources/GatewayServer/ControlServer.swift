@@ -33,7 +33,7 @@ package struct ControlServer: Sendable {
     }
 }
 
-/// Sets owner and group only, with the group `meterd` if that exists and is allowed.
+/// Restricts the socket to owner and group. The group is `meterd` if it exists and meterd may set it.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
         logger.warning("socket mode not set", metadata: ["path": "\(path)", "errno": "\(errno)"])

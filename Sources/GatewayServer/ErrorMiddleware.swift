@@ -48,7 +48,7 @@ struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
 }
 
 extension Response {
-    /// Throws 405: the path exists but takes other methods.
+    /// Throws 405: the path exists but allows other methods.
     static func wrongMethod(of request: Request, allowed: [String]) throws -> Response {
         let methods = allowed.joined(separator: ", ")
         let body = ErrorBody(

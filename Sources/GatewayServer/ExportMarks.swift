@@ -1,17 +1,21 @@
 import Domain
 
-/// Assigns marks to the lines of an export, which come sorted by time.
+/// Assigns marks to the lines of an export, which must be sorted by time.
 ///
-/// A moment belongs to the first line at or after it, a span to each line inside it. A span between two lines belongs
-/// to the second.
+/// A mark of a moment belongs to the first line at or after the moment. A mark of a span belongs to each line inside
+/// the span. A span between two lines belongs to the second.
 struct ExportMarks {
     private let marks: [Mark]
     private var next = 0
     private var open: [Mark] = []
 
+    /// Creates the assignment.
+    ///
     /// - Parameter marks: sorted by start.
     init(_ marks: [Mark]) { self.marks = marks }
 
+    /// Returns the names of the marks of the next line.
+    ///
     /// - Parameter length: time that the line covers; zero for a single reading.
     mutating func names(at time: WallTime, for length: Duration = .zero) -> [String] {
         var names = open.filter { $0.end.map { $0 >= time } ?? true }

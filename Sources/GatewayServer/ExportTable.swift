@@ -2,8 +2,8 @@ import Domain
 import Gateway
 import NIOCore
 
-/// Writes readings of one or several meters on one time base, as CSV with a header or one JSON object a line: the
-/// format of `meterctl watch` and `meterctl record export`.
+/// Writes readings of one or several meters on one time base. The format is CSV with a header, or one JSON object per
+/// line, as in `meterctl watch` and `meterctl record export`.
 struct ExportTable {
     enum Format: String, CaseIterable {
         case csv, json
@@ -12,9 +12,9 @@ struct ExportTable {
     struct Column {
         /// Name of the meter in headings; nil if it is the only meter.
         var meter: String?
-        /// In order. In CSV each has its column, even where unknown.
+        /// Quantities in output order. In CSV, each has a column, even if its values are unknown.
         var quantities: [Quantity]
-        /// Nil if the stretch has no marks of the meter.
+        /// Marks of the meter; nil if there are none in the exported period.
         var marks: ExportMarks?
         fileprivate let label: [UInt8]
 
@@ -42,7 +42,7 @@ struct ExportTable {
         self.every = every
     }
 
-    /// Empty for JSON.
+    /// Header line of the CSV; empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in
@@ -53,6 +53,8 @@ struct ExportTable {
         return (["time"] + names).joined(separator: ",") + "\n"
     }
 
+    /// Appends one line.
+    ///
     /// - Parameter readings: one for each column; nil for a meter without a reading at this time.
     mutating func append(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
         switch format {
@@ -70,7 +72,7 @@ struct ExportTable {
             }
             guard columns[index].marks != nil else { continue }
             buffer.writeInteger(UInt8(ascii: ","))
-            // A mark waits for a line on which its meter has a reading.
+            // A mark is written on the next line on which its meter has a reading.
             guard reading != nil, let names = columns[index].marks?.names(at: time, for: every) else { continue }
             buffer.writeString(names.joined(separator: "; ").csvField)
         }
@@ -97,7 +99,7 @@ struct ExportTable {
         buffer.writeString("}\n")
     }
 
-    /// Writes null for a quantity that the model has, but whose value is unknown.
+    /// Appends a reading as JSON. Writes null for a quantity that the model measures, but whose value is unknown.
     private static func append(
         _ reading: Reading, _ marks: [String]?, after first: String, to buffer: inout ByteBuffer
     ) {
@@ -140,11 +142,13 @@ struct ExportWindows {
         var last = Reading()
     }
 
-    /// The meter's own counters: a window takes their last value.
+    /// Counters of the meter itself. A window contains their last value, not their mean.
     private static let counters: QuantitySet = [
         QuantitySet(.energy, .charge, .countedEnergy, .countedCharge, .duration, .price)
     ]
 
+    /// Creates an empty window.
+    ///
     /// - Parameter length: milliseconds, above 0.
     init(length: Int64) { self.length = length }
 

@@ -5,7 +5,7 @@ import Hummingbird
 import NIOCore
 
 struct ExportWriting {
-    /// Bytes that are collected before they are sent.
+    /// Number of bytes collected before they are sent.
     private static let chunkBytes = 64 * 1024
 
     private var table: ExportTable
@@ -19,7 +19,9 @@ struct ExportWriting {
 
     typealias Write = (ByteBuffer) async throws -> Void
 
-    /// - Parameter every: milliseconds of a window, whose means are written; nil for every reading of a single meter.
+    /// Writes the export of all meters.
+    ///
+    /// - Parameter every: length of an averaging window in milliseconds; nil to write every reading of a single meter.
     mutating func run(
         _ meters: [MeterID], _ span: Range<WallTime>, every: Int64?, _ write: Write
     ) async throws {
@@ -41,7 +43,7 @@ struct ExportWriting {
         }
     }
 
-    /// Reads some minutes of all meters at a time, in whole windows.
+    /// Writes windowed means. Reads some minutes of all meters at a time, in whole windows.
     private mutating func appendWindows(
         of meters: [MeterID], in span: Range<WallTime>, every: Int64, _ write: Write
     ) async throws {
@@ -85,7 +87,7 @@ struct ExportWriting {
 }
 
 extension SeriesService {
-    /// Returns the quantities measured in a span. A single point shows them.
+    /// Returns the quantities measured in a span. A series of a single point suffices for this.
     func quantities(of meter: MeterID, in span: Range<WallTime>) async throws -> [Quantity] {
         try await series(of: meter, in: span, points: 1, quantities: Quantity.allCases).columns.map(\.quantity)
     }

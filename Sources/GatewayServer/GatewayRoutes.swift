@@ -28,6 +28,8 @@ package struct GatewayRoutes: Sendable {
         self.joining = joining
     }
 
+    /// Returns the router for the control socket.
+    ///
     /// - Parameter page: nil if `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
         let own: [any RouteGroup] = [
@@ -36,7 +38,7 @@ package struct GatewayRoutes: Sendable {
         return meters.router(with: topics + own, metrics: metrics)
     }
 
-    /// Omits routes that join or leave a cloud, or open the page to the network.
+    /// Returns the router for the web page. Omits routes that join or leave a cloud, or open the page to the network.
     package func pageRouter() -> Router<BasicRequestContext> {
         meters.router(with: topics + [MembershipRoutes(joining: joining, isReadOnly: true)], metrics: metrics)
     }

@@ -34,7 +34,7 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// Writes a line for each step, then the outcome. Stops between two steps when the client leaves.
+    /// Writes a line for each step, then the outcome. Stops between two steps when the client disconnects.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()

@@ -13,9 +13,11 @@ package struct ImportRoutes: RouteGroup {
     private let zones: ImportZones
     private let loop: any SessionLoop
 
+    /// Creates the routes.
+    ///
     /// - Parameters:
     ///   - zoneOffset: returns this machine's offset from UTC at a moment.
-    ///   - zoneFile: returns a zone's file in the system's database.
+    ///   - zoneFile: returns a time zone's file in the system's database.
     package init(
         directory: MeterDirectory, imports: ImportService, loop: any SessionLoop,
         zoneOffset: @escaping @Sendable (WallTime) -> Duration, zoneFile: @escaping @Sendable (String) -> [UInt8]?
@@ -39,7 +41,8 @@ package struct ImportRoutes: RouteGroup {
         }
     }
 
-    /// Requires a length, because a chunked body that ends early looks complete.
+    /// Returns the length of the request's body. Requires the header, because a chunked body that ends early looks
+    /// complete.
     private func length(of request: Request) throws(GatewayError) -> Int64 {
         guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
             throw GatewayError(

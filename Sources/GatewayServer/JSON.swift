@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Hummingbird
 
-/// Writes and reads this server's JSON. Keys are sorted, so that output is stable.
+/// Writes and reads this server's JSON. Keys are sorted to keep the output stable.
 enum JSON {
     /// Maximum size of a body, far beyond any request.
     static let bodyBytesMax = 64 * 1024
@@ -28,7 +28,7 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// Decodes a request's body. It may be empty if every field is optional.
+    /// Decodes a request's body. The body may be empty if every field is optional.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         var buffer = try await request.body.collect(upTo: bodyBytesMax)
         if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }

@@ -28,7 +28,7 @@ package struct LeaseRoutes: RouteGroup {
         var meters: [String: MeterStatus] = [:]
         for meter in await directory.status() { meters[meter.id] = meter }
         var names: [String: String] = [:]
-        // This reads the settings of all meters, so only do it for meters held elsewhere.
+        // This reads the settings of all meters, so do it only if another host holds a meter.
         if leases.contains(where: { meters[$0.meter] == nil }) {
             for meter in try await settings.meters() { names[meter.id.description] = meter.name }
         }

@@ -3,11 +3,12 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second, each encoded once for all.
+/// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second. Each change is encoded once
+/// for all pages.
 ///
-/// The feed reads only what `ChangeMarks` has marked. Every 15 s it reads everything: this renews the interest in other
-/// hosts' readings, and shows unmarked counts of adapters and store. A slow page loses messages and then gets the whole
-/// state.
+/// The feed reads only the parts marked in `ChangeMarks`. Every 15 s it reads everything. This renews the interest in
+/// other hosts' readings, and sends counts of adapters and store, which are never marked. A slow page loses messages
+/// and then receives the whole state.
 package final class LiveFeed: Sendable {
     package struct Sources: Sendable {
         package var meters: @Sendable () async -> [MeterStatus]
@@ -26,7 +27,7 @@ package final class LiveFeed: Sendable {
 
     package static let interval = Duration.milliseconds(500)
 
-    /// Longest silence before a page may take the connection for dead.
+    /// Longest silence before a page may regard the connection as closed.
     package static let silenceMax = Duration.seconds(15)
 
     private let sources: Sources
@@ -41,7 +42,7 @@ package final class LiveFeed: Sendable {
         self.loop = loop
     }
 
-    /// Cancelling the task ends every stream.
+    /// Runs the feed. Cancelling the task ends every stream.
     package func run() async {
         var told: TelemetryState?
         var alarm = Alarm(on: loop)
@@ -80,7 +81,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Subscribes to events. For the first listener they begin with the whole state.
+    /// Subscribes to events. For the first listener, the events begin with the whole state.
     package func events() -> Feed<ByteBuffer>.Subscription {
         defer { wake.continuation.yield() }
         return feed.subscribe(buffer: 4)
@@ -93,6 +94,8 @@ package final class LiveFeed: Sendable {
         return try Response.event("all", body)
     }
 
+    /// Reads the marked parts.
+    ///
     /// - Returns: the event to send.
     private func look(at now: MonotonicTime, _ told: inout TelemetryState?) async -> ByteBuffer? {
         let marked = changes.take(waking: ring)
@@ -105,7 +108,7 @@ package final class LiveFeed: Sendable {
         if event == nil { told = TelemetryState(news, at: loop.now) }
         told?.lookedAt = loop.now
         if isDue { told?.isDueAt = loop.now + Self.silenceMax }
-        // A value that JSON cannot encode, such as NaN, is left out until it is a number again.
+        // A value that JSON cannot encode, such as NaN, is omitted until it is a number again.
         guard let event else { return try? Response.event("all", news) }
         guard event.isEmpty else { return try? Response.event("changes", event) }
         return isDue ? ByteBuffer(string: ": nothing new\n\n") : nil
@@ -124,12 +127,12 @@ private struct TelemetryState {
         for meter in whole.meters ?? [] { meters[meter.id] = (meter, now) }
     }
 
-    /// Adopts the news.
+    /// Stores the new state.
     ///
     /// - Parameters:
-    ///   - isEveryMeter: whether a meter missing in the news is gone.
-    ///   - isDue: whether changed counts are news, too.
-    /// - Returns: differences, without values that pages compute by themselves. Nil if something is gone, so that the
+    ///   - isEveryMeter: whether a meter missing in `news` was removed.
+    ///   - isDue: whether to include changed counts.
+    /// - Returns: differences, without values that pages compute by themselves. Nil if a part was removed, so that the
     ///   whole state has to be sent.
     mutating func take(_ news: LiveBody, isEveryMeter: Bool, isDue: Bool, at now: MonotonicTime) -> LiveBody? {
         if isEveryMeter {
@@ -158,10 +161,10 @@ private struct TelemetryState {
 }
 
 extension MeterStatus {
-    /// Whether a page that got `old` and since then counts its times by itself would show something wrong.
+    /// Returns whether a page must receive this status: the page has `old` and has since advanced its times by itself.
     fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
         let passed = elapsed.milliseconds
-        // Tolerance for the time that building a status takes.
+        // Allows for the time needed to build a status.
         func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
             guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
             return abs(new - max(0, old + passed)) > 100

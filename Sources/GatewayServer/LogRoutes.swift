@@ -17,7 +17,7 @@ extension MeterRoutes {
             try Self.checkMayDisturb()
             let session = try await directory.session(try Self.reference(in: context))
             let name = try context.parameters.require("log").percentDecoded ?? ""
-            // Read everything before the response begins, so that a failure gets its own status.
+            // Read everything before the response begins, so that a failure has its own status code.
             guard let log = try await session.logs(.log(named: name)).log else {
                 throw GatewayError(.notFound, "\(session.id) has no log \(name)", next: "meterctl logs \(session.id)")
             }

@@ -3,13 +3,13 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Log of events of a meter: `/v1/meters/{meter}/log`. Logs recorded by the meter itself are in `…/logs`
-/// (LogRoutes.swift).
+/// Log of a meter's events: `/v1/meters/{meter}/log`. `…/logs` (LogRoutes.swift) serves logs recorded by the meter
+/// itself.
 package struct MeterLogRoutes: RouteGroup {
     private let log: ZoneLog
 
     private static let linesUsual = 200
-    /// Number of lines that a host keeps of a meter, including the largest share of other hosts' lines.
+    /// Maximum number of lines that a host stores for a meter, including the largest share of other hosts' lines.
     private static let linesMax = 10_000
 
     package init(log: ZoneLog) { self.log = log }

@@ -11,6 +11,8 @@ package struct MeterRoutes: Sendable {
     let version: VersionBody
     private let alertsRaised: @Sendable () -> Int
 
+    /// Creates the routes.
+    ///
     /// - Parameter zone: nil for a host without a cloud.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, version: VersionBody,
@@ -24,11 +26,13 @@ package struct MeterRoutes: Sendable {
         self.storeStatus = storeStatus
     }
 
-    /// - Parameter metrics: nil to leave out `/metrics`.
+    /// Returns the router with all routes.
+    ///
+    /// - Parameter metrics: nil to omit `/metrics`.
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
-        // The middleware that knows the methods of a path must be added before the routes.
+        // The middleware that answers wrong methods must be added before the routes.
         let list = Router(context: BasicRequestContext.self)
         add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)
@@ -124,7 +128,7 @@ package struct MeterRoutes: Sendable {
         guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }
-        // Ids of ports have slashes. nginx and Home Assistant decode %2F on the way, which would give another path.
+        // Ids of ports contain slashes. nginx and Home Assistant decode %2F on the way, which would change the path.
         let isID = ["port:", "usb:"].contains { decoded.hasPrefix($0) }
         return isID ? decoded.replacing("~2F", with: "/") : decoded
     }

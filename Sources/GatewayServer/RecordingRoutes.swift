@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Charge sessions: `/v1/meters/{meter}/recording` begins and ends one, `/v1/recordings` lists all.
+/// Charge sessions: `/v1/meters/{meter}/recording` starts and ends a session, `/v1/recordings` lists all.
 package struct RecordingRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let zone: ZoneMeters
@@ -13,11 +13,13 @@ package struct RecordingRoutes: RouteGroup {
     private let alerts: AlertService?
     private let loads: LoadService?
 
+    /// Creates the routes.
+    ///
     /// - Parameters:
     ///   - zone: nil for a host without a cloud.
-    ///   - marks: nil to export none.
+    ///   - marks: nil to export no marks.
     ///   - alerts: nil without notification targets.
-    ///   - loads: nil if battery tests drive no loads.
+    ///   - loads: nil if battery tests cannot control loads.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, recordings: RecordingService, series: SeriesService,
         marks: MarkService? = nil, alerts: AlertService? = nil, loads: LoadService? = nil
@@ -36,7 +38,7 @@ package struct RecordingRoutes: RouteGroup {
             let body = try await JSON.decode(RecordingRequest.self, from: request)
             let reference = try MeterRoutes.reference(in: context)
             if let test = try test(body) { return try await start(test, name: body.name, on: reference) }
-            // The holder records, because other hosts' readings are not stored here.
+            // The lease holder records, because this host does not store other hosts' readings.
             if let done = try await zone.order(.startRecording(name: body.name), of: reference) {
                 return try JSON.response(try Self.body(done))
             }
@@ -97,7 +99,7 @@ package struct RecordingRoutes: RouteGroup {
 
     // MARK: Battery tests
 
-    /// - Returns: nil for a recording that is no battery test.
+    /// Returns the battery test in the request; nil for a recording without a test.
     private func test(_ body: RecordingRequest) throws(GatewayError) -> BatteryTest? {
         let load = try body.load.map { request throws(GatewayError) in try plan(request, body) }
         guard let until = body.until ?? load?.until else {
@@ -146,7 +148,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Starts a test on this host only: it measures, and notifies its own people.
+    /// Starts a test on this host only, because this host measures and has its own notification targets.
     private func start(_ test: BatteryTest, name: String?, on reference: String) async throws -> Response {
         if let holder = try await zone.status(of: reference).holderElsewhere {
             throw GatewayError(
@@ -184,7 +186,8 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Writes one line for each reading. Each line waits for the next, because the last one gets `toldAtEnd`.
+    /// Writes one line for each reading. Each line is delayed until the next reading, because the last one includes
+    /// `toldAtEnd`.
     private func readings(of reference: String, for request: Request) async throws -> Response {
         let (meter, span, recording) = try await local(reference)
         let marked = try await marks(of: recording, in: span)
@@ -216,8 +219,8 @@ package struct RecordingRoutes: RouteGroup {
         return body
     }
 
-    /// Returns the meter id under which a recording's readings are stored here, and the time from its first to its last
-    /// reading.
+    /// Returns the meter ID under which this host stores a recording's readings, and the time from the first to the
+    /// last reading.
     private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>, Recording) {
         let entry = try await recordings.recording(reference)
         let recording = entry.recording

@@ -17,9 +17,9 @@ extension HTTPFields {
 }
 
 extension Request {
-    /// Returns a number in the query, if given.
+    /// Returns a number in the query; nil if absent.
     ///
-    /// - Throws: 400 unless it is a whole number within `range`.
+    /// - Throws: 400 unless the value is a whole number within `range`.
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -30,7 +30,7 @@ extension Request {
         return number
     }
 
-    /// Whether the query has `true` for this name; false if missing.
+    /// Returns whether the query has `true` for this name; false if the name is missing.
     ///
     /// - Throws: 400 for values other than `true` and `false`.
     func flag(_ name: String) throws -> Bool {
@@ -41,9 +41,9 @@ extension Request {
         return flag
     }
 
-    /// Returns one of some words in the query, if given.
+    /// Returns a case of an enumeration in the query; nil if absent.
     ///
-    /// - Throws: 400 for any other.
+    /// - Throws: 400 for any other value.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(GatewayError) -> Choice? {
         guard let text = uri.queryParameters[name[...]].map(String.init) else { return nil }
         guard let choice = Choice(rawValue: text) else {
@@ -55,7 +55,7 @@ extension Request {
         return choice
     }
 
-    /// Returns a time in the query, if given: RFC 3339, or milliseconds since 1970.
+    /// Returns a time in the query: RFC 3339, or milliseconds since 1970. Nil if absent.
     func time(_ name: String) throws -> WallTime? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         if let time = WallTime(String(text)) { return time }
@@ -67,7 +67,7 @@ extension Request {
         return WallTime(millisecondsSince1970: number)
     }
 
-    /// Returns the range from `from` to `to` in the query. Defaults: an hour, ending now.
+    /// Returns the range from `from` to `to` in the query. Defaults: `to` is now, `from` is an hour before `to`.
     func span(until now: WallTime) throws -> Range<WallTime> {
         let end = try time("to") ?? now
         return try .stretch(from: try time("from") ?? end + .seconds(-3600), to: end)
@@ -75,7 +75,9 @@ extension Request {
 }
 
 extension Range<WallTime> {
-    /// - Throws: 400 unless `start` comes before `end`.
+    /// Returns the range between two times.
+    ///
+    /// - Throws: 400 unless `start` is before `end`.
     static func stretch(from start: WallTime, to end: WallTime) throws -> Self {
         guard start < end else {
             throw GatewayError(
@@ -85,15 +87,15 @@ extension Range<WallTime> {
     }
 }
 
-/// The client of the present request. On the control socket it may do everything.
+/// The client of the present request. On the control socket, the client may do everything.
 ///
-/// A class, because Swift 6.3.1's optimised programs crash when a task-local value is set to a function.
+/// A class, because optimised programs of Swift 6.3.1 crash when a task-local value is set to a function.
 final class Asker: Sendable {
     @TaskLocal static var current = Asker { true }
     private let isAllowed: @Sendable () -> Bool
 
     init(mayDisturb: @escaping @Sendable () -> Bool) { isAllowed = mayDisturb }
 
-    /// Whether the client may cause costs for others, as not every viewer of the web page may. Checked at each call.
+    /// Whether the client may cause costs for others. Some viewers of the web page may not. Checked at each call.
     var mayDisturb: Bool { isAllowed() }
 }

@@ -1,9 +1,9 @@
 import Hummingbird
 
-/// The methods of each path, to tell a wrong method from an unknown path.
+/// The methods of each path, to distinguish a wrong method from an unknown path.
 struct RouteMethods: Sendable {
     private struct Entry {
-        /// Path segments; one that begins with `:` matches any.
+        /// Path segments. A segment that begins with `:` matches any text.
         var template: [String]
         var method: HTTPRequest.Method
     }
@@ -18,7 +18,7 @@ struct RouteMethods: Sendable {
         }
     }
 
-    /// Returns sorted names; empty for a path without a route.
+    /// Returns the sorted names of the methods; empty for a path without a route.
     func methods(of path: String) -> [String] {
         let parts = path.split(separator: "/")
         let found = entries.filter { entry in

@@ -3,7 +3,7 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Routes whose response continues until the client leaves: one JSON object a line.
+/// Routes whose response continues until the client disconnects: one JSON object per line.
 extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
@@ -14,7 +14,7 @@ extension MeterRoutes {
                 try await readings.forEach { reading in
                     var line = ReadingLine(reading)
                     if reading.origin == nil, glance.isDue(at: reading.wallTime) {
-                        // Meanwhile another host may have taken the meter.
+                        // Another host may have taken over the meter meanwhile.
                         line.told = glance.news(try? await directory.session(reference).told())
                     }
                     try await write(line)
@@ -34,13 +34,13 @@ extension MeterRoutes {
     }
 }
 
-/// Looks once a second at a meter's data beyond readings, and returns it when it is new.
+/// Checks a meter's telemetry other than readings once a second, and returns it when it has changed.
 private struct TelemetryWatch {
     private var next: WallTime?
     private var last: TelemetryBody?
 
     mutating func isDue(at time: WallTime) -> Bool {
-        // If the calendar was set back, do not wait for `next`.
+        // If the clock was set back, do not wait for `next`.
         if let next, time < next, next < time + .seconds(2) { return false }
         next = time + .seconds(1)
         return true
@@ -67,7 +67,7 @@ extension ReadingLine {
 }
 
 extension Response {
-    /// Ends with the feed, or when the client leaves.
+    /// Streams the values of a feed. Ends with the feed, or when the client disconnects.
     static func lines<Value: Sendable>(
         of items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> any Encodable
@@ -77,9 +77,10 @@ extension Response {
         }
     }
 
-    /// Streams one line of JSON for each value that `body` writes. When the client leaves, its task is cancelled.
+    /// Streams one line of JSON for each value that `body` writes. Cancels the task of `body` when the client
+    /// disconnects.
     ///
-    /// Sends the first bytes at once, so that the client knows that it is connected.
+    /// Sends the first bytes immediately, so that the client detects the connection.
     static func lines(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (any Encodable) async throws -> Void) async throws -> Void
@@ -108,7 +109,7 @@ extension Response {
             body: try await stream(for: request, body))
     }
 
-    /// Headers for pieces that have to arrive at once, even through a proxy that buffers (nginx).
+    /// Returns headers for chunks that have to arrive without delay, even through a proxy that buffers (nginx).
     private static func streamHeaders(_ type: String) -> HTTPFields {
         var headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         if let name = HTTPFields.Element.Name("X-Accel-Buffering") { headers[name] = "no" }
@@ -126,8 +127,8 @@ extension Response {
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> ResponseBody {
-        // The library notices a leaving client by reading on, and traps if a response ends before the whole request was
-        // read. So read the request to its end here, whatever the client sends and however slowly.
+        // Hummingbird detects a disconnect by further reading, and traps if a response ends before the whole request
+        // was read. So read the request to its end here, whatever the client sends and however slowly.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body

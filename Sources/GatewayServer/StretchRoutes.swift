@@ -4,7 +4,7 @@ import GatewayAPI
 package import Hummingbird
 import NIOCore
 
-/// Any stretch of stored readings, recorded or not: its sums, a recording made of it later, and its export.
+/// Any period of stored readings, recorded or not: its sums, its export, and a recording created from the period later.
 package struct StretchRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService

@@ -39,7 +39,7 @@ package struct WebRoutes: RouteGroup {
         return page
     }
 
-    /// Parses an address. Port 0 stands for the configured port.
+    /// Parses an address. Port 0 selects the configured port.
     private static func address(_ text: String) throws(GatewayError) -> (String, Int) {
         guard let (host, port) = IPAddress.hostAndPort(text), IPAddress.bytes(of: host) != nil else {
             throw GatewayError(

@@ -2,13 +2,13 @@ import CloudAPI
 
 /// The broker's address: `mqtt://host[:port]` or, over TLS, `mqtts://host[:port]`.
 package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// Name or address, without brackets.
+    /// Host name or address, without brackets.
     package let host: String
     package let port: UInt16
     package let isEncrypted: Bool
     package let isLoopback: Bool
 
-    /// IANA's ports for MQTT and for MQTT over TLS.
+    /// Ports that IANA assigned to MQTT and to MQTT over TLS.
     private static let ports: (plain: UInt16, encrypted: UInt16) = (1883, 8883)
 
     package init(_ text: String) throws(HomeAutomationError) {

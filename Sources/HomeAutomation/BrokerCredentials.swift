@@ -1,8 +1,8 @@
 import Glibc
 import LinuxIO
 
-/// User and password for the broker, from a file of two lines. The password appears on no command line, in no log and
-/// in no address.
+/// User and password for the broker, from a file of two lines. The password does not appear on a command line, in a log
+/// or in an address.
 package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let user: String
     let password: String
@@ -11,12 +11,13 @@ package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebug
 
     /// Reads the file at `path`: the user in the first line, the password in the second.
     ///
-    /// - Throws: also if others may read it, or if anybody but its owner may write it.
+    /// - Throws: if the file is unreadable or invalid, if other users may read it, or if any user but its owner may
+    ///   write it.
     package init(file path: String) throws(HomeAutomationError) {
         let bytes: [UInt8]
         let status: stat
         do throws(Errno) {
-            // Open once, so that the checked file is the one that is read. A pipe must not block this.
+            // Open once, so that the check and the read use the same file. O_NONBLOCK prevents blocking on a pipe.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             status = try Self.status(of: file)
             bytes = status.st_mode & S_IFMT == S_IFREG ? try Self.read(file) : []

@@ -1,8 +1,8 @@
 import Domain
 import Synchronization
 
-/// Events from links that wait for the bridge. The number of messages is limited; more are only counted, so that a
-/// flood takes no memory.
+/// Events of links, queued for the bridge. The number of messages is limited. Messages above the limit are only
+/// counted, so that a flood uses no memory.
 final class EventQueue: Sendable {
     static let messagesMax = 64
 
@@ -15,7 +15,7 @@ final class EventQueue: Sendable {
     private let state = Mutex(State())
     private let wake: @Sendable () -> Void
 
-    /// - Parameter wake: called when the empty queue gets an event.
+    /// - Parameter wake: called when an event is added to the empty queue.
     init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     func add(_ event: BrokerEvent, of attempt: Int) {
@@ -36,7 +36,7 @@ final class EventQueue: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.events.isEmpty && $0.overrun == 0 } }
 
-    /// Takes all events in order, and the number of messages without room.
+    /// Removes and returns all events in order, and the number of messages dropped above the limit.
     func take() -> (events: [(attempt: Int, event: BrokerEvent)], overrun: Int) {
         state.withLock { state in
             defer { state = State() }

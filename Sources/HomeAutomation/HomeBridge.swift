@@ -3,13 +3,13 @@ package import Logging
 
 /// Runs the bridge between this host's meters and a broker.
 ///
-/// An actor on the sessions' loop, which reads all meters once a second. Links' events arrive through a bounded queue;
-/// blocking calls stay inside the link.
+/// An actor on the sessions' loop, which reads all meters once a second. Events of links arrive through a bounded
+/// queue. Blocking calls run only inside the link.
 package actor HomeBridge {
     package struct Dependencies: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// Called on the loop of the meters, so no other thread is involved.
+        /// Returns the meters. Called on the loop of the meters, so no other thread is involved.
         package var meters: @Sendable () -> [BridgedMeter]
         package var alerts: @Sendable () -> [BridgedAlert]
         /// Returns marks made or changed on this host since the last call.
@@ -36,17 +36,18 @@ package actor HomeBridge {
 
     package struct Status: Hashable, Sendable {
         package var isConnected: Bool
-        /// Time when the link came up or was lost; before the first link, when the bridge started. Nil before that.
+        /// Time when the link was established or lost; before the first link, when the bridge started. Nil before the
+        /// start.
         package var since: WallTime?
         package var queued: Int
-        /// Readings among them that are kept for later delivery.
+        /// Number of readings among `queued` that are stored for later delivery.
         package var backlog: Int
         package var published: Int
         package var dropped: Int
         package var refused: Int
-        /// Topics on this link with a refusal.
+        /// Number of topics on this link that the broker refused.
         package var refusedTopics: Int
-        /// Whether the broker allows subscriptions, as far as known.
+        /// Whether the broker allows subscriptions. True until it refuses one.
         package var hearsRequests: Bool
         package var linksOpened: Int
         package var trouble: BrokerTrouble?
@@ -73,12 +74,12 @@ package actor HomeBridge {
     private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
-    /// Rises with each attempt, to recognise late events of an old one.
+    /// Number of the current attempt. Identifies late events of an earlier attempt.
     private var attempt = 0
     private var isFinished = false
-    /// Whether there was a link as of `since`.
+    /// Whether the link was established at `since`.
     private var isConnected = false
-    /// Time of the start, later of the last change of the link.
+    /// Time of the start, or of the last change of the link.
     private var since: WallTime?
     private var hearsRequests = true
 
@@ -101,12 +102,12 @@ package actor HomeBridge {
             trouble: machine.trouble)
     }
 
-    /// Runs until `finish`, and then until the broker has received the last message or a timeout. Cancelling ends it at
-    /// once.
+    /// Runs until `finish`, and then until the broker has received the last message or a timeout expires. Cancelling
+    /// ends it immediately.
     package func run() async {
         since = loop.wallNow
         await withDiscardingTaskGroup { group in
-            // Correct what the broker kept from an earlier run before it announces the bridge.
+            // Correct the broker's retained messages of an earlier run before announcing the bridge.
             look()
             act(machine.start(at: loop.now))
             for await next in wakes where !isFinished {
@@ -127,7 +128,7 @@ package actor HomeBridge {
         }
     }
 
-    /// Makes `run` say goodbye to the broker and end.
+    /// Makes `run` send the last message to the broker and return.
     package nonisolated func finish() { wake.yield(.stop) }
 
     private func look() {

@@ -10,7 +10,7 @@ extension Logger {
             if dropped > 0 { values["dropped"] = "\(dropped)" }
             info("broker connected", metadata: values)
         case .lost(let cause, let wait, let isNew):
-            // The same trouble again is not news.
+            // Repeated failures with the same cause are logged only at debug level.
             var values: Metadata = ["cause": "\(cause.message)", "retry_ms": "\(wait.milliseconds)"]
             if let next = cause.next { values["next"] = "\(next)" }
             log(level: isNew ? .warning : .debug, "broker not connected", metadata: values)

@@ -2,11 +2,11 @@ import CMosquitto
 import Domain
 import Glibc
 
-/// The end of an attempt or link, as reported by the library and the kernel.
+/// Cause of the end of an attempt or link, as reported by the library and the kernel.
 enum MosquittoFault: Hashable {
     case refused(Int32)
     case dismissed(Int32)
-    /// The library gave up.
+    /// The library ended the attempt.
     ///
     /// - Parameters:
     ///   - code: the library's code.
@@ -111,7 +111,7 @@ enum MosquittoCode {
 
     static func systemText(_ number: Int32) -> String { text(strerror(number)) }
 
-    /// Whether it is one of MQTT 5's codes, or 1, an older broker's equivalent.
+    /// Returns whether the code means an unsupported protocol version: MQTT 5's code, or an older broker's 1.
     static func isUnknownProtocol(_ code: Int32) -> Bool {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }

@@ -4,18 +4,19 @@ import Synchronization
 
 /// A connection to a broker through libmosquitto, over MQTT 5.
 ///
-/// Each attempt has its own thread, the only one that uses the library. Connecting may block it as long as the kernel
-/// tries: two minutes for a silent host. Until it ends, the next attempt fails at once, so there is never more than one
-/// such thread.
+/// Each attempt has its own thread, the only one that uses the library. Connecting may block this thread until the
+/// kernel's timeout: two minutes for a silent host. Until the thread ends, the next attempt fails immediately, so there
+/// is never more than one such thread.
 package final class MosquittoLink: BrokerLink {
     package struct Settings: Hashable, Sendable {
         package var address: BrokerAddress
-        /// Unique among the broker's clients: the broker disconnects the older of two with one id.
+        /// ID of this client. It must be unique, because a broker disconnects the older of two clients with the same
+        /// ID.
         package var clientID: String
         package var credentialsPath: String?
-        /// PEM file of the authorities that may have issued the broker's certificate; nil for the system's.
+        /// PEM file of the authorities that may have issued the broker's certificate; nil for the system's authorities.
         package var certificatePath: String?
-        /// Longest time without a packet to the broker.
+        /// Longest interval between two packets to the broker.
         package var keepAlive = Duration.seconds(30)
 
         package init(address: BrokerAddress, clientID: String) {
@@ -85,7 +86,7 @@ package final class MosquittoLink: BrokerLink {
         state.lock.withLock { $0.orders }?.add(order)
     }
 
-    /// A lock that the thread keeps alive, rather than the link.
+    /// A lock owned by the thread, which may outlive the link.
     private final class Shared<Value: Sendable>: Sendable {
         let lock: Mutex<Value>
 

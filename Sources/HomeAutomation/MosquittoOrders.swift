@@ -3,9 +3,9 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// Orders from other threads for the thread of an attempt. Giving an order never blocks.
+/// Orders from other threads for the thread of an attempt. Adding an order never blocks.
 ///
-/// The sender limits their number: the machine has at most a window of messages in flight.
+/// The number of orders needs no limit here: the sender has at most a window of messages in flight.
 final class MosquittoOrders: Sendable {
     enum Order: Sendable {
         case publish([NumberedMessage])
@@ -14,7 +14,7 @@ final class MosquittoOrders: Sendable {
     }
 
     private let orders = Mutex<[Order]>([])
-    /// A byte in this pipe means that there is an order.
+    /// Receiving end. A byte in it means that an order is waiting.
     private let input: FileDescriptor
     private let output: FileDescriptor
 
@@ -32,7 +32,7 @@ final class MosquittoOrders: Sendable {
             return orders.count == 1
         }
         guard isFirst else { return }
-        // A full pipe wakes the thread as well.
+        // If the pipe is full, the thread wakes up anyway.
         _ = try? withUnsafeBytes(of: UInt8(1)) { byte throws(Errno) -> Int? in try output.write(byte) }
     }
 
@@ -43,9 +43,9 @@ final class MosquittoOrders: Sendable {
         }
     }
 
-    /// Waits until there is an order, the socket is ready, or the time has passed.
+    /// Waits until an order arrives, the socket is ready, or the time has passed.
     ///
-    /// - Parameter wantsToWrite: also waits until the socket accepts data.
+    /// - Parameter wantsToWrite: whether the wait also ends when the socket accepts data.
     func wait(beside socket: Int32, wantsToWrite: Bool, milliseconds: Int32) {
         let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
         var states = [

@@ -2,15 +2,15 @@ import CMosquitto
 import Domain
 import Glibc
 
-/// One attempt and its link, on a single thread. libmosquitto calls back on that thread.
+/// One attempt and its link, on a single thread. libmosquitto runs its callbacks on this thread.
 final class MosquittoSession {
-    /// Maximum packet size in bytes; the broker sends no larger ones.
+    /// Maximum packet size in bytes. The broker must not send larger packets.
     private static let packetMax: UInt32 = 8192
-    /// The library waits with select(2), which cannot handle descriptors beyond this.
+    /// Limit of select(2), which the library uses. It cannot handle descriptors from this number on.
     private static let descriptorMax = 1024
 
-    /// Milliseconds between runs of the idle library, which then sends its pings. A broker gives up after 1.5 times
-    /// `keepAlive`, 15 s beyond 30.
+    /// Milliseconds between calls of the library while the link is idle. The library sends its pings in these calls. A
+    /// broker disconnects after 1.5 times `keepAlive`, which is 15 s after the 30 s.
     private static let lookInterval: Int32 = 5000
 
     private let client: OpaquePointer
@@ -21,12 +21,12 @@ final class MosquittoSession {
     private var isOpen = false
     /// The broker's refusal, or its reason for ending the connection.
     private var refusal: MosquittoFault?
-    /// The library's last message, the only one that explains a certificate's fault.
+    /// The library's last message, which is the only explanation of certificate errors.
     private var complaint: String?
 
     private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
 
-    /// - Returns: why the attempt or its link ended.
+    /// Runs an attempt and its link. Returns the reason for the end.
     static func run(
         _ settings: MosquittoLink.Settings, will: BrokerMessage, orders: MosquittoOrders,
         tell: @escaping @Sendable (BrokerEvent) -> Void
@@ -135,7 +135,7 @@ final class MosquittoSession {
                     next: "serve fewer meters and pages from this host")
             }
             orders.wait(beside: socket, wantsToWrite: mosquitto_want_write(client), milliseconds: Self.lookInterval)
-            // Does what can be done now, without waiting.
+            // Sends and receives without waiting.
             code = mosquitto_loop(client, 0, 1)
         }
         let system = errno
@@ -151,7 +151,8 @@ final class MosquittoSession {
             case .subscribe(let topics): subscribe(topics)
             case .close:
                 isClosed = true
-                // The broker publishes the will all the same: we are gone, whatever ended the link.
+                // This code makes the broker publish the will even after an orderly disconnect, because the host is
+                // gone either way.
                 if isOpen { _ = mosquitto_disconnect_v5(client, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil) }
             }
         }
@@ -188,7 +189,7 @@ final class MosquittoSession {
     }
 
     private func disconnected(_ code: Int32) {
-        // Below 128 it is the library's own code, which `run` has as well.
+        // Codes below 128 are the library's own, which `run` receives as well.
         if code >= 128, refusal == nil { refusal = .dismissed(code) }
     }
 

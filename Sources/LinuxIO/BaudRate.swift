@@ -1,6 +1,6 @@
 import Glibc
 
-/// Rates with a name in termios. Others need a different system call, and no meter uses them.
+/// Baud rates with a name in termios. Other rates need a different system call, and no meter uses them.
 enum BaudRate {
     static let all: [(bitsPerSecond: Int, speed: speed_t)] = [
         (1200, speed_t(B1200)), (2400, speed_t(B2400)), (4800, speed_t(B4800)), (9600, speed_t(B9600)),

@@ -16,7 +16,7 @@ package struct BoundedProgram: Sendable {
 
     package struct Outcome: Hashable, Sendable {
         package var end: End
-        /// Beginning of its output and errors.
+        /// Beginning of the program's output, including standard error.
         package var output: [UInt8]
     }
 
@@ -37,7 +37,7 @@ package struct BoundedProgram: Sendable {
         self.outputMax = outputMax
     }
 
-    /// Blocks its own thread until the program ends, its time is up, or the task is cancelled.
+    /// Runs a program on its own thread until the program ends, its time is up, or the task is cancelled.
     package static func run(
         _ command: [String], environment: [String: String], limit: Duration, outputMax: Int = 1024
     ) async -> Outcome {
@@ -51,7 +51,7 @@ package struct BoundedProgram: Sendable {
         }
     }
 
-    /// Interval of checks for its end. Output wakes earlier.
+    /// Interval between checks for the program's end. Output ends the wait earlier.
     private static let step = Duration.milliseconds(20)
 
     private func run() -> Outcome {
@@ -59,7 +59,7 @@ package struct BoundedProgram: Sendable {
             var ends: [Int32] = [-1, -1]
             try Errno.check { pipe(&ends) }
             let (source, sink) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-            // Other programs that this one starts must not keep the pipe open.
+            // Programs started concurrently must not keep the pipe open.
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             let process = try start(writingTo: sink.raw)
             sink.close()
@@ -79,7 +79,7 @@ package struct BoundedProgram: Sendable {
             if LinuxClock.now >= deadline { end = .timedOut }
             if end == nil { isOpen = read(source, isOpen: isOpen, into: &output) }
         }
-        // Before reaping, while the group's number is still in use.
+        // Kill before reaping, while the number still belongs to the group.
         kill(-process, SIGKILL)
         while isOpen, end == nil, (try? source.awaitInput(for: .zero)) == true {
             isOpen = read(source, isOpen: true, into: &output)

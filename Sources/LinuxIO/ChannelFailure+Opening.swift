@@ -15,8 +15,10 @@ extension FileDescriptor {
 }
 
 extension ChannelFailure {
-    /// - Parameter isSerial: whether it is a serial port, which the system's own rules give to the group dialout. Only
-    ///   our rules cover other nodes.
+    /// Translates an error of open(2).
+    ///
+    /// - Parameter isSerial: whether the path is a serial port, which the system's udev rules assign to the group
+    ///   dialout. Other nodes need this project's rules.
     init(_ error: Errno, opening path: String, isSerial: Bool = false) {
         switch error.code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:

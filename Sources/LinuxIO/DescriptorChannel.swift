@@ -10,10 +10,12 @@ package import Domain
 ///        └──────────────┴───────────────────────────────────────────────────┘
 /// ```
 ///
-/// OPENING leads straight to OPEN if there is nothing to connect. `close` leads from each state to CLOSED; from OPEN
-/// perhaps through LINGERING, which reads on for a while. A link that cannot be opened is CLOSED at once.
+/// If no connect is needed, OPENING leads directly to OPEN. `close` leads from each state to CLOSED. From OPEN, the
+/// channel may pass through LINGERING, in which it still reads for a while. A link that cannot be opened is CLOSED
+/// immediately.
 package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`); every entry checks that.
+    // Unchecked: the channel is created on any thread, then used only on the loop (see `ByteChannel`). Every entry
+    // point checks this.
 
     private let link: any DescriptorLink
     private let loop: IOLoop
@@ -24,14 +26,14 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private var stallTimer: LoopTimer?
     private var gapTimer: LoopTimer?
     private var awaitsRoom = false
-    /// Whether a thread writes, or is about to. The descriptor stays open until it is done.
+    /// Whether a thread writes, or is about to write. The descriptor remains open until the thread has finished.
     private var isWriting = false
 
     private enum State {
         case opening(Handler)
         case connecting(any LinkEndpoint, LoopTimer, Handler)
         case open(any LinkEndpoint, Handler)
-        /// The caller has closed. The backlog is still sent, and received bytes are discarded.
+        /// The caller has closed the channel. The backlog is still sent, and received bytes are discarded.
         case lingering(any LinkEndpoint, LoopTimer)
         case failed(Handler)
         case closed
@@ -94,8 +96,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Opens on its own thread, because other meters wait on the loop. A dying device may delay its transfers for
-    /// seconds, and a connect may wait for a lock in the kernel.
+    /// Opens the link on its own thread, because other meters wait on the loop. A failing device may delay its
+    /// transfers for seconds, and a connect may wait for a lock in the kernel.
     private func begin() {
         guard case .opening = state else { return }
         BackgroundThread.run { [self] in
@@ -179,9 +181,9 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         if readiness.contains(.writable) { writeQueue() }
     }
 
-    /// Reads up to eight packets, or one buffer of a stream. Others get their turn before the rest.
+    /// Reads up to eight packets, or one buffer of a stream. The loop serves other descriptors before the rest.
     private func read(hasHungUp: Bool) {
-        // A UM's block comes in seven packets at once, and waking the loop for each would cost more.
+        // A block of a UM meter arrives in seven packets together. Waking the loop for each packet would cost more.
         for _ in 0..<(link.framing == .packets ? 8 : 1) {
             let (descriptor, handle): (FileDescriptor, Handler?)
             switch state {
@@ -259,7 +261,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // A thread waits during its write, unless the descriptor had no room at once.
+        // A writing thread waits during its write, unless the descriptor accepted nothing at first.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom
@@ -281,8 +283,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
 
-    /// Closes at once, but calls the handler at the loop's next turn: `send` may detect the fault, and must not call
-    /// back.
+    /// Closes immediately, but calls the handler in the loop's next turn. `send` may detect the failure, and must not
+    /// call the handler itself.
     private func fail(_ failure: ChannelFailure) {
         let handle: Handler
         switch state {
@@ -305,7 +307,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         gapTimer = nil
         if let end = usableEnd {
             loop.unregister(end.descriptor)
-            // A writing thread must not find another file under the number, so it closes the end itself.
+            // The descriptor's number may be reused after closing, so a writing thread closes the end itself.
             if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
         }
         switch state {
@@ -322,9 +324,9 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         state = .closed
     }
 
-    /// Reads and discards pending bytes: some meters hang if their last packets are not fetched
-    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, because a meter may send faster than this reads. The kernel keeps
-    /// 64 packets of a raw HID device.
+    /// Reads and discards pending bytes, because some meters hang if their last packets are not fetched
+    /// (Docs/Protocols/FNIRSI.md#commands). Bounded, because a meter may send faster than this reads. The kernel
+    /// buffers 64 packets of a raw HID device.
     private func drain(_ end: any LinkEndpoint) {
         for _ in 0..<(link.framing == .packets ? 64 : 16) {
             guard let count = try? end.descriptor.read(into: readBuffer), count > 0 else { return }

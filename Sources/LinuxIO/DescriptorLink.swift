@@ -1,22 +1,22 @@
 package import Domain
 
-/// A transport's part of a link: opening, framing and texts. `DescriptorChannel` does the rest.
+/// A transport's part of a link: opening, framing and texts. `DescriptorChannel` implements the rest.
 package protocol DescriptorLink: Sendable {
     /// Name in messages: the device node, or the addresses of meter and adapter.
     var name: String { get }
     var framing: Framing { get }
-    /// Whether a write waits for the device even on a non-blocking descriptor. A thread does such writes.
+    /// Whether a write waits for the device even on a non-blocking descriptor. Such writes run on a thread.
     var writesBlock: Bool { get }
-    /// Pause for the device after each blocking write.
+    /// Pause after each blocking write, for slow devices.
     var writeGap: Duration { get }
-    /// Advice for people about a link that accepts no bytes, as a sentence.
+    /// Advice for the user about a link that accepts no bytes, as a sentence.
     var remedy: String { get }
 
-    /// Opens the link, or starts to. Called once, on its own thread, where it may wait.
+    /// Opens the link, or starts to open it. Called once, on its own thread, where it may block.
     func open() throws(ChannelFailure) -> OpenedLink
-    /// Failure of a connect. ETIMEDOUT may also mean that `limit` was exceeded.
+    /// Returns the failure of a connect. ETIMEDOUT may also mean that `limit` was exceeded.
     func failure(connecting reason: Errno) -> ChannelFailure
-    /// Failure of an open link.
+    /// Returns the failure of an open link.
     ///
     /// - Parameter reason: nil for an end without an error.
     func failure(losing reason: Errno?) -> ChannelFailure
@@ -41,13 +41,13 @@ package enum Framing: Sendable {
 /// Result of `DescriptorLink.open`. The descriptor is non-blocking.
 package enum OpenedLink: Sendable {
     case open(any LinkEndpoint)
-    /// A socket whose connect(2) returned EINPROGRESS. After `limit` it counts as unreachable.
+    /// A socket whose connect(2) returned EINPROGRESS. After `limit` the other end counts as unreachable.
     case connecting(any LinkEndpoint, limit: Duration)
 }
 
 package protocol LinkEndpoint: Sendable {
     var descriptor: FileDescriptor { get }
-    /// Closes the end. Called once, on the loop, which it must not delay.
+    /// Closes the end. Called once, on the loop, so it must not block.
     ///
     /// - Parameter discardingOutput: whether to drop unsent bytes instead of waiting.
     func close(discardingOutput: Bool)

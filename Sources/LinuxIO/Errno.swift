@@ -13,7 +13,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
 
     package var words: String { strerror(code).map { String(cString: $0) } ?? "unknown error" }
 
-    /// Runs a call that returns -1 on failure, and repeats it after a signal. The one place for EINTR.
+    /// Runs a call that returns -1 on failure, and repeats it after a signal. EINTR is handled only here.
     @discardableResult
     package static func check<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result {
         while true {
@@ -24,7 +24,7 @@ package struct Errno: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As `check`, but returns nil if the call would block.
+    /// Runs a call as `check` does, but returns nil if the call would block.
     package static func checkUnlessBlocked<Result: SignedInteger>(_ call: () -> Result) throws(Errno) -> Result? {
         do {
             return try check(call)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A POSIX extended regular expression (regcomp, regexec). Use from one thread at a time.
+/// A POSIX extended regular expression (regcomp, regexec). Must not be used from several threads simultaneously.
 package final class ExtendedExpression {
     package struct Problem: Error, Hashable {
         package var message: String
@@ -10,9 +10,11 @@ package final class ExtendedExpression {
 
     private var expression = regex_t()
 
-    /// - Throws: the reason for an invalid expression, or one without a group.
+    /// Compiles an expression.
+    ///
+    /// - Throws: the reason if the expression is invalid or has no group.
     package init(_ pattern: String) throws(Problem) {
-        // Without this, characters are bytes, and a group may end within one.
+        // In the default locale, characters are bytes, and a group may end inside a character.
         setlocale(LC_CTYPE, "C.UTF-8")
         let code = regcomp(&expression, pattern, REG_EXTENDED)
         guard code == 0 else {
@@ -29,7 +31,7 @@ package final class ExtendedExpression {
 
     deinit { if isCompiled { regfree(&expression) } }
 
-    /// Returns the text of the first group; nil without a match, or if the group took no part.
+    /// Returns the text of the first group; nil without a match, or if the group did not take part in it.
     package func firstGroup(in line: String) -> String? {
         let bytes = Array(line.utf8.prefix(Self.lineMax).prefix { $0 != 0 })
         var places = [regmatch_t](repeating: regmatch_t(), count: 2)

@@ -1,7 +1,7 @@
 import Domain
 import Glibc
 
-/// For a program with a spare thread. All others wait with an `IOLoop`.
+/// Blocking waits, for a program with a spare thread. All other programs wait with an `IOLoop`.
 extension FileDescriptor {
     /// Blocks until there are bytes to read, or the end is reached.
     ///
@@ -12,7 +12,7 @@ extension FileDescriptor {
         return try wait(for: Int16(POLLIN), milliseconds: milliseconds.map { max(0, $0) } ?? -1)
     }
 
-    /// Blocks until the descriptor accepts bytes, or a connection is made or refused.
+    /// Blocks until the descriptor accepts bytes, or a connect succeeds or fails.
     ///
     /// - Returns: false after the timeout.
     func awaitRoom(for patience: Duration) throws(Errno) -> Bool {

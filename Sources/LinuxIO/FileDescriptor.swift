@@ -3,7 +3,8 @@ import Synchronization
 
 /// Owns one open file and closes it once: on request, or with the last reference.
 package final class FileDescriptor: Sendable {
-    /// -1 once closed, so that a late call fails with EBADF and never finds another file under the number.
+    /// Descriptor number. -1 once closed, so that a late call fails with EBADF and never uses another file with the
+    /// same number.
     private let number: Atomic<Int32>
 
     package init(owning number: Int32) {
@@ -23,23 +24,27 @@ package final class FileDescriptor: Sendable {
 
     package func close() {
         let open = number.exchange(-1, ordering: .relaxed)
-        // No retry after EINTR: Linux has closed it by then, and the number may already be in use again.
+        // No retry after EINTR: Linux has already closed the descriptor, and its number may be in use again.
         if open >= 0 { _ = Glibc.close(open) }
     }
 
-    /// Closes on its own thread, for a file whose last close may wait for a device.
+    /// Closes the file on its own thread, for a file whose last close may wait for a device.
     package func closeElsewhere() {
         let open = number.exchange(-1, ordering: .relaxed)
         guard open >= 0 else { return }
         BackgroundThread.run { _ = Glibc.close(open) }
     }
 
-    /// - Returns: number of bytes read; 0 at the end; nil if there are none yet.
+    /// Reads available bytes.
+    ///
+    /// - Returns: number of bytes read; 0 at the end of the file; nil if no bytes are available yet.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.read(raw, buffer.baseAddress, buffer.count) }
     }
 
-    /// - Returns: number of accepted bytes; nil if there is no room yet.
+    /// Writes as many bytes as the file accepts.
+    ///
+    /// - Returns: number of accepted bytes; nil if the file accepts none yet.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.write(raw, bytes.baseAddress, bytes.count) }
     }

@@ -18,7 +18,8 @@ package enum FileTree {
 
     package static func isCharacterDevice(_ path: String) -> Bool { cl_is_character_device(path) == 1 }
 
-    /// Returns the character device that a path leads to; nil if to none. One removed and made anew is different.
+    /// Returns the character device at a path; nil if the path is no such device. A device that was removed and created
+    /// again compares unequal.
     package static func characterDevice(at path: String) -> CharacterDevice? {
         var found = stat()
         guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFCHR else { return nil }
@@ -39,7 +40,7 @@ package enum FileTree {
         return String(cString: resolved)
     }
 
-    /// Returns the start of a small text file, without surrounding blanks and line ends. Nil if there is none.
+    /// Returns the start of a small text file, without surrounding blanks and line ends; nil if there is no such file.
     package static func text(at path: String, bytesMax: Int = 256) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
             return nil

@@ -2,7 +2,7 @@ import CLinux
 import Domain
 import Glibc
 
-/// Another program with this one's input, output, errors, environment and process group.
+/// A child program that shares this program's input, output, errors, environment and process group.
 package struct ForegroundProgram: Sendable {
     package enum End: Hashable, Sendable {
         case exited(Int32)
@@ -11,15 +11,15 @@ package struct ForegroundProgram: Sendable {
 
     private let process: pid_t
 
-    /// Starts the program. From then on this program ignores the interrupt keys, which the other one gets, too.
+    /// Starts the program. From then on this program ignores the interrupt keys, which the child receives too.
     ///
     /// - Parameters:
     ///   - command: name, searched in PATH, and arguments.
-    ///   - toErrors: whether its output goes to standard error.
+    ///   - toErrors: whether the child's output is redirected to standard error.
     package init(_ command: [String], toErrors: Bool) throws(Errno) {
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
-        // Our parent may have set SIGCHLD to be ignored, which drops ended children.
+        // The parent process may have set SIGCHLD to be ignored, which discards the status of ended children.
         signal(SIGCHLD, SIG_DFL)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

@@ -15,7 +15,7 @@ package struct HidNode: LinkEndpoint {
         do {
             try Errno.check { cl_hidraw_info(descriptor.raw, &device) }
         } catch {
-            // The device went away in between, or this is another kind of file.
+            // The device was removed meanwhile, or this is another kind of file.
             throw error.code == ENOTTY || error.code == EINVAL
                 ? ChannelFailure(.unsuitable, "\(path) is not a raw HID device. Those are /dev/hidraw*.")
                 : ChannelFailure(error, opening: path)
@@ -23,6 +23,7 @@ package struct HidNode: LinkEndpoint {
         (self.descriptor, vendor, product) = (descriptor, device.vendor, device.product)
     }
 
-    /// The last close stops the kernel's reading from the device, which takes as long as the device lets it.
+    /// Closes the device on another thread. The last close stops the kernel's reading from the device, and a slow
+    /// device delays this.
     package func close(discardingOutput: Bool) { descriptor.closeElsewhere() }
 }

@@ -5,23 +5,22 @@ import Synchronization
 
 /// A thread that waits for descriptors and timers, and runs actors.
 ///
-/// The channels and timers of an actor with this executor call it without changing threads: in a handler,
-/// `assumeIsolated` succeeds. Work from the loop's own thread costs no system call; work from another thread costs one
-/// at most.
+/// The channels and timers of an actor with this executor call it on the same thread: in a handler, `assumeIsolated`
+/// succeeds. Work from the loop's own thread costs no system call. Work from another thread costs at most one.
 package final class IOLoop: SessionLoop, @unchecked Sendable {
-    // Unchecked: only the loop's thread touches members marked "loop only"; the others protect themselves.
+    // Unchecked: only the loop's thread accesses members marked "loop only". The other members are safe on any thread.
 
     private let inbox = Mutex(Inbox())
     private let timers = Mutex(TimerHeap())
     /// `pthread_self` of the loop's thread; 0 while it does not run.
     private let thread = Atomic<UInt>(0)
     private let name: String
-    /// Loop only, except for `wake`.
+    /// Poller of the descriptors. Loop only, except for `wake`.
     private let poller: Poller
-    /// Loop only: the work of this turn, and the work added since.
+    /// Work of this turn, and work added since its start. Loop only.
     private var running: [Work] = []
     private var arrived: [Work] = []
-    /// Loop only: number of `hold` calls without a `letGo`.
+    /// Number of `hold` calls without a `letGo`. Loop only.
     private var holds = 0
 
     private enum Work {
@@ -63,8 +62,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs pending work, ends the thread and waits for its end. Call it once no actor on the loop has anything left to
-    /// do: later work never runs, unless `hold` keeps the loop running. Harmless if repeated.
+    /// Runs pending work, ends the thread and waits for its end. Call it once no actor on the loop has work left. Later
+    /// work never runs, unless `hold` keeps the loop running. Repeated calls have no effect.
     package func shutdown() {
         precondition(!isOnLoop, "The loop's own thread cannot wait for its own end")
         let thread = inbox.withLock { inbox in
@@ -77,8 +76,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         pthread_join(thread, nil)
     }
 
-    /// Keeps the loop running, even after `shutdown`, until as many calls of `letGo`. Only for a few seconds, and only
-    /// on the loop.
+    /// Keeps the loop running, even after `shutdown`, until `letGo` was called as often as `hold`. Use it only for a
+    /// few seconds, and only on the loop.
     package func hold() {
         checkIsolated()
         holds += 1
@@ -220,7 +219,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs the present work. Descriptors get their turn before later work.
+    /// Runs the present work. The loop serves descriptors before work added meanwhile.
     private func runWork() {
         guard !arrived.isEmpty else { return }
         swap(&arrived, &running)

@@ -1,18 +1,19 @@
 import Glibc
 
 package enum KernelLog {
-    /// Reads the last megabytes of the log. Nil if this user may not read it: with dmesg_restrict that takes CAP_SYSLOG
-    /// (Linux kernel/printk/printk.c, `check_syslog_permissions`). The journal's copy takes the group adm or
-    /// systemd-journal (journalctl(1)).
+    /// Reads the last megabytes of the log; nil if this user may not read it. With dmesg_restrict, that requires
+    /// CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`). The journal's copy requires the group adm
+    /// or systemd-journal (journalctl(1)).
     ///
-    /// - Parameter root: prefix of the path, for tests. With one, the journal is not read.
+    /// - Parameter root: prefix of the path, for tests. With a prefix, the journal is not read.
     package static func read(root: String = "") -> String? {
         records(at: "\(root)/dev/kmsg") ?? (root.isEmpty ? journal : nil)
     }
 
     private static let bytesMax = 4 << 20
 
-    /// Reads records `priority,number,time,flags;text`, one each time (Documentation/ABI/testing/dev-kmsg).
+    /// Reads records `priority,number,time,flags;text`; each read returns one record
+    /// (Documentation/ABI/testing/dev-kmsg).
     private static func records(at path: String) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else {
             return nil
@@ -25,7 +26,8 @@ package enum KernelLog {
                 guard let count, count > 0 else { break }
                 all += record[..<count]
             } catch {
-                // Overwritten before it was read: the next read continues with the oldest record left.
+                // The record was overwritten before it was read. The next read continues with the oldest remaining
+                // record.
                 guard error.code == EPIPE else { return all.isEmpty ? nil : String(decoding: all, as: UTF8.self) }
             }
         }
@@ -39,8 +41,8 @@ package enum KernelLog {
         return try result.get()
     }
 
-    /// The journal's copy. Nil if it is empty: a started kernel has always logged something, so the user may not read
-    /// it.
+    /// The journal's copy of the log; nil if it is empty. A started kernel has always logged something, so an empty
+    /// copy means that the user may not read it.
     private static var journal: String? {
         guard let pipe = popen("journalctl --dmesg --quiet --no-pager --output=cat 2>/dev/null", "r") else {
             return nil

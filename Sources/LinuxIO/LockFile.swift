@@ -1,12 +1,14 @@
 import Glibc
 
-/// A lock file for one process at a time: flock(2), and the holder's process id as content.
+/// A lock file for one process at a time: flock(2), and the holder's process ID as content.
 ///
-/// The system drops the lock when the process ends in any way. The file is never deleted: otherwise two processes could
-/// hold locks at once, each on its own copy.
+/// The system releases the lock when the process ends in any way. The file is never deleted. Otherwise two processes
+/// could hold locks simultaneously, each on its own file.
 package final class LockFile: Sendable {
     package enum Refusal: Error, Hashable, Sendable {
-        /// - Parameter owner: the holder's process id, if the file has it.
+        /// Another process holds the lock.
+        ///
+        /// - Parameter owner: the holder's process ID, if the file contains it.
         case held(owner: Int32?)
         case unopened(Errno)
         case unlockable(Errno)
@@ -14,7 +16,7 @@ package final class LockFile: Sendable {
 
     private let descriptor: FileDescriptor
 
-    /// Takes the lock, or throws at once.
+    /// Acquires the lock, or throws immediately.
     ///
     /// - Parameter mode: mode of a file that this creates.
     package init(_ path: String, mode: UInt32) throws(Refusal) {
@@ -42,7 +44,7 @@ package final class LockFile: Sendable {
 
     private static func write(owner: pid_t, to descriptor: Int32) {
         let text = Array("\(owner)\n".utf8)
-        // The number only serves the other process's message.
+        // The process ID is only used in the other process's message.
         _ = ftruncate(descriptor, 0)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

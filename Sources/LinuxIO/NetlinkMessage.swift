@@ -1,4 +1,4 @@
-/// A report of the kernel about links, addresses and routes: rtnetlink(7), as far as the network monitor needs it.
+/// A report of the kernel about links, addresses and routes: the part of rtnetlink(7) that the network monitor needs.
 package enum NetlinkMessage: Hashable, Sendable {
     /// `isUp` means switched on and with a carrier.
     case link(index: Int32, isUp: Bool, name: String?)
@@ -8,7 +8,7 @@ package enum NetlinkMessage: Hashable, Sendable {
     case route
     case routeGone
     case overrun
-    /// The kernel's errno for a failed request.
+    /// A request failed. `code` is the kernel's errno.
     case failure(code: Int32)
     case other(type: UInt16)
     /// Unreadable rest: a length exceeds the data, or is too small for a message.
@@ -73,7 +73,7 @@ package enum NetlinkMessage: Hashable, Sendable {
         return nil
     }
 
-    /// Messages and attributes begin at multiples of four.
+    /// Returns the next multiple of four, at which messages and attributes begin.
     private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 

@@ -1,8 +1,8 @@
 package import Domain
 import Glibc
 
-/// The kernel's route for a packet. Nothing is sent: connecting a datagram socket makes the kernel choose a route and a
-/// source address.
+/// The kernel's route for a packet. This sends no packet: connecting a datagram socket makes the kernel choose a route
+/// and a source address.
 package enum NetworkRoute {
     /// Returns the path to a numeric address, in the calling thread's network namespace.
     package static func path(to address: String) -> NetworkPath {
@@ -15,11 +15,11 @@ package enum NetworkRoute {
     /// Returns the addresses of a name as text. May wait for the network for many seconds: never call it on the loop.
     package static func resolve(_ name: String) -> [String] { numericAddresses(of: name, 0) }
 
-    /// Returns the kind of interface from sysfs, which shows the network namespace where it was mounted.
+    /// Returns the kind of interface from sysfs. Sysfs shows the network namespace in which it was mounted.
     package static func kind(of interface: String, sysfs: String = "/sys/class/net") -> NetworkPath.InterfaceKind {
         let names = Set(FileTree.names(in: "\(sysfs)/\(interface)"))
         if names.contains("wireless") || names.contains("phy80211") { return .wifi }
-        // With a device and of type Ethernet, it is no bridge, tunnel or telephone.
+        // An interface with a device and of type Ethernet is not a bridge, a tunnel or a phone.
         return names.contains("device") && FileTree.text(at: "\(sysfs)/\(interface)/type") == "1" ? .wired : .other
     }
 

@@ -2,8 +2,8 @@ import CLinux
 package import Domain
 import Glibc
 
-/// Watches the route to the cloud. Checks it when the kernel reports a change, and regularly, because reports can get
-/// lost.
+/// Watches the route to the cloud. Checks the route when the kernel reports a change, and regularly, because reports
+/// can be lost.
 package final class NetworkWatcher: NetworkMonitor {
     private let loop: IOLoop
     private let host: String
@@ -19,13 +19,13 @@ package final class NetworkWatcher: NetworkMonitor {
     package func run(_ report: @escaping @Sendable (NetworkPath) -> Void) async {
         let watch = NetworkWatch(loop: loop, host: host, recheck: recheck, report: report)
         await watch.start()
-        // Ends with the task.
+        // Waits until the task is cancelled.
         for await _ in AsyncStream<Never>.makeStream().stream {}
         await watch.stop()
     }
 }
 
-/// One watch, on the loop's thread: its sockets see that thread's network namespace.
+/// One watch, on the loop's thread, because its sockets use that thread's network namespace.
 private actor NetworkWatch {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -41,8 +41,8 @@ private actor NetworkWatch {
     private var isStopped = false
     private var buffer = [UInt8](repeating: 0, count: 32 * 1024)
 
-    /// Addresses reserved for documentation (RFC 5737, RFC 3849): unused, and on the default route. They stand in for a
-    /// name that is not resolved yet.
+    /// Addresses reserved for documentation (RFC 5737, RFC 3849). They are unused, and the default route covers them.
+    /// They replace the address of a name that is not resolved yet.
     private static let standIns = ["192.0.2.1", "2001:db8::1"]
 
     init(loop: IOLoop, host: String, recheck: Duration, report: @escaping @Sendable (NetworkPath) -> Void) {
@@ -55,7 +55,7 @@ private actor NetworkWatch {
 
     func start() {
         let number = cl_open_route_socket()
-        // Without a socket, as in a strict sandbox, only the regular check is left.
+        // Without a socket, as in a strict sandbox, only the regular check remains.
         if number >= 0 { listen(on: FileDescriptor(owning: number)) }
         look()
         arm()
@@ -89,7 +89,7 @@ private actor NetworkWatch {
     private func hear() {
         guard let socket else { return }
         var isNews = false
-        // Bounded, so that the meters get their turn in a storm of changes.
+        // Bounded, so that the loop still serves the meters during many changes.
         for _ in 0..<64 {
             do {
                 guard let count = try buffer.withUnsafeMutableBytes({ try socket.read(into: $0) }), count > 0 else {
@@ -98,7 +98,7 @@ private actor NetworkWatch {
                 isNews =
                     isNews || buffer.withUnsafeBytes { Self.isNews(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             } catch {
-                // ENOBUFS: messages were lost, so check. Any other error would only come again at once.
+                // ENOBUFS means that messages were lost, so check. Any other error would only repeat immediately.
                 isNews = true
                 if (error as? Errno)?.isLostMessages != true { close() }
                 break

@@ -20,15 +20,15 @@ final class Poller {
         var handler: Handler
     }
 
-    /// No descriptor has this number.
+    /// Mark of the poller's own descriptors. No other descriptor has this mark.
     private static let ownMark = UInt64.max
 
     init() throws(Errno) {
         epoll = FileDescriptor(owning: try Errno.check { epoll_create1(cl_epoll_cloexec) })
         wakeup = FileDescriptor(owning: try Errno.check { eventfd(0, cl_eventfd_flags) })
-        // The boot-time clock, so that a timer due during suspend runs right after it.
+        // The boot-time clock makes a timer that expires during suspend run right after it.
         alarm = FileDescriptor(owning: try Errno.check { timerfd_create(CLOCK_BOOTTIME, cl_timerfd_flags) })
-        // Edge-triggered: each wake-up and each expiry is one event, which needs no read to clear it.
+        // Edge-triggered: each wake-up and each expiry is one event. No read is needed to clear the event.
         for own in [wakeup, alarm] {
             try control(EPOLL_CTL_ADD, own, cl_epoll_in | cl_epoll_edge, mark: Self.ownMark)
         }
@@ -54,7 +54,7 @@ final class Poller {
         let number = Int(descriptor.raw)
         guard handlers.indices.contains(number), handlers[number] != nil else { return }
         handlers[number] = nil
-        // Fails only for a descriptor that epoll does not have.
+        // Fails only for a descriptor that is not registered with epoll.
         _ = epoll_ctl(epoll.raw, EPOLL_CTL_DEL, descriptor.raw, nil)
     }
 
@@ -67,7 +67,7 @@ final class Poller {
     ///
     /// - Parameters:
     ///   - deadline: boot-time nanoseconds, or nil for none. An outdated alarm may end the wait earlier.
-    ///   - blocking: if false, only checks.
+    ///   - blocking: whether to wait. If false, only checks the descriptors.
     func wait(until deadline: Int64?, blocking: Bool) throws(Errno) {
         if blocking, let deadline { try setAlarm(deadline) }
         let capacity = Int32(events.count)
@@ -88,8 +88,8 @@ final class Poller {
         registration.handler(Readiness(rawValue: event.events))
     }
 
-    /// Sets the alarm unless it rings earlier anyway. A cancelled timer leaves its alarm on: that costs one needless
-    /// turn of the loop, and saves a system call for each timer that never runs.
+    /// Sets the alarm unless an earlier alarm is already set. A cancelled timer does not clear its alarm. That costs
+    /// one needless turn of the loop, but saves a system call for each timer that never runs.
     private func setAlarm(_ time: Int64) throws(Errno) {
         guard time < alarmTime else { return }
         let (seconds, nanoseconds) = max(1, time).quotientAndRemainder(dividingBy: 1_000_000_000)

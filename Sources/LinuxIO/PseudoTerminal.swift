@@ -1,17 +1,19 @@
 import CLinux
 import Glibc
 
-/// A serial port in software: a program that opens `path` talks to the holder of `master`.
+/// A serial port in software, which connects a program that opens `path` to the holder of `master`.
 ///
-/// The holder keeps no slave open, so the master shows whether the other side is there: EPOLLHUP at first and after
-/// each close, but not while a program has the slave open.
+/// The holder does not keep a slave open, so the master reports whether a program is connected. It reports EPOLLHUP at
+/// first and after each close, but not while a program has the slave open.
 package final class PseudoTerminal: Sendable {
     package let master: FileDescriptor
     package let path: String
     package let link: String?
 
-    /// - Parameter link: stable path of the port. An older link is replaced atomically; for anything else at that path,
-    ///   EEXIST is thrown.
+    /// Creates the port.
+    ///
+    /// - Parameter link: stable path of the port. An older link is replaced atomically. Throws EEXIST if the path is
+    ///   not a link.
     package init(link: String? = nil) throws(Errno) {
         let number = try Errno.check { cl_open_pty_master() }
         let master = FileDescriptor(owning: number)
@@ -20,22 +22,22 @@ package final class PseudoTerminal: Sendable {
         let code = cl_pty_slave_name(number, &name, name.count)
         guard code == 0 else { throw Errno(code) }
         path = String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // A master's settings are also its slave's.
+        // The settings of a master also apply to its slave.
         try SerialLine.makeRaw(master, speed: nil)
-        // A slave that was never opened counts as open; a closed one does not.
+        // A slave that was never opened counts as open, so open and close it once.
         try FileDescriptor(opening: path, O_RDWR | O_NOCTTY).close()
         self.link = link
         if let link { try Self.place(link, to: path) }
     }
 
-    /// Whether a program has the slave open, or has left unread bytes.
+    /// Whether a program has the slave open, or has closed it before all its bytes were read.
     package var hasPeer: Bool {
         var state = pollfd(fd: master.raw, events: Int16(POLLIN), revents: 0)
         guard poll(&state, 1, 0) >= 0 else { return false }
         return state.revents & Int16(POLLHUP) == 0 || state.revents & Int16(POLLIN) != 0
     }
 
-    /// Closes the master and removes the link. To a program with an open slave this looks like an unplugged cable.
+    /// Closes the master and removes the link. A program with an open slave sees this as an unplugged cable.
     package func close() {
         if let link, FileTree.linkTarget(link) == path {
             _ = unlink(link)
@@ -46,7 +48,7 @@ package final class PseudoTerminal: Sendable {
     private static func place(_ link: String, to path: String) throws(Errno) {
         if cl_exists(link) == 1, cl_is_symlink(link) == 0 { throw Errno(EEXIST) }
         let new = "\(link).\(getpid()).new"
-        // A killed process with the same number may have left it.
+        // A killed process with the same process ID may have created this file.
         _ = unlink(new)
         try Errno.check { symlink(path, new) }
         do {

@@ -1,19 +1,19 @@
 import CLinux
 
-/// State of a descriptor, or the interest in it.
+/// State of a descriptor, or the events to wait for.
 package struct Readiness: OptionSet, Hashable, Sendable {
-    /// Bits of epoll.
+    /// Bits as defined by epoll.
     package let rawValue: UInt32
 
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let readable = Readiness(rawValue: cl_epoll_in)
     package static let writable = Readiness(rawValue: cl_epoll_out)
-    /// The other end is gone. Always reported, at every turn of the loop.
+    /// The other end has closed. Always reported, in every turn of the loop.
     package static let hangup = Readiness(rawValue: cl_epoll_hup)
     package static let failed = Readiness(rawValue: cl_epoll_err)
 
-    /// Whether it is `hangup` or `failed`. Uses raw bits because it runs for each packet: a set literal costs a loop
-    /// over its members in another module's code.
+    /// Whether the state contains `hangup` or `failed`. Uses raw bits because this runs for each packet: a set literal
+    /// would cost a loop over its members in another module.
     package var isOver: Bool { rawValue & (cl_epoll_hup | cl_epoll_err) != 0 }
 }

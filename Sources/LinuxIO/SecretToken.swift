@@ -2,7 +2,7 @@ import Glibc
 
 /// A token or key from a file that others must not read. Prints as redacted.
 package struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The secret. Only for the code that sends it.
+    /// The secret. Use it only in the code that sends it.
     package let text: String
 
     private static let sizeMax = 1024
@@ -13,12 +13,13 @@ package struct SecretToken: Sendable, CustomStringConvertible, CustomDebugString
 
     /// Reads the first line of the file at `path`.
     ///
-    /// - Parameter what: its name in messages.
-    /// - Throws: also if others may read the file, or users other than its owner may write it.
+    /// - Parameter what: name of the secret in messages.
+    /// - Throws: if the file is unreadable or invalid, if other users may read it, or if users other than its owner may
+    ///   write it.
     package init(file path: String, of what: String = "token") throws(Problem) {
         let line: Substring?
         do throws(Errno) {
-            // Opened once, so that the checked file is the read one. A pipe must not block this.
+            // Open once, so that the check and the read use the same file. O_NONBLOCK prevents blocking on a pipe.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             var status = stat()
             try Errno.check { fstat(file.raw, &status) }

@@ -6,7 +6,8 @@ import Glibc
 package struct SerialLine: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let path: String
-    /// A pseudo-terminal keeps TIOCEXCL after its slave is closed, as long as the master is open.
+    /// Whether the port is a pseudo-terminal, which keeps TIOCEXCL after its slave is closed, as long as the master is
+    /// open.
     private let isPseudoTerminal: Bool
 
     /// Opens without blocking, and discards the line's buffers.
@@ -16,7 +17,8 @@ package struct SerialLine: LinkEndpoint {
             let known = BaudRate.all.map { String($0.bitsPerSecond) }.joined(separator: ", ")
             throw ChannelFailure(.system, "Cannot open \(path) at \(baudRate) baud; the rates are \(known).")
         }
-        // Without O_NOCTTY a meter's line could send the daemon signals. Not blocking skips the wait for a carrier.
+        // Without O_NOCTTY a meter's line could send the daemon signals. Opening without blocking avoids the wait for a
+        // carrier.
         descriptor = try FileDescriptor(node: path, O_NOCTTY, isSerial: true)
         guard isatty(descriptor.raw) == 1 else {
             throw ChannelFailure(
@@ -32,21 +34,21 @@ package struct SerialLine: LinkEndpoint {
         }
     }
 
-    /// Discards received bytes, and closes.
+    /// Discards received bytes, and closes the port.
     ///
-    /// - Parameter discardingOutput: also discards unsent bytes, if the driver can. Otherwise the kernel may wait up to
-    ///   30 s for a device that accepts nothing (closing_wait), which must not delay other meters.
+    /// - Parameter discardingOutput: whether to discard unsent bytes too, if the driver can. Otherwise the kernel may
+    ///   wait up to 30 s for a device that accepts nothing (closing_wait). This wait must not delay other meters.
     package func close(discardingOutput: Bool) {
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
-        // A process that another thread is just starting has copies of all our descriptors until it runs its program.
-        // Closing alone would leave them the lock.
+        // A process that another thread is just starting has copies of all descriptors until it executes its program.
+        // Closing alone would not release the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
-    /// Keeps others out: TIOCEXCL makes their open(2) fail, except for root. The lock stops root, and programs that
-    /// check it.
+    /// Locks the port against other programs. TIOCEXCL makes their open(2) fail, except for root. The lock stops root,
+    /// and programs that check it.
     private func claim() throws(ChannelFailure) {
         let isTaken = cl_tty_is_exclusive(descriptor.raw) == 1
         do throws(Errno) {
@@ -62,7 +64,7 @@ package struct SerialLine: LinkEndpoint {
         var settings = termios()
         try Errno.check { tcgetattr(descriptor.raw, &settings) }
         cfmakeraw(&settings)
-        // The modem lines mean nothing to a meter, and a missing carrier would look like the end.
+        // Meters do not use the modem lines, and a missing carrier would look like the end of the link.
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         if let speed { try Errno.check { cfsetspeed(&settings, speed) } }

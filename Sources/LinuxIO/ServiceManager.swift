@@ -8,9 +8,9 @@ package struct ServiceManager: Sendable {
     package enum Notice: Hashable, Sendable {
         case ready
         case stopping
-        /// The program is alive. Send it at least once every `watchdogLimit`.
+        /// The program is running. Must be sent at least once every `watchdogLimit`.
         case alive
-        /// State for people: one line of `systemctl status`.
+        /// Human-readable state: one line of `systemctl status`.
         case status(String)
 
         var line: String {
@@ -27,11 +27,13 @@ package struct ServiceManager: Sendable {
     package let watchdogLimit: Duration?
     private let path: String
 
+    /// Creates a connection to the service manager; nil if no manager expects messages, or if its socket is of another
+    /// kind.
+    ///
     /// - Parameters:
     ///   - environment: `NOTIFY_SOCKET`, a path or, after `@`, a name in the abstract space; `WATCHDOG_USEC`, and
     ///     `WATCHDOG_PID` if that applies to one process only.
-    ///   - processID: this program's.
-    /// - Returns: nil if no manager expects messages, or not over such a socket.
+    ///   - processID: ID of this process.
     package init?(environment: [String: String], processID: Int32 = getpid()) {
         guard let path = environment["NOTIFY_SOCKET"], path.utf8.count > 1, Self.address(path) != nil else {
             return nil
@@ -44,8 +46,9 @@ package struct ServiceManager: Sendable {
 
     /// Returns the folder that systemd created for this program and named in a variable (systemd.exec(5)).
     ///
-    /// - Parameter variable: `STATE_DIRECTORY` and the like.
-    /// - Returns: nil if there is none, or several separated by colons, which are not ours.
+    /// - Parameter variable: `STATE_DIRECTORY` or a similar variable.
+    /// - Returns: nil if the variable is missing or lists several folders separated by colons, which this project's
+    ///   units do not set.
     package static func folder(_ variable: String, in environment: [String: String]) -> String? {
         guard let path = environment[variable], path.hasPrefix("/"), !path.contains(":") else { return nil }
         return path
@@ -53,7 +56,7 @@ package struct ServiceManager: Sendable {
 
     /// Sends one message.
     ///
-    /// - Parameter waiting: waits for a busy manager. Allowed only at the program's start and end.
+    /// - Parameter waiting: whether to wait for a busy manager. Allowed only at the program's start and end.
     /// - Throws: EAGAIN if the manager is busy, and the socket's own errors.
     package func tell(_ notices: Notice..., waiting: Bool = false) throws(Errno) {
         let type = Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -72,7 +75,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Returns the kernel's form: an abstract name begins with a zero byte and ends only by its length.
+    /// Returns the path as a socket address. An abstract name begins with a zero byte, and the length marks its end.
     private static func address(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -2,12 +2,12 @@ import Glibc
 
 /// Queries the kernel for one TCP socket: sock_diag(7), with the structures of `linux/inet_diag.h`.
 ///
-/// Unlike `/proc/net/tcp`, its cost does not depend on the number of sockets. The kernel searches connected sockets
-/// first, then listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c). So this compares the answer's
-/// ends and state.
+/// Unlike reading `/proc/net/tcp`, the cost does not depend on the number of sockets. The kernel searches connected
+/// sockets first, then listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c). So `decode` compares
+/// both ends and the state in the answer.
 package enum SocketDiagnosis {
     package enum Answer: Hashable, Sendable {
-        /// The kernel has the socket; nil if it is closed, half closed, or another.
+        /// The kernel answered. The socket is nil if it is closed, half closed, or not the requested one.
         case known(LocalPeer.Socket?)
         case unknown
     }
@@ -27,7 +27,7 @@ package enum SocketDiagnosis {
         return decode(Array(answer.prefix(count)), client: client, server: server)
     }
 
-    /// Returns the header of netlink(7) and `struct inet_diag_req_v2`.
+    /// Returns the request: the header of netlink(7) and `struct inet_diag_req_v2`.
     package static func request(for client: LocalPeer.End, to server: LocalPeer.End) -> [UInt8]? {
         guard let source = client.plain, let destination = server.plain, source.count == destination.count,
             let sourcePort = UInt16(exactly: client.port), let destinationPort = UInt16(exactly: server.port)
@@ -57,7 +57,7 @@ package enum SocketDiagnosis {
         }
     }
 
-    /// SOCK_DIAG_BY_FAMILY.
+    /// Message type SOCK_DIAG_BY_FAMILY.
     private static let byFamily: UInt16 = 20
 
     private static func end(in message: UnsafeRawBufferPointer, port: Int, address: Int) -> LocalPeer.End {

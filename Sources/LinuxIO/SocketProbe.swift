@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Distinguishes a served socket from one that a killed program left behind.
+/// Distinguishes a socket in use from the file of a killed program.
 package enum SocketProbe {
     package enum Finding: Hashable, Sendable {
         case free
         case served
         case noSocket
-        /// The path exceeds a socket's address, which holds `limit` bytes.
+        /// The path is too long for a socket address, which holds `limit` bytes.
         case tooLong(limit: Int)
     }
 

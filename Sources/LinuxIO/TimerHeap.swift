@@ -1,24 +1,25 @@
 import Domain
 
-/// Timers by deadline; with equal deadlines, in the order of addition. Has no clock.
+/// Timers by deadline; with equal deadlines, in the order of addition. Contains no clock.
 ///
-/// A timer may have an earlier time from which it may run, if the loop is awake.
+/// A timer may have an earlier time from which it may run if the loop is awake.
 ///
-/// Cancelling a timer only marks it. Marked timers stay until they come up, or are swept out once they make up half of
-/// the heap. So both adding and cancelling stay cheap.
+/// Cancelling a timer only marks it. The heap removes marked timers at their deadline, or once they make up half of the
+/// heap. So both adding and cancelling are cheap.
 struct TimerHeap {
     typealias Body = @Sendable () -> Void
 
     private(set) var count = 0
-    /// One more than the number of timers ever added. A timer's number is the upper part of its id.
+    /// One more than the number of timers ever added. The upper bits of a timer's ID contain its number.
     private(set) var nextNumber: UInt64 = 1
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// Timers that may run before their deadline: few, and unsorted.
+    /// Timers that may run before their deadline. The list is short and unsorted.
     private var early: [Entry] = []
 
-    /// An id has 24 bits for the slot and 40 for the number: 16 million at once, and 34 years at 1000 a second.
+    /// Number of low bits of an ID that contain the slot; the other 40 contain the number. This allows 16 million
+    /// timers simultaneously, and 34 years at 1000 a second.
     private static let slotBits: UInt64 = 24
 
     private struct Entry {
@@ -31,15 +32,17 @@ struct TimerHeap {
         }
     }
 
-    /// `id` is 0 while the slot is free.
+    /// Storage of a timer. `id` is 0 while the slot is free.
     private struct Slot {
         var id: UInt64
         var body: Body?
     }
 
+    /// Adds a timer. Both times are in nanoseconds of the clock used with `popDue`.
+    ///
     /// - Parameters:
     ///   - time: earliest time to run; nil for the deadline.
-    ///   - deadline: both in nanoseconds of the clock used with `popDue`.
+    ///   - deadline: latest time to run.
     mutating func add(from time: Int64? = nil, at deadline: Int64, _ body: @escaping Body) -> LoopTimer {
         let slot: Int
         if let free = freeSlots.popLast() {
@@ -59,6 +62,8 @@ struct TimerHeap {
         return LoopTimer(id: id)
     }
 
+    /// Cancels a timer.
+    ///
     /// - Returns: false if the timer has run or was already cancelled.
     @discardableResult
     mutating func cancel(_ timer: LoopTimer) -> Bool {
@@ -75,10 +80,10 @@ struct TimerHeap {
         return nil
     }
 
-    /// Removes the first timer due at `now`, or one that may run by then, if its number is below `limit`.
+    /// Removes the first timer whose deadline is not after `now`, or one that may already run, if its number is below
+    /// `limit`.
     ///
-    /// - Parameter limit: `nextNumber` at an earlier moment. Keeps a timer that adds itself again from running for
-    ///   ever.
+    /// - Parameter limit: `nextNumber` at an earlier moment. Prevents an endless loop if a timer adds itself again.
     mutating func popDue(at now: Int64, addedBefore limit: UInt64) -> Body? {
         popFirst(at: now, addedBefore: limit) ?? popEarly(at: now, addedBefore: limit)
     }

@@ -2,8 +2,8 @@ import CLinux
 package import Domain
 import Glibc
 
-/// The node of a USB device, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs). One thread at a time uses
-/// it: first the one that opens it, then the loop's.
+/// The node of a USB device, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs). Only one thread uses it at
+/// a time: first the thread that opens it, then the loop's thread.
 package final class USBNode: Sendable {
     package let descriptor: FileDescriptor
 
@@ -11,16 +11,17 @@ package final class USBNode: Sendable {
         descriptor = try FileDescriptor(node: path)
     }
 
-    /// Returns the device's descriptor and those of its configurations, in order, as on the bus. Call it once.
+    /// Returns the descriptors of the device and of its configurations, in order and in bus format. Must be called only
+    /// once.
     package func descriptors() throws(Errno) -> [UInt8] {
-        // A configuration's are 65,535 octets at most (USB 2.0, 9.6.3, wTotalLength); meters have 200.
+        // Maximum for a configuration: 65,535 octets (USB 2.0, 9.6.3, wTotalLength); meters have 200.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
         defer { buffer.deallocate() }
         let count = try descriptor.read(into: buffer) ?? 0
         return [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
-    /// Returns the name of an interface's driver, if any. For another program the name is `usbfs`.
+    /// Returns the name of an interface's driver, if any. The name is `usbfs` if another program uses the interface.
     package func driver(ofInterface number: UInt8) throws(Errno) -> String? {
         let name = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 64)
         defer { name.deallocate() }
@@ -42,7 +43,7 @@ package final class USBNode: Sendable {
         try Errno.check { cl_usb_clear_halt(descriptor.raw, UInt32(endpoint)) }
     }
 
-    /// Returns the next completed transfer, if any. Throws once the device is gone.
+    /// Returns the next completed transfer, if any. Throws if the device was removed.
     package func reap() throws(Errno) -> USBTransfer.Done? {
         guard let done = cl_usb_reap(descriptor.raw) else {
             let reason = Errno.last
@@ -55,14 +56,14 @@ package final class USBNode: Sendable {
 
 /// Bulk transfers over one endpoint, one at a time.
 ///
-/// The kernel writes into this memory only during `reap`, so it may be freed once the node is closed.
+/// The kernel writes into the buffer only during `reap`, so the buffer may be freed once the node is closed.
 package final class USBTransfer {
     private let raw: OpaquePointer
     private let node: USBNode
     package let endpoint: UInt8
     package let capacity: Int
 
-    /// Valid until it is submitted again.
+    /// Result of a transfer. Valid until the transfer is submitted again.
     package struct Done {
         private let raw: OpaquePointer
 
@@ -78,6 +79,8 @@ package final class USBTransfer {
         }
     }
 
+    /// Creates a transfer.
+    ///
     /// - Parameters:
     ///   - endpoint: address; bit 0x80 marks the direction to the host.
     ///   - capacity: size of a transfer in octets.

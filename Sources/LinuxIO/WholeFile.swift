@@ -1,12 +1,12 @@
 import Glibc
 
-/// Files that exist complete or not at all, and are read at once.
+/// Files that are written atomically and read in one piece.
 package enum WholeFile {
-    /// Writes a file to `path`, replacing an old one. The file is on the disk when this returns; a crash before that
-    /// leaves the old one.
+    /// Writes a file to `path`, replacing an old one. The new file is on the disk when this returns. After an earlier
+    /// crash the old file remains.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(Errno) {
         let new = path + ".new"
-        // A crashed attempt may have left it, perhaps with another mode.
+        // A crashed attempt may have created this file, perhaps with another mode.
         _ = unlink(new)
         let file = try FileDescriptor(opening: new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         var rest = bytes[...]
@@ -30,13 +30,13 @@ package enum WholeFile {
         try bytes(path, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns nil if there is no such file.
+    /// Returns the bytes of a file; nil if there is no such file.
     ///
-    /// - Throws: `EFBIG` for a longer one.
+    /// - Throws: `EFBIG` for a file longer than `limit`.
     static func bytes(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8]? {
         let file: FileDescriptor
         do throws(Errno) {
-            // A pipe must not block this.
+            // O_NONBLOCK prevents blocking on a pipe.
             file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
         } catch {
             guard error.code == ENOENT else { throw error }

@@ -2,7 +2,7 @@ package import Domain
 
 /// Send queue with a limit, and the pause before the next write.
 package struct WriteQueue {
-    /// Limit in bytes, more than any meter needs at once. A line with this backlog is stuck.
+    /// Limit in bytes, above the need of any meter. A line with such a backlog is stuck.
     package static let capacity = 65_536
 
     private let framing: Framing
@@ -13,8 +13,7 @@ package struct WriteQueue {
     private let gap: Duration
     private var quietUntil: MonotonicTime?
 
-    /// - Parameter gap: pause after the end of each write. A line that takes one write late must not get the next at
-    ///   once.
+    /// - Parameter gap: pause after the end of each write, so that two writes to a slow line are never adjacent.
     package init(_ framing: Framing, gap: Duration = .zero) {
         self.framing = framing
         self.gap = gap
@@ -29,6 +28,8 @@ package struct WriteQueue {
         if gap > .zero { quietUntil = now + gap }
     }
 
+    /// Appends bytes to the queue.
+    ///
     /// - Returns: false if the bytes exceed the limit; then they are not queued.
     package mutating func append(_ new: [UInt8]) -> Bool {
         guard count + new.count <= Self.capacity else { return false }
@@ -44,7 +45,7 @@ package struct WriteQueue {
         return true
     }
 
-    /// Lends the next bytes to send: all of a stream, or one packet.
+    /// Passes the next bytes to `body`: all bytes of a stream, or one packet.
     package func withNext<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -54,8 +55,10 @@ package struct WriteQueue {
         }
     }
 
-    /// - Parameter taken: number of lent bytes that the line accepted. A packet is removed in any case: its rest would
-    ///   be another packet.
+    /// Removes sent bytes.
+    ///
+    /// - Parameter taken: number of bytes that the line accepted. A packet is always removed completely, because its
+    ///   rest would be sent as another packet.
     package mutating func removeFirst(_ taken: Int) {
         start += lengths.popFirst() ?? min(taken, count)
         if isEmpty {

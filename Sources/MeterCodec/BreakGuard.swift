@@ -1,16 +1,17 @@
-/// A measurement that can be compared with the one before it.
+/// A measurement that can be compared with the previous one.
 package protocol Successor: Sendable {
-    /// Whether this differs from `last` so much that one of them may be damaged.
+    /// Returns whether this measurement differs from `last` so much that one of the two may be damaged.
     func breaks(with last: Self) -> Bool
-    /// Whether `next` shows that this jump from `last` was real; `last` is nil for the first measurement.
+    /// Returns whether `next` shows that the jump from `last` to this measurement was real; `last` is nil for the first
+    /// measurement.
     func isConfirmed(by next: Self, after last: Self?) -> Bool
 }
 
-/// Holds back a measurement that jumps from the one before it until the next one confirms it. For meters whose frames
-/// have no checksum.
+/// Delays a measurement that jumps from the previous one until the next one confirms it. For meters whose frames have
+/// no checksum.
 ///
-/// A confirmed jump keeps its arrival time; an unconfirmed one is dropped and counted. Levels seen before always pass:
-/// otherwise a load that pulses once a second would be dropped forever.
+/// A confirmed jump keeps its arrival time; an unconfirmed one is dropped and counted. Known levels always pass.
+/// Otherwise a load that pulses once a second would be dropped permanently.
 package struct BreakGuard<Measurement: Successor>: Sendable {
     private struct Item: Sendable {
         var measurement: Measurement
@@ -19,16 +20,16 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
 
     private var held: Item?
     private var last: Measurement?
-    /// The level before the last jump, and the last dropped measurement.
+    /// Level before the last jump.
     private var former: Measurement?
     private var dropped: Measurement?
 
     package init() {}
 
-    /// Takes the next measurement and reports what may pass.
+    /// Processes the next measurement and reports the frames that pass.
     ///
-    /// - Parameter parts: the frame split into the part to hold back and the part to report at once; nil to hold back
-    ///   all.
+    /// - Parameter parts: the frame split into the part to delay and the part to report immediately; nil to delay the
+    ///   whole frame.
     package mutating func take(
         _ next: Measurement, as frame: Frame, parts: (waiting: Frame, rest: Frame)? = nil,
         _ handle: (MeterEvent) -> Void
@@ -62,27 +63,28 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
     }
 }
 
-/// A voltage and a current, compared to tell real steps from damaged frames.
+/// A voltage and a current, used to distinguish real steps from damaged frames.
 package struct StepLevel: Hashable, Sendable {
     package var voltage: Double
     package var current: Double
 
-    /// Relative change of the voltage above which it is a step.
+    /// Relative change of the voltage above which a change is a step.
     private let voltagePart: Double
 
-    /// - Parameter voltagePart: less than 0.1 where the supply holds its voltage.
+    /// - Parameter voltagePart: less than 0.1 for a supply with a constant voltage.
     package init(voltage: Double, current: Double, voltagePart: Double = 0.1) {
         (self.voltage, self.current, self.voltagePart) = (voltage, current, voltagePart)
     }
 
-    /// Whether voltage or current differs by more than 50 mV or 50 mA and by more than 10 % (voltage: `voltagePart`).
+    /// Returns whether voltage or current differs by more than 50 mV or 50 mA and by more than 10 % (voltage:
+    /// `voltagePart`).
     package func isStep(from other: StepLevel) -> Bool {
         Self.isStep(from: other.voltage, to: voltage, voltagePart) || Self.isStep(from: other.current, to: current, 0.1)
     }
 
-    /// Whether `next` is near this level or continues in the direction of the step from `last`. A current that changes
-    /// by less than a factor of two needs no confirmation: a recorded J7-C drew 0.37, 0.46 and 0.38 A in three seconds
-    /// (syssi/esphome-atorch-dl24 docs/pdus/atorch-j7-c.txt).
+    /// Returns whether `next` is near this level or continues in the direction of the step from `last`. A current that
+    /// changes by less than a factor of two needs no confirmation: a recorded J7-C drew 0.37, 0.46 and 0.38 A in three
+    /// seconds (syssi/esphome-atorch-dl24 docs/pdus/atorch-j7-c.txt).
     package func isConfirmed(by next: StepLevel, after last: StepLevel) -> Bool {
         Self.isConfirmed(voltage, by: next.voltage, after: last.voltage, voltagePart)
             && (Self.isConfirmed(current, by: next.current, after: last.current, 0.1)

@@ -1,7 +1,7 @@
 package import Domain
 
-/// Reason why bytes are not a frame, or a command cannot be encoded. Holds only numbers: creating one must cost
-/// nothing.
+/// Reason why bytes are not a frame, or a command cannot be encoded. Contains only numbers, so that creating an error
+/// costs nothing.
 package enum CodecError: Error, Hashable, Sendable {
     /// No frame starts here. `found` is the byte at the place of a start mark or model word.
     case noStartMark(found: UInt8)
@@ -13,12 +13,13 @@ package enum CodecError: Error, Hashable, Sendable {
     case implausibleField(offset: Int)
     /// The rest of a frame did not arrive in time.
     case truncated(have: Int)
-    /// An answer without a request. Answers of this protocol do not say what they answer.
+    /// An answer without a request. Answers of this protocol do not name their request.
     case unasked
-    /// The meter answers no query, so the command's effect could not be checked.
+    /// The meter answers no query, so the driver could not check the command's effect.
     case unanswering(MeterCommand.Kind)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
-    /// The command does not take this number. Legal numbers are `step` apart; `legal` is nil if it takes no number.
+    /// The command does not accept this number. Legal numbers are `step` apart; `legal` is nil for a command without a
+    /// number.
     case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
 }
 

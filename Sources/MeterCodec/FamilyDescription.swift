@@ -1,49 +1,52 @@
 package import Domain
 
-/// Everything about a family of meters except its bytes. `MeterCatalogue.standard` lists all families.
+/// Description of a family of meters, without its wire format. `MeterCatalogue.standard` lists all families.
 ///
-/// Only the first four members are required; the defaults of the others suit most families.
+/// Only the first four members are required. The defaults of the other members suit most families.
 package protocol FamilyDescription: Sendable {
     var family: MeterFamily { get }
     /// Models in display order.
     var models: [ModelName] { get }
     /// Decoders of captured bytes, by the names of Docs/CommandLine.md#meters.
     var decoders: [NamedDecoder] { get }
-    /// Returns nil if the model has no such link or the link is not supported.
+    /// Returns a driver; nil if the model has no such link or the link is not supported.
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
     var usbDevices: [USBIdentity] { get }
     /// Other USB properties that identify the maker but not the model.
     var usbMaker: USBMaker? { get }
 
-    /// Returns the model of a meter that advertises this name, if the name tells it (Docs/Identities.md#over-the-air).
+    /// Returns the model of a meter that advertises this name; nil if the name does not identify it
+    /// (Docs/Identities.md#over-the-air).
     func model(named name: AdvertisedName) -> ModelName?
-    /// Whether the name belongs to the maker, even if it does not tell the model.
+    /// Returns whether the name belongs to the maker, even if it does not identify the model.
     ///
     /// - Parameter name: in upper case.
     func isMakersName(_ name: String) -> Bool
-    /// The radio over which the maker's name alone is reason enough to connect.
+    /// The radio over which the maker's name alone is sufficient for connecting.
     var makersNameRadio: LinkAddress.Transport? { get }
-    /// Whether the name is that of a radio module in the family's meters, which other devices may share.
+    /// Returns whether the name is that of a radio module in the family's meters. Other devices may have the same
+    /// module.
     func isModulesName(_ name: AdvertisedName) -> Bool
     var radioModules: Set<RadioModule> { get }
-    /// Nil for a family without a radio.
+    /// Request that identifies the family's meters; nil for a family without a radio.
     var radioQuestion: RadioQuestion? { get }
     /// Whether a meter's LE and Classic addresses differ only in the group bit.
     var hasTwinAddresses: Bool { get }
 
-    /// Ranges that a model can measure. Live decoding and file checks refuse values outside; no entry means no limit.
+    /// Returns the ranges that a model can measure. Live decoding and file checks refuse values outside. A missing
+    /// entry means no limit.
     func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>]
 
-    /// Models with logs of their own, in display order.
+    /// Models that record logs themselves, in display order.
     var modelsWithLogs: [ModelName] { get }
     func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
 
     /// Models that capture USB Power Delivery on the CC line, in display order. Their frames have `powerDelivery`.
     var modelsHearingPD: [ModelName] { get }
 
-    /// This family, if users can describe models of it. A cast instead would make Swift's runtime search every
-    /// conformance and slow meterd's start.
+    /// This family, if users can describe models of it; otherwise nil. A cast instead would make Swift's runtime search
+    /// every conformance and slow meterd's start.
     var describable: (any DescribableFamily)? { get }
 }
 
@@ -66,7 +69,7 @@ extension FamilyDescription {
 
 /// A decoder and the name that the user types for it.
 package struct NamedDecoder: Sendable {
-    /// Lower case.
+    /// Name in lower case.
     package var name: String
     package var make: @Sendable (_ enforcingChecks: Bool) -> any FrameDecoder
 
@@ -77,11 +80,11 @@ package struct NamedDecoder: Sendable {
 }
 
 package struct AdvertisedName: Hashable, Sendable {
-    /// Upper case.
+    /// Advertised name in upper case.
     package var text: String
     /// `ble` or `spp`: the radio that received the name.
     package var radio: LinkAddress.Transport
-    /// 16-bit UUIDs of services.
+    /// 16-bit UUIDs of the advertised services.
     package var services: Set<UInt16>
 
     package init(_ text: String, over radio: LinkAddress.Transport, services: Set<UInt16> = []) {
@@ -91,14 +94,15 @@ package struct AdvertisedName: Hashable, Sendable {
     }
 }
 
-/// Question that identifies a family's meters over a radio by what they send (Docs/Protocols/Identification.md).
+/// Requests that identify a family's meters over a radio by their answers (Docs/Protocols/Identification.md).
 package struct RadioQuestion: Sendable {
-    /// Requests to send, one per step. An empty request leaves time for a slow answer. Empty for meters that push.
+    /// Requests to send, one per step. An empty request allows time for a slow answer. Empty for meters that push.
     package var steps: [[UInt8]]
-    /// Families whose meters would take the question as a command. It is not sent where one of them is possible.
+    /// Families whose meters would execute the requests as a command. The requests are not sent if the device may
+    /// belong to one of these families.
     var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// Returns the model that sends such a frame; nil if the frame does not tell. `unproved` counts this link's
+    /// Returns the model that sends such a frame; nil if the frame does not identify it. `unproved` counts this link's
     /// possible chance matches.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 

@@ -1,9 +1,9 @@
 package import Domain
 
-/// One complete message from a meter, verified as far as its model has checks.
+/// One complete message from a meter, verified by all checks that the model provides.
 ///
-/// Families with a case of their own are read without a box (`forEachReading`). So is `packed`, for any family's frames
-/// of up to 64 bytes. All others use `other`.
+/// Families with a separate case are read without a box (`forEachReading`). The same applies to `packed`, for any
+/// family's frames of up to 64 bytes. All other frames use `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -18,20 +18,21 @@ package enum Frame: Sendable {
 }
 
 package protocol FrameContent: Sendable {
-    /// Model, if the bytes tell it.
+    /// Model of the meter; nil if the bytes do not identify it.
     var model: ModelName? { get }
-    /// Calls `body` for each measurement in the frame, oldest first. Most frames hold one; replies hold none.
+    /// Calls `body` for each measurement in the frame, oldest first. Most frames contain one measurement; replies
+    /// contain none.
     func forEachReading(_ body: (Reading) -> Void)
-    /// Like `forEachReading`, with each measurement's tick if the frame tells it.
+    /// Calls `body` as `forEachReading` does, with each measurement's tick if the frame contains it.
     func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
     /// Ticks of the frame's samples; nil in a frame without samples.
     var sampleTicks: SampleTicks? { get }
     /// Data groups in the frame; empty for most frames.
     var groups: [GroupTotals] { get }
-    /// Data group whose energy and charge are in the readings. Nil without groups, or while it is unknown.
+    /// Data group whose energy and charge are in the readings. Nil without groups, or while the group is unknown.
     var countingGroup: Int? { get }
     var device: DeviceInfo? { get }
-    /// USB Power Delivery report; nil in a frame about something else.
+    /// USB Power Delivery report; nil in other frames.
     var powerDelivery: PDReport? { get }
     /// All other fields, under their JSON keys.
     var details: [FrameDetail] { get }
@@ -73,7 +74,7 @@ extension Frame {
         switch self {
         case .um: 0
         case .fnirsiUSB: 1
-        // Each data group comes in a frame of its own.
+        // Each data group is sent in a separate frame.
         case .fnirsiBLE(let frame): 0x1_0000 + Int(frame.type) << 8 + (frame.groups.first?.index ?? 0) & 0xFF
         case .atorchReport: 2
         case .atorchReply: 3
@@ -85,7 +86,8 @@ extension Frame {
         }
     }
 
-    /// Avoids the box of `content.forEachReading`, for the hot path. So do the members below.
+    /// Calls `body` for each measurement. Avoids the box of `content.forEachReading`, because this is the hot path. The
+    /// same applies to the members below.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)
@@ -161,7 +163,7 @@ extension Frame {
 package struct FrameDetail: Hashable, Sendable {
     package var key: String
     package var value: Value
-    /// Whether live views show the field: it describes the meter or the measurement, not only the frame.
+    /// Whether live views show the field, because it describes the meter or the measurement, not only the frame.
     package var isTold = false
 
     package init(_ key: String, _ value: Value) {
@@ -169,14 +171,14 @@ package struct FrameDetail: Hashable, Sendable {
         self.value = value
     }
 
-    /// Returns a field that live views show, under a key that the model's page in Docs/Meters names.
+    /// Returns a field that live views show, under a key documented on the model's page in Docs/Meters.
     package static func told(_ key: String, _ value: Value) -> FrameDetail {
         var detail = FrameDetail(key, value)
         detail.isTold = true
         return detail
     }
 
-    /// Ignores `isTold`.
+    /// Compares key and value. Ignores `isTold`.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key && lhs.value == rhs.value }
 
     package func hash(into hasher: inout Hasher) {
@@ -189,7 +191,7 @@ package struct FrameDetail: Hashable, Sendable {
         case number(Double)
         case text(String)
         case flag(Bool)
-        /// The model has the field but does not know its value now.
+        /// The model has the field, but its value is unknown now.
         case unknown
     }
 }

@@ -1,21 +1,21 @@
 /// Splits a stream of bytes from a meter into checked frames.
 ///
-/// The caller passes bytes to `append`, then calls `next` until it returns nil. Noise becomes a counted `skipped`, and
-/// the decoder resynchronises at the next good frame.
+/// The caller passes bytes to `append`, then calls `next` until it returns nil. The decoder reports noise as `skipped`
+/// with the number of bytes, and resynchronises at the next valid frame.
 package protocol FrameDecoder: Sendable {
     mutating func append(_ bytes: [UInt8])
     mutating func next() -> DecodeStep?
     /// Bytes of the frame that `next` returned last, valid until the next `append`.
     var frameBytes: [UInt8] { get }
-    /// Number of bytes that wait for the rest of their frame.
+    /// Number of bytes of a partial frame.
     var pendingCount: Int { get }
     /// Discards a partial frame and returns the number of its bytes.
     mutating func reset() -> Int
 }
 
-/// A decoder that keeps waiting bytes in a `ReceiveBuffer` and only has to implement `next`.
+/// A decoder that stores pending bytes in a `ReceiveBuffer`. A conforming type only has to implement `next`.
 package protocol BufferedFrameDecoder: FrameDecoder {
-    /// Only the decoder writes to it.
+    /// Pending bytes. Only the decoder may change them.
     var buffer: ReceiveBuffer { get set }
 }
 
@@ -50,7 +50,7 @@ extension MarkedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Takes or skips the first `length` bytes, or skips to the next start mark.
+    /// Returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
     package mutating func step(_ verdict: FrameVerdict, length: Int) -> DecodeStep {
         switch verdict {
         case .good(let frame):
@@ -68,9 +68,9 @@ extension MarkedFrameDecoder {
 /// Judgement of bytes that begin like a frame and have its length.
 package enum FrameVerdict: Sendable {
     case good(Frame)
-    /// A frame without use.
+    /// A complete but useless frame, for example with an impossible value. All its bytes are skipped.
     case refused(CodecError)
-    /// Ordinary bytes that only looked like the beginning of a frame.
+    /// Other bytes that only looked like the beginning of a frame.
     case noFrame(CodecError)
 }
 

@@ -1,6 +1,6 @@
 /// Stores a frame's bytes inside the value, so that decoding allocates nothing.
 extension InlineArray where Element == UInt8 {
-    /// Copies as many bytes as fit; the rest stays 0.
+    /// Copies as many bytes as fit; the remaining bytes are 0.
     package init(copying bytes: UnsafeRawBufferPointer) {
         self.init(repeating: 0)
         Swift.withUnsafeMutableBytes(of: &self) { own in

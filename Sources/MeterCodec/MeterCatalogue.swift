@@ -1,13 +1,13 @@
 package import Domain
 
-/// The families of meters that a program knows, with their drivers by model and link and their decoders by name.
+/// The families of meters that a program supports, with their drivers by model and link and their decoders by name.
 package struct MeterCatalogue: Sendable {
     package let families: [any FamilyDescription]
     package let models: [ModelName]
     /// 16-bit UUIDs of the services of all radio modules.
     package let radioServices: Set<UInt16>
 
-    /// Descriptions that users gave, by model name (`adding`).
+    /// Descriptions of models that users added, by model name (`adding`).
     let descriptions: [String: [String: DescriptionValue]]
 
     /// - Parameter families: in display order.
@@ -22,7 +22,7 @@ package struct MeterCatalogue: Sendable {
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
 
-    /// All families. MeterSimulator lists their simulators.
+    /// All families. MeterSimulator contains their simulators.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
         CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
@@ -34,7 +34,7 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Models
 
-    /// Ignores case.
+    /// Returns the model with this name, ignoring case.
     package func model(named text: some StringProtocol) -> ModelName? {
         let name = text.lowercased()
         return models.first { $0.rawValue == name }
@@ -51,7 +51,7 @@ package struct MeterCatalogue: Sendable {
         transports(of: model).first.flatMap { driver(for: model, over: $0) }
     }
 
-    /// Serial first.
+    /// Returns the kinds of link that the model supports, serial first.
     package func transports(of model: ModelName) -> [LinkAddress.Transport] {
         LinkAddress.Transport.allCases.filter { driver(for: model, over: $0) != nil }
     }
@@ -62,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns the widest range of each quantity that all these models limit. Voltage and current limit the power,
-    /// which most compute.
+    /// Returns the widest range of each quantity that all these models limit. If a model has no range of power, voltage
+    /// and current limit the power.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]
@@ -90,7 +90,7 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Decoders
 
-    /// Names that `meterctl decode --model` takes (Docs/CommandLine.md#meters).
+    /// Names that `meterctl decode --model` accepts (Docs/CommandLine.md#meters).
     package var decoderNames: [String] { families.flatMap(\.decoders).map(\.name) }
 
     /// Returns the decoder of this name, ignoring case.
@@ -103,14 +103,15 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Radios
 
-    /// The model assumed for a radio whose meter is not known yet.
+    /// Model assumed for a radio link until the meter is identified.
     var commonest: ModelName { .um25c }
 
     package func families(over radio: LinkAddress.Transport) -> Set<MeterFamily> {
         Set(models(over: radio).map(\.family))
     }
 
-    /// Returns the families that characteristics cannot tell from the given one, because they share a radio module.
+    /// Returns the families that share a radio module with the given family, so that characteristics cannot distinguish
+    /// them.
     package func families(alike family: MeterFamily) -> Set<MeterFamily> {
         (self[family]?.radioModules ?? []).reduce(into: []) { $0.formUnion(families(behind: $1)) }
     }

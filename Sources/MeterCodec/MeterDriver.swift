@@ -1,43 +1,44 @@
 package import Domain
 
-/// The host's side of the conversation with a meter. One value per link.
+/// The host's side of the conversation with a meter. Each link has its own driver.
 ///
-/// A driver holds only protocol state (request ids, a stream's keep-alive): no time, no retries, no link. The caller
-/// decides when to send and how long to wait, by `profile`.
+/// A driver contains only protocol state, such as request ids and a stream's keep-alive. It has no clock, no retries
+/// and no link. The caller decides when to send and how long to wait, using `profile`.
 package protocol MeterDriver: Sendable {
     var profile: MeterProfile { get }
-    /// Returns the bytes to send once the line is up, in order.
+    /// Returns the bytes to send after the link has opened, in order.
     mutating func opening() -> [Outgoing]
     /// Returns the request for the next reading; empty for a meter that pushes and needs no keep-alive.
     mutating func poll() -> [UInt8]
-    /// Takes received bytes and reports what they mean, in order.
+    /// Processes received bytes and reports the resulting events in order.
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
-    /// Notes that the caller has sent a command.
+    /// Records that the caller has sent a command.
     mutating func sent(_ command: MeterCommand)
-    /// Whether no answer shows that output reaches the meter. The caller then tries another way to its line.
+    /// Whether the driver's output may not reach the meter, because no answer proves it. The caller then tries another
+    /// way to send.
     var doubtsOutput: Bool { get }
-    /// Notes that the caller tried the other way to the line.
+    /// Records that the caller tried the other way to send.
     ///
     /// - Parameter isSwitched: whether another way exists; the caller uses it from now on.
-    /// - Returns: what to send again over it.
+    /// - Returns: bytes to send again by the new way.
     mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
-    /// Returns the bytes to send before the link closes, so that the meter is left in a clean state.
+    /// Returns the bytes to send before the link closes, so that the meter returns to a clean state.
     mutating func closing() -> [Outgoing]
     /// Discards an overdue partial frame and returns the number of its bytes.
     mutating func discardPartial() -> Int
     /// Temperature unit in the meter's menu, for a model that does not send it. Readings are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
-    /// Whether to leave out single values that the meter cannot have measured (`MeterEvent.filtered`). Only with
+    /// Whether to omit single values that the meter cannot have measured (`MeterEvent.filtered`). Requires
     /// `MeterProfile.filters`.
     var isFiltering: Bool { get set }
     /// Wanted rate of the meter's own clock, one of `MeterProfile.rates`; nil for none. The next polls apply a change.
     var wantedRate: Int? { get set }
-    /// How the meter samples now. May change with each answer and with each missing answer.
+    /// Current state of sampling. May change with each answer and with each missing answer.
     var sampling: MeterSampling { get }
 }
 
-/// Bytes to send, and how long to leave the line idle afterwards.
+/// Bytes to send, and the idle time of the line afterwards.
 package struct Outgoing: Hashable, Sendable {
     package var bytes: [UInt8]
     package var pause: Duration
@@ -49,39 +50,41 @@ package struct Outgoing: Hashable, Sendable {
 }
 
 package enum MeterEvent: Sendable {
-    /// A good frame. It counts as a valid answer; the caller takes its readings.
+    /// A good frame. Counts as a valid answer; the caller uses its readings.
     case frame(Frame)
-    /// A frame that jumps from the last. It counts as an answer; its readings wait for the next frame.
+    /// A frame whose values jump from those of the last frame. Counts as an answer; its readings wait for confirmation
+    /// by the next frame.
     case held
-    /// The held frame is right. Its readings count for the time at which it came.
+    /// The held frame, confirmed by the next frame. Its readings have the time at which the held frame arrived.
     case confirmed(Frame)
     case acknowledged
     case rejected
-    /// The meter reports the state that this command sets, whoever sent the command.
+    /// The meter reports the state that this command sets, even if another program sent the command.
     case readBack(MeterCommand)
-    /// The driver has identified the meter; the driver of this model takes over.
+    /// The driver has identified the meter; the caller continues with the driver of this model.
     case identified(ModelName)
     case skipped(count: Int, because: CodecError)
-    /// Number of samples that the meter cannot have measured, in an otherwise good frame. The next frame holds a
+    /// Number of samples that the meter cannot have measured, in an otherwise good frame. The next frame contains a
     /// neighbour's value instead, or none.
     case filtered(samples: Int)
 }
 
-/// Rhythm and capabilities of a model. Durations are from the family's page in Docs/Protocols.
+/// Timing and capabilities of a model. Durations are from the family's page in Docs/Protocols.
 package struct MeterProfile: Sendable {
     package var model: ModelName
     package var rhythm: Rhythm
     /// Time after which a request without an answer counts as lost.
     package var answerTimeout: Duration
-    /// Idle time before and after a command, so that neither is lost.
+    /// Idle time before and after a command, so that neither the command nor the next request is lost.
     package var commandSpacing: Duration
     /// Bit rate of a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// Commands that the model knows, and their numbers. All models have `resetEnergy`, which is never sent to a meter.
+    /// Commands that the model supports, with their numbers. All models have `resetEnergy`, which is never sent to a
+    /// meter.
     package var commands: [CommandRule]
     /// Resolution of the meter's own counters over this kind of link.
     package let counterSteps: CounterSteps
-    /// Whether `MeterDriver.isFiltering` may leave out single values.
+    /// Whether the driver can omit single values (`MeterDriver.isFiltering`).
     package let filters: Bool
     /// Sampling rates of the meter's own clock in 1/s, ascending; empty if it has none.
     package let rates: [Int]
@@ -104,24 +107,24 @@ package struct MeterProfile: Sendable {
     }
 
     package enum Rhythm: Hashable, Sendable {
-        /// The meter answers each request. Requests go out every `interval`, or as the user set, but at most every
-        /// `shortest`.
+        /// The meter answers each request. A request is sent every `interval`, or at the interval that the user set,
+        /// which is at least `shortest`.
         case poll(interval: Duration, shortest: Duration)
-        /// The meter answers each request with a part of a reading. One goes out every `step`; a reading is complete
-        /// about every `expected`.
+        /// The meter answers each request with a part of a reading. A request is sent every `step`; a reading is
+        /// complete about every `expected`.
         case rounds(expected: Duration, step: Duration)
         /// The meter pushes about every `expected`; `poll()` is sent every `keepAlive`, if set.
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. `numbers` is nil if it takes no number; otherwise legal numbers are `step` apart,
-    /// beginning with the first.
+    /// A command of this model. `numbers` is nil if the command has no number. Otherwise legal numbers are `step`
+    /// apart, beginning with the first.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?
-        /// At least 1.
+        /// Difference between successive legal numbers, at least 1.
         package let step: Int
-        /// Whether the meter can be asked afterwards if it took the command (`MeterEvent.readBack`).
+        /// Whether the meter later reports the state that the command sets (`MeterEvent.readBack`).
         package let isReadBack: Bool
 
         package init(
@@ -133,7 +136,7 @@ package struct MeterProfile: Sendable {
             self.isReadBack = isReadBack
         }
 
-        /// Whether the command takes this number; nil is no number.
+        /// Returns whether the command accepts this number; nil means no number.
         package func allows(_ number: Int?) -> Bool {
             guard let numbers, let number else { return numbers == nil && number == nil }
             return numbers.contains(number) && (number - numbers.lowerBound).isMultiple(of: step)
@@ -181,7 +184,7 @@ extension MeterDriver {
 
     package var sampling: MeterSampling { MeterSampling() }
 
-    /// Passes on every step of a decoder: the core of every driver's `receive`.
+    /// Passes every step of a decoder to `handle`: the core of every driver's `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
         while let step = decoder.next() {
             switch step {

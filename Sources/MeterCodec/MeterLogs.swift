@@ -2,7 +2,7 @@ package import Domain
 
 /// A request for the logs that a meter records by itself.
 package enum LogRequest: Hashable, Sendable {
-    /// Only the meter's information about itself.
+    /// The meter's device information, without the catalogue and logs.
     case device
     case catalogue
     /// One log, by its name in the catalogue.
@@ -12,7 +12,7 @@ package enum LogRequest: Hashable, Sendable {
 /// Answer to a `LogRequest`.
 package struct MeterLogs: Hashable, Sendable {
     package var device: DeviceInfo
-    /// Empty unless requested.
+    /// Entries of the meter's logs; empty unless requested.
     package var catalogue: [MeterLog]
     package var log: Content?
 
@@ -24,7 +24,7 @@ package struct MeterLogs: Hashable, Sendable {
 
     package struct Content: Hashable, Sendable {
         package var entry: MeterLog
-        /// Oldest first, `entry.interval_ms` apart.
+        /// Samples of the log, oldest first, `entry.interval_ms` apart.
         package var samples: [Reading]
 
         package init(entry: MeterLog, samples: [Reading]) {
@@ -35,12 +35,12 @@ package struct MeterLogs: Hashable, Sendable {
 }
 
 package struct MeterLog: Hashable, Sendable {
-    /// As the meter shows it; nil if it is not plain text.
+    /// Name as the meter shows it; nil if it is not plain text.
     package var name: String?
     package var sampleCount: Int
     package var interval_ms: Int
     package var duration_s: Int
-    /// With the sign of the current.
+    /// Charge in microampere-hours, with the sign of the current.
     package var charge_uAh: Int
     package var energy_uWh: Int
 

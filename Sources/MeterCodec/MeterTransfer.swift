@@ -1,11 +1,11 @@
 /// A conversation longer than one request and its answer, such as the download of a log.
 ///
-/// The caller lends it the link: the caller sends only what the transfer returns, passes on all input, and reports when
-/// nothing has arrived for `answerTimeout`. Calls after `finished` or `failed` have no effect. Like a driver, it has no
-/// clock and no link.
+/// The caller owns the link. It sends only the bytes that the transfer returns, passes on all input, and reports when
+/// nothing has arrived for `answerTimeout`. Calls after `finished` or `failed` have no effect. Like a driver, a
+/// transfer has no clock and no link.
 package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
-    /// How long the meter may be silent while an answer is awaited.
+    /// Maximum duration for which the meter may be silent while an answer is awaited.
     var answerTimeout: Duration { get }
     var progress: TransferProgress { get }
     mutating func start() -> TransferStep<Outcome>
@@ -14,7 +14,7 @@ package protocol MeterTransfer<Outcome>: Sendable {
 }
 
 package enum TransferStep<Outcome: Sendable>: Sendable {
-    /// Send these in order, with each one's pause after it, and then wait.
+    /// Sends these bytes in order, with each element's pause after it, and then waits.
     case send([Outgoing])
     case wait
     case finished(Outcome)
@@ -24,7 +24,7 @@ package enum TransferStep<Outcome: Sendable>: Sendable {
 /// Bytes transferred so far, and in total.
 package struct TransferProgress: Hashable, Sendable {
     package var done: Int
-    /// Nil while unknown.
+    /// Total number of bytes; nil while unknown.
     package var total: Int?
 
     package init(done: Int = 0, total: Int? = nil) {
@@ -33,7 +33,7 @@ package struct TransferProgress: Hashable, Sendable {
     }
 }
 
-/// Reason why a transfer failed. Each case holds what was requested.
+/// Reason why a transfer failed. The text of each case names the requested data.
 package enum TransferFailure: Error, Hashable, Sendable {
     case silent(String)
     case refused(String)

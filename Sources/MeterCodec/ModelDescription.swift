@@ -3,8 +3,10 @@ package import Domain
 /// A family to which users add models, for example in the configuration. Only the family knows the keys of a
 /// description.
 package protocol DescribableFamily: FamilyDescription {
-    /// Keys of a description in display order, each with a value that is legal beside the others'.
+    /// Keys of a description in display order. The example values of all keys together form a legal description.
     var descriptionKeys: [DescriptionKey] { get }
+    /// Returns the family with an additional model.
+    ///
     /// - Parameter model: a model of this family with a new name.
     /// - Throws: for the first value that the family does not understand.
     func adding(_ model: ModelName, described: [String: DescriptionValue]) throws(DescriptionError) -> Self
@@ -14,10 +16,10 @@ extension DescribableFamily {
     package var describable: (any DescribableFamily)? { self }
 }
 
-/// A key of a description, as the reference shows it.
+/// A key of a description, as the reference documentation shows it.
 package struct DescriptionKey: Hashable, Sendable {
     package var name: String
-    /// In TOML: the default, or an example if there is none.
+    /// Default in TOML syntax, or an example if the key has no default.
     package var example: String
     package var explanation: String
 
@@ -28,7 +30,7 @@ package struct DescriptionKey: Hashable, Sendable {
     }
 }
 
-/// A value of a description, whatever the file's syntax.
+/// A value of a description, independent of the file's syntax.
 package indirect enum DescriptionValue: Hashable, Sendable {
     case text(String)
     case integer(Int)
@@ -36,10 +38,10 @@ package indirect enum DescriptionValue: Hashable, Sendable {
     case flag(Bool)
     case list([DescriptionValue])
     case table([String: DescriptionValue])
-    /// A value that no key takes, such as a date, as the user wrote it.
+    /// A value that no key accepts, such as a date, as the user wrote it.
     case other(String)
 
-    /// Text of the value in errors.
+    /// Text of the value in error messages.
     package var shown: String {
         switch self {
         case .text(let text): "\"\(text.visible)\""
@@ -53,11 +55,11 @@ package indirect enum DescriptionValue: Hashable, Sendable {
     }
 }
 
-/// A missing value in a description, or one that means nothing.
+/// A missing or meaningless value in a description.
 package struct DescriptionError: Error, Hashable, Sendable {
-    /// The key with its parents: `fields.V.factor`. Empty for the description as a whole.
+    /// Path of the key, with its parents: `fields.V.factor`. Empty for the description as a whole.
     package var key: String
-    /// What is wrong, with the value: `cannot be "x"`.
+    /// Description of the error, with the value: `cannot be "x"`.
     package var problem: String
     package var remedy: String
 

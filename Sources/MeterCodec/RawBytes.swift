@@ -1,7 +1,7 @@
 /// Reads numbers from raw bytes, in either byte order and at any alignment.
 ///
-/// A read outside the range returns 0: a wrong offset in a table fails a test and never traps in the field. Decoders
-/// check the frame's length before they read.
+/// A read outside the range returns 0, so that a wrong offset in a table fails a test but never stops the program.
+/// Decoders check the frame's length before they read.
 extension UnsafeRawBufferPointer {
     @inline(__always)
     private func load<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type) -> Number {
@@ -18,15 +18,16 @@ extension UnsafeRawBufferPointer {
     @inline(__always) package func i32LE(_ offset: Int) -> Int32 { load(offset, as: Int32.self).littleEndian }
 
     @inline(__always) func u64LE(_ offset: Int) -> UInt64 { load(offset, as: UInt64.self).littleEndian }
-    /// An IEEE 754 number of 32 bits. It need not be finite.
+    /// Returns an IEEE 754 number of 32 bits, which may be infinite or NaN.
     @inline(__always) func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
 
-    /// Three bytes, most significant first.
+    /// Returns a number of three bytes, most significant first.
     @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
     }
 
-    /// Returns `length` bytes as ASCII without trailing zeros; nil if any other byte is not printable, zeros included.
+    /// Returns `length` bytes as ASCII without trailing zeros; nil if any other byte, including a zero, is not
+    /// printable.
     package func ascii(_ offset: Int, length: Int) -> String? {
         guard offset >= 0, length >= 0, offset <= count - length else { return nil }
         let bytes = self[offset..<(offset + length)]
@@ -37,11 +38,12 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// Whether the word, read as signed, is from `-most` to -1. How meters send negative values may be unpublished;
-    /// such a value is unknown.
+    /// Returns whether the word, read as signed, is from `-most` to -1. The encoding of negative values may be
+    /// unpublished; such a value is treated as unknown.
     @inline(__always) func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
 
-    /// Whether the word is up to `max`, or negative as above. Neither is a reason to refuse its frame.
+    /// Returns whether the word is at most `max`, or negative as in `isBelowZero`. A decoder accepts a frame with such
+    /// a word.
     @inline(__always) package func isPossible(upTo max: Self, orBelowZeroBy most: Self) -> Bool {
         self <= max || isBelowZero(byUpTo: most)
     }

@@ -1,13 +1,13 @@
-/// Received bytes that do not make a frame yet: the basis of every streaming decoder.
+/// Buffer for received bytes that are not a complete frame yet: the basis of every streaming decoder.
 ///
-/// It stays small. A decoder whose `next` returned nil leaves less than one frame (checked by DecoderVerifier and the
-/// fuzzers), and channels deliver bounded pieces. Taking a frame copies nothing.
+/// The buffer remains small. After `next` has returned nil, it contains less than one frame (checked by DecoderVerifier
+/// and the fuzzers), and channels deliver bounded pieces. Taking a frame copies nothing.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0
     private var taken: Range<Int> = 0..<0
 
-    /// - Parameter capacity: room reserved at the start, so that normal traffic never allocates.
+    /// - Parameter capacity: bytes reserved at the start, so that normal traffic never allocates.
     package init(capacity: Int) {
         storage.reserveCapacity(capacity)
     }
@@ -26,7 +26,7 @@ package struct ReceiveBuffer: Sendable {
         storage.append(contentsOf: bytes)
     }
 
-    /// The byte at an offset from the first waiting one. The caller checks `count` first.
+    /// Returns the byte at an offset from the first waiting byte. The caller checks `count` first.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {

@@ -1,6 +1,6 @@
 /// Allowed difference between two values that should be equal.
 struct Slack {
-    /// In the values' unit.
+    /// Absolute part, in the values' unit.
     var steps: Double
     /// Fraction of the greater value, added to `steps`.
     var part: Double

@@ -1,12 +1,12 @@
 package import Domain
 
-/// How a USB device is recognised as a meter of a model: a line of `udev/devices.tsv`.
+/// Criteria that identify a USB device as a meter of a model: a line of `udev/devices.tsv`.
 package struct USBIdentity: Hashable, Sendable {
     package var vendor: UInt16
-    /// Nil accepts any product of the vendor.
+    /// Product id; nil accepts any product of the vendor.
     package var product: UInt16?
     package var subsystem: Subsystem
-    /// Interfaces that the device must have, and must not have.
+    /// Interface classes that the device must have, and classes that it must not have.
     package var layout: Layout
     /// Text in the manufacturer or product name, ignoring case. Nil accepts any text.
     package var match: String?
@@ -27,15 +27,15 @@ package struct USBIdentity: Hashable, Sendable {
     /// Kind of device node through which the meter is reached.
     package enum Subsystem: String, Sendable {
         case tty, hidraw
-        /// The device itself, for an interface without a kernel driver that makes a node.
+        /// The device itself, if no kernel driver creates a node for the interface.
         case usb
 
         /// Subsystems for which the kernel creates a node per interface.
         package static let ofInterfaces: [Subsystem] = [.tty, .hidraw]
     }
 
-    /// Classes of interfaces (USB-IF, Defined Class Codes) that tell devices with the same ids apart. Interface numbers
-    /// do not serve: they differ between models that are otherwise alike.
+    /// Classes of interfaces (USB-IF, Defined Class Codes) that distinguish devices with the same ids. Interface
+    /// numbers are unsuitable, because they differ between models that are otherwise the same.
     package struct Layout: Hashable, Sendable {
         package var has: Set<UInt8>
         package var lacks: Set<UInt8>
@@ -47,6 +47,8 @@ package struct USBIdentity: Hashable, Sendable {
 
         package var isEmpty: Bool { has.isEmpty && lacks.isEmpty }
 
+        /// Returns whether the interfaces of a device fit this layout.
+        ///
         /// - Parameter classes: classes of all interfaces. Nil if unknown, which fits only an empty layout.
         package func fits(_ classes: Set<UInt8>?) -> Bool {
             guard !isEmpty else { return true }
@@ -61,12 +63,12 @@ package struct USBMaker: Hashable, Sendable {
     package var maker: MeterMaker
     /// Vendor ids that only this maker uses.
     package var vendors: Set<UInt16>
-    /// Lower-case word in the texts of the maker's devices.
+    /// Lower-case word in the USB texts of the maker's devices.
     package var word: String?
-    /// Product ids under shared vendor ids that only the maker's meters are known to have. They are recognised without
-    /// a text, and their text says nothing.
+    /// Product ids under shared vendor ids that only the maker's meters are known to have. These meters are recognised
+    /// without a text, because their text does not name the maker.
     package var ownProducts: [UInt16: Set<UInt16>]
-    /// Whether serial numbers under the maker's vendor ids stand for batches and identify no device.
+    /// Whether serial numbers under the maker's vendor ids identify batches instead of devices.
     package var sharesSerials: Bool
 
     package init(

@@ -1,21 +1,21 @@
 import Domain
 
-/// Values for a simulated meter: a charging phone, whose current falls as it fills, at a supply that sags; or a battery
-/// being discharged.
+/// Values for a simulated meter. Either a phone charges, whose current falls over time, from a supply whose voltage
+/// drops with the current; or a battery is discharged.
 ///
-/// A pure function of time and seed. `step` counts the meter's updates; values only change between steps.
+/// The values depend only on time and seed. `step` counts the meter's updates; values only change between steps.
 package struct ElectricalLoad: Sendable {
     /// Voltage without load, in volts.
     package var supply: Double
-    /// Amperes at the start.
+    /// Current at the start, in amperes.
     package var startCurrent: Double
     /// Time in which the current halves, in seconds.
     package var halfLife: Double
-    /// Temperature of the surroundings in degrees Celsius, shown while nothing flows.
+    /// Ambient temperature in degrees Celsius, shown while no current flows.
     package var ambient: Double
     package var seed: UInt64
-    /// Seconds in which the current empties a battery, whose voltage falls meanwhile. Nothing flows afterwards. Nil for
-    /// the phone.
+    /// Time in which the current empties a battery, in seconds. The voltage falls during that time, and no current
+    /// flows afterwards. Nil for the phone.
     package var discharge: Double?
 
     package init(
@@ -30,7 +30,7 @@ package struct ElectricalLoad: Sendable {
     }
 
     package struct State: Hashable, Sendable {
-        /// Volts, amperes and degrees Celsius.
+        /// Voltage in volts; `current` is in amperes, `temperature` in degrees Celsius.
         package var voltage: Double
         package var current: Double
         package var temperature: Double
@@ -40,7 +40,7 @@ package struct ElectricalLoad: Sendable {
         package var power: Double { voltage * current }
     }
 
-    /// Returns the state during step number `step`, of `length` seconds each. Earlier steps equal the first.
+    /// Returns the state during step number `step`, of `length` seconds each. Negative steps have the state of step 0.
     package func state(step: Int, length: Double) -> State {
         let step = max(0, step)
         let seconds = max(0, Double(step) * length)
@@ -49,7 +49,7 @@ package struct ElectricalLoad: Sendable {
         var (open, drawn) = (supply, startCurrent * Self.powerOfHalf(halvings))
         if let discharge {
             let left = discharge > 0 ? max(0, 1 - seconds / discharge) : 0
-            // Flat for most of the time, and down to 0.6 of it at the end, roughly like a lithium cell.
+            // The voltage is flat for most of the time, then falls to 0.6 of the supply, roughly like a lithium cell.
             open = supply * (left > 0.1 ? 0.9 + 0.1 * left : 0.6 + 3.1 * left)
             drawn = left > 0 ? startCurrent : 0
         }
@@ -63,7 +63,7 @@ package struct ElectricalLoad: Sendable {
         )
     }
 
-    /// Returns 0.5 to the power of `exponent` without a maths library: whole halvings, linear in between.
+    /// Returns 0.5 to the power of `exponent` without a maths library: exact at whole numbers, linear in between.
     private static func powerOfHalf(_ exponent: Double) -> Double {
         let whole = exponent.rounded(.down)
         var value = 1.0
@@ -72,7 +72,7 @@ package struct ElectricalLoad: Sendable {
     }
 }
 
-/// Sums of charge and energy, as in a meter.
+/// Accumulated charge and energy, as in a meter.
 package struct EnergyCounter: Hashable, Sendable {
     package var charge_mAh: Double
     package var energy_mWh: Double

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Simulates the meters of one family. Listed in `SimulatorCatalogue.standard`.
+/// Simulates the meters of one family. All implementations are listed in `SimulatorCatalogue.standard`.
 package protocol FamilySimulator: Sendable {
     var family: MeterFamily { get }
     func meter(
@@ -16,27 +16,29 @@ extension FamilySimulator {
 
 package struct SimulatorOptions: Hashable, Sendable {
     package var seed: UInt64
-    /// Interval of updates; nil for the model's own.
+    /// Interval of updates; nil for the model's own interval.
     package var refresh: Duration?
     /// Longest notification over Bluetooth LE in bytes, 1 or more.
     package var notificationMax: Int
-    /// The chosen flow; nil for the model's usual one.
+    /// The chosen flow; nil for the model's usual flow.
     package var flow: Flow?
-    /// Whether the link delivers commands late and in bunches, so that their distance must not matter.
+    /// Whether the link delivers commands late and in bunches. The simulator then accepts commands without a gap.
     package var isBunched = false
 
     func commandGap(_ own: Duration) -> Duration { isBunched ? .zero : own }
 
     package enum Flow: Hashable, Sendable {
-        /// Charges a phone, whose current halves in each such time.
+        /// Charges a phone, whose current halves in each `halfLife`.
         case charge(halfLife: Duration)
-        /// Empties a battery in this time.
+        /// Empties a battery within this duration.
         case discharge(Duration)
     }
 }
 
 extension SimulatorOptions {
-    /// - Parameter usual: the load without a chosen flow.
+    /// Returns the load for these options.
+    ///
+    /// - Parameter usual: load if no flow is chosen.
     package func load(usual: ElectricalLoad? = nil) -> ElectricalLoad {
         var load = usual ?? ElectricalLoad(seed: seed)
         switch flow {

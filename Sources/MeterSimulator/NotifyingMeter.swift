@@ -1,6 +1,6 @@
 package import Domain
 
-/// A meter behind a Bluetooth LE module, which splits bytes into notifications regardless of messages
+/// A meter behind a Bluetooth LE module, which splits bytes into notifications regardless of message boundaries
 /// (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links and Docs/Protocols/Atorch.md#links).
 package struct NotifyingMeter: SimulatedMeter {
     private var meter: any SimulatedMeter

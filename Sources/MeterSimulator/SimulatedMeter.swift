@@ -1,37 +1,37 @@
 package import Domain
 
-/// A simulated meter as a value: takes the host's bytes and returns the meter's, byte for byte as on the wire.
+/// A simulated meter as a value: receives the host's bytes and returns the meter's bytes, exactly as on the wire.
 ///
-/// It has no clock and no random numbers: callers pass the time since power-on, and a seed. The owner of the value
-/// moves the bytes (see SimulatedPort).
+/// The value has no clock and no random numbers, so callers pass a seed and the time since power-on. The owner of the
+/// value transfers the bytes (see SimulatedPort).
 package protocol SimulatedMeter: Sendable {
     var model: ModelName { get }
     var faults: SimulatorFaults { get set }
-    /// Takes bytes from the host. Returns the answers due at once, one element for each write of the meter.
+    /// Processes bytes from the host. Returns the answers due immediately, one element for each write of the meter.
     mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]]
-    /// Returns what the meter sends by itself at or before `time`.
+    /// Returns the bytes that the meter sends by itself at or before `time`.
     mutating func due(at time: Duration) -> [[UInt8]]
-    /// Next time at which `due` has something to send; nil while the meter waits for the host.
+    /// Next time at which `due` returns bytes; nil while the meter waits for the host.
     var nextDue: Duration? { get }
-    /// Switches the meter off and on: resets volatile state, keeps stored state. Time counts from 0 again.
+    /// Switches the meter off and on. Volatile state is reset, stored state is kept, and time counts from 0 again.
     mutating func powerCycle()
 }
 
-/// Faults that affect every n-th answer, so that runs are repeatable.
+/// A fault that affects every n-th answer, so that runs are repeatable.
 package struct SimulatorFaults: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
-        /// The answer ends too early.
+        /// The answer is truncated.
         case shortBlock = "short"
-        /// A few stray bytes precede the answer.
+        /// The answer begins with a few stray bytes.
         case shifted
         case silence
         case wrongCheck = "wrong-check"
-        /// Random bytes in place of the answer.
+        /// The answer is replaced by random bytes.
         case garbage
     }
 
     package var kind: Kind?
-    /// The fault affects every `period`-th answer; at least 1.
+    /// Interval of the fault in answers, at least 1: every `period`-th answer is affected.
     package private(set) var period: Int
 
     package init(_ kind: Kind? = nil, every period: Int = 1) {
@@ -41,7 +41,7 @@ package struct SimulatorFaults: Hashable, Sendable {
 
     package static let none = SimulatorFaults()
 
-    /// Applies the fault if it is this answer's turn.
+    /// Applies the fault if this answer is affected.
     ///
     /// - Parameters:
     ///   - number: number of the answer, from 1.

@@ -10,7 +10,8 @@ package struct SimulatorCatalogue: Sendable {
         self.catalogue = catalogue
     }
 
-    /// Separate from `MeterCatalogue.standard`, so that the gateway's services are not linked to simulators.
+    /// All simulators. Separate from `MeterCatalogue.standard`, so that the gateway's services are not linked to
+    /// simulators.
     package static let standard = SimulatorCatalogue(
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
@@ -22,15 +23,15 @@ package struct SimulatorCatalogue: Sendable {
 
     package var models: [ModelName] { catalogue.models.filter { self[$0.family] != nil } }
 
-    /// Longest Bluetooth LE notification before a larger MTU is negotiated: an MTU of 23, minus the header (Core
-    /// Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
+    /// Longest Bluetooth LE notification before a larger MTU is negotiated: an MTU of 23 minus the header of three
+    /// bytes (Core Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
     package static let defaultNotificationMax = 20
 
     /// - Parameters:
     ///   - transport: nil for the model's first kind of link.
-    ///   - seed: makes two meters of one model differ.
-    ///   - refresh: interval of updates; nil for the model's own.
-    ///   - flow: nil for the model's usual one.
+    ///   - seed: distinguishes two meters of one model.
+    ///   - refresh: interval of updates; nil for the model's own interval.
+    ///   - flow: nil for the model's usual flow.
     ///   - isBunched: as in `SimulatorOptions`.
     ///   - notificationMax: as in `SimulatorOptions`.
     /// - Returns: nil for a link that the model does not have.

@@ -5,7 +5,7 @@ extension SplitMix64 {
         (0..<count).map { _ in UInt8(truncatingIfNeeded: next()) }
     }
 
-    /// In -1...1.
+    /// Returns a random number in -1...1.
     package mutating func wobble() -> Double {
         Double(next() >> 11) / Double(1 << 52) - 1
     }

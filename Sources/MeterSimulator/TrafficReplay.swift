@@ -1,15 +1,15 @@
 package import Domain
 
-/// A meter that replays a recorded one's bytes, without the state behind them.
+/// A meter that replays the bytes of a recorded meter, without the state behind them.
 ///
-/// - With requests: each request gets what followed the same request, and the next time what followed its next
-///   occurrence. An unknown request gets the answer to the next recorded one.
-/// - Without requests, with several messages at different times: the recorded meter pushes, and is replayed at its own
-///   pace, over and over.
+/// - With requests: each request gets the answer that followed the same request. A repeated request gets the answer to
+///   its next occurrence. An unknown request gets the answer to the next recorded request.
+/// - Without requests, with several messages at different times: the recorded meter pushes. The replay repeats its
+///   messages in an endless loop with the recorded intervals.
 /// - Otherwise every request is answered with the whole recording.
 ///
-/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without it, and answers
-/// get the present request's id.
+/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without the id, and
+/// answers get the id of the current request.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -41,14 +41,14 @@ package struct TrafficReplay: SimulatedMeter {
         case toMeter, fromMeter
     }
 
-    /// A request, and the meter's messages up to the next one.
+    /// A request, and the meter's messages up to the next request.
     private struct Exchange {
         var request: [UInt8]
         var answers: [[UInt8]]
     }
 
-    /// - Parameter messages: in the order of recording. The meter's messages before the first request are not replayed;
-    ///   empty ones are skipped.
+    /// - Parameter messages: messages in the order of recording. The meter's messages before the first request are not
+    ///   replayed; empty messages are skipped.
     package init(model: ModelName, messages: [Message], in simulators: SimulatorCatalogue = .standard) {
         self.model = model
         idOffset = simulators[model.family]?.echoedIDOffset
@@ -75,7 +75,7 @@ package struct TrafficReplay: SimulatedMeter {
         guard pushes.isEmpty else { return [] }
         var rest = bytes[...]
         var sent: [[UInt8]] = []
-        // One read may hold several requests.
+        // One read may contain several requests.
         while !rest.isEmpty {
             let request = rest
             guard let exchange = takeExchange(for: &rest) else { break }
@@ -109,8 +109,8 @@ package struct TrafficReplay: SimulatedMeter {
         (nextExchange, nextPush, round) = (0, 0, 0)
     }
 
-    /// Finds the exchange that `rest` starts with, searching from the one after the last, and removes its request from
-    /// `rest`.
+    /// Finds the exchange whose request starts `rest`, searching from the exchange after the last one found. Removes
+    /// the request from `rest`.
     private mutating func takeExchange(for rest: inout ArraySlice<UInt8>) -> Exchange? {
         guard !exchanges.isEmpty else { return nil }
         for step in exchanges.indices {
@@ -132,7 +132,7 @@ package struct TrafficReplay: SimulatedMeter {
         return zip(bytes, request).enumerated().allSatisfy { $0.offset == idOffset || $0.element.0 == $0.element.1 }
     }
 
-    /// Returns the answer with the present request's id, if it repeats the recorded request's.
+    /// Returns the answer with the current request's id, if the recorded answer repeats the id of the recorded request.
     private func withID(of request: ArraySlice<UInt8>, _ answer: [UInt8], recordedFor recorded: [UInt8]) -> [UInt8] {
         guard let idOffset, answer.count > idOffset, recorded.count > idOffset, request.count > idOffset,
             answer[idOffset] == recorded[idOffset]

@@ -5,7 +5,7 @@ import Gateway
 import Glibc
 import StoreKit
 
-/// Outcome for a file that SQLite cannot read, for the log and for people (Docs/SettingsAndRebuild.md#the-store).
+/// Outcome for a file that SQLite cannot read, for the log and for users (Docs/SettingsAndRebuild.md#the-store).
 package struct QuarantinedFile: Hashable, Sendable {
     package var path: String
     package var message: String
@@ -14,19 +14,19 @@ package struct QuarantinedFile: Hashable, Sendable {
 /// Loss of a store's file while it was closed.
 enum Loss: Hashable, Sendable {
     case emptied
-    /// `hasLog`: SQLite's log beside the file still exists.
+    /// The file is missing. `hasLog`: SQLite's log beside the file still exists.
     case deleted(hasLog: Bool)
 }
 
-/// Never deletes anything of a damaged store.
+/// Handles damaged or lost store files. Never deletes any part of a damaged store.
 enum DamagedFile {
-    /// Whether the file is damaged, rather than out of reach.
+    /// Returns whether the error means that the file is damaged, and not just inaccessible.
     static func isMeant(by error: any Error) -> Bool {
         (error as? DatabaseError).map { StoreError.Code($0) } == .damaged
     }
 
-    /// Whether the damaged file was a store of this program, by its header or by the text of our tables. Other files
-    /// stay where they are.
+    /// Returns whether the damaged file was a store of this program, by its header or by the names of its tables. Other
+    /// files are not moved.
     static func wasOurs(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         guard let start = try? file.read(upToCount: 1 << 16) else { return false }
@@ -46,8 +46,8 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).\(word)-\(number)"
-        // The file first: a log without its file is moved at the next opening. A file without its log would be an old
-        // state.
+        // Move the file first, because the next opening moves a log without its file. A file without its log would be
+        // an old state.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -70,18 +70,19 @@ enum DamagedFile {
 
     // MARK: - Loss
 
-    /// Path of the mark that a store existed: a missing or empty file is then a loss, not a new host.
+    /// Returns the path of the marker that a store existed. With the marker, a missing or empty file is a loss and not
+    /// a new host.
     static func madePath(_ path: String) -> String { path + ".made" }
 
     static func noteMade(_ path: String) {
         guard !FileManager.default.fileExists(atPath: madePath(path)) else { return }
-        // On failure the next opening tries again.
+        // After a failure, the next opening retries.
         _ = FileManager.default.createFile(atPath: madePath(path), contents: Data())
     }
 
     /// Returns the loss found before opening; nil if the file is intact or never existed.
     ///
-    /// SQLite takes an empty file for a new one and deletes its log, which may hold all data.
+    /// SQLite treats an empty file as a new database and deletes its log, which may contain all data.
     static func loss(of path: String) -> Loss? {
         let bytes = size(path)
         guard bytes ?? 0 == 0 else { return nil }
@@ -97,15 +98,16 @@ enum DamagedFile {
 
     // MARK: - Doubt
 
-    /// Path of the mark that a call found damage, so that the next opening examines the whole file.
+    /// Returns the path of the marker that a call found damage. With the marker, the next opening checks the whole
+    /// file.
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {
-        // On failure the next call that reads the damaged place tries again.
+        // After a failure, the next call that reads the damaged place retries.
         _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
     }
 
-    /// Reads the whole file if it is in doubt; throws if it is damaged.
+    /// Reads the whole file if it may be damaged. Throws if it is damaged, otherwise clears the suspicion.
     static func settleDoubt(_ db: Database, path: String) throws {
         guard FileManager.default.fileExists(atPath: doubtPath(path)) else { return }
         let faults = try String.fetchAll(db, sql: "PRAGMA quick_check(3)").filter { $0 != "ok" }

@@ -7,7 +7,7 @@ import Synchronization
 extension MeterStore {
     /// Writes a snapshot of the store to a new file, while readings are written, and waits for the disk.
     ///
-    /// The copy names no session, so that its user gets no lease that the copied run may still hold
+    /// The copy contains no session, so that its user cannot get a lease that the copied run may still hold
     /// (Docs/Leases.md#what-a-host-can-ask).
     package func backup(to path: String) async throws(StoreError) {
         let isStopped = Atomic(false)
@@ -26,7 +26,7 @@ extension MeterStore {
         }
     }
 
-    /// Reads the whole file, and throws unless it can be restored.
+    /// Reads the whole backup file. Throws if it cannot be restored.
     package static func checkBackup(at path: String) async throws(StoreError) {
         do {
             try await reading(path) { try check($0, path: path) }
@@ -35,12 +35,13 @@ extension MeterStore {
         }
     }
 
-    /// Replaces an unused store: copies the backup beside it, renames the store, and gives its name to the copy. A kill
-    /// at any moment leaves the store, or a start that asks for the restore again.
+    /// Replaces an unused store: copies the backup beside it, renames the store, and gives its name to the copy. If the
+    /// process is killed in between, either the store still exists or the next start reports that the restore must be
+    /// repeated.
     ///
-    /// - Parameter willDo: called before each of these steps, by number.
+    /// - Parameter willDo: called before each of these steps, with the step's number.
     /// - Returns: the former store's new path, if there was one.
-    /// - Throws: `locked` while a program uses the store; `damaged` for a file that is not a whole store.
+    /// - Throws: `locked` while a program uses the store; `damaged` for a file that is not a complete store.
     package static func restore(
         from backup: String, to path: String, willDo: (Int) throws -> Void = { _ in }
     ) throws(StoreError) -> String? {
@@ -51,11 +52,11 @@ extension MeterStore {
             try willDo(0)
             try opened(backup).read { db in
                 try check(db, path: backup)
-                // A plain copy of a store's file still names its session.
+                // A plain copy of a store's file still contains its session.
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)
-            // Otherwise a kill between two renames would separate the former store from its last writes.
+            // Without this, a kill between two renames would separate the former store from its last writes.
             StoreCopy.writeBackLog(of: path)
             let former = isThere(path) || isThere(path + "-wal")
             let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil
@@ -64,7 +65,7 @@ extension MeterStore {
             try StoreCopy.place(copy, at: path)
             return aside
         } catch {
-            // Only to free space: the next attempt would remove the copy, too.
+            // This only frees space, because the next attempt would also remove the copy.
             if isThere(path) { unlink(copy) }
             throw StoreError(error, path: backup, action: "restored")
         }

@@ -12,7 +12,7 @@ extension MeterStore: ImportRepository {
 
     package func deleteImport(_ stretch: MeterID) async throws(StoreError) -> Int {
         let count = try await deleteReadings(of: stretch)
-        // An import's number is not needed again, unlike a meter's.
+        // Remove the number, which a deleted import does not need again, unlike a meter.
         try await transaction { db in
             try db.execute(
                 sql: """

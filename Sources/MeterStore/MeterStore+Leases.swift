@@ -3,16 +3,16 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Returns the latest run on this machine that held a lease, if any. The owner of the store's lock knows that this
-    /// run is gone, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
+    /// Returns the latest run on this machine that held a lease, if any. The owner of the store's lock can assume that
+    /// this run has ended, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
         }
     }
 
-    /// Stores durably that this run holds a lease. Runs without one are not stored: they would hide an earlier run that
-    /// may still hold some.
+    /// Stores durably that this run holds a lease. A run without a lease is not stored, because it would overwrite an
+    /// earlier run that may still hold leases.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in
@@ -21,8 +21,8 @@ extension MeterStore {
         }
     }
 
-    /// Returns the greatest known token of each meter. A cloud whose store was rolled back must still issue a greater
-    /// one (Docs/Leases.md#rule-5).
+    /// Returns the greatest known token of each meter. A cloud whose store was rolled back must still issue greater
+    /// tokens (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -35,7 +35,7 @@ extension MeterStore {
         }
     }
 
-    /// Stores nothing for an unknown meter.
+    /// Stores the greatest known token of a meter. Does nothing for an unknown meter.
     package func keepLeaseToken(
         _ token: FencingToken, of meter: MeterID, in zone: String
     ) async throws(StoreError) {

@@ -19,7 +19,7 @@ extension MeterStore: MeterRepository {
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
                 .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
-            // Sightings change often and may be lost; a person's wish may not.
+            // A lost sighting is replaced soon, but a user's choice must survive a power cut.
             let isWish =
                 meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
                 || meter.preferred != old?.preferred
@@ -59,7 +59,7 @@ extension MeterStore: MeterRepository {
             ])
     }
 
-    /// Refuses an id that could not be read back. On the disk it would make all others unreadable.
+    /// Rejects an id that cannot be parsed again. Such an id on the disk would make all other meters unreadable.
     func checkStorable(_ id: MeterID) throws(StoreError) {
         guard MeterID(id.description) == id else {
             throw StoreError(
@@ -69,7 +69,7 @@ extension MeterStore: MeterRepository {
 }
 
 extension KnownMeter {
-    /// Reads an unknown model or transport as nil.
+    /// Reads a row of the table `meter`. An unknown model or transport becomes nil.
     fileprivate init(row: Row, path: String, _ catalogue: MeterCatalogue) throws {
         let text: String = row["id"]
         guard let id = MeterID(text) else {

@@ -3,10 +3,11 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Keeps at least half of `maxBytes` for readings: if settings fill the file, deleting readings would not help.
+    /// Deletes expired readings, and the oldest readings if the file is too large. Keeps readings of up to half of
+    /// `maxBytes`, because deleting readings does not help if settings fill the file.
     ///
-    /// Counts the file without its log, which adds at most about `StoreSchema.logLength`. Works in short transactions,
-    /// so that readings can be written in between.
+    /// Measures the file without its log, which adds at most about `StoreSchema.logLength`. Works in short
+    /// transactions, so that readings can be written in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
         var total = 0
         while let removed = try await removeStep({ try Self.expired(before: cutoff, $0) }) { total += removed }
@@ -49,6 +50,8 @@ extension MeterStore {
         var bytes: Int64 = 0
     }
 
+    /// Deletes the candidates of one step.
+    ///
     /// - Returns: number of deleted readings; nil if there was nothing to delete.
     private func removeStep(
         _ candidates: @escaping @Sendable (Database) throws -> [Candidate]
@@ -68,7 +71,7 @@ extension MeterStore {
         var found: [Candidate] = []
         let limit = cutoff.millisecondsSince1970
         for reference in try references(db) where found.count < stepLength {
-            // The first condition follows from the second, and lets the index end the search.
+            // The first condition follows from the second, and allows the index to end the search.
             found += try fetch(
                 "AND first_ms < ?2 AND last_ms < ?2 AND \(isUndoubted)", [reference, limit],
                 limit: stepLength - found.count, db)
@@ -76,8 +79,8 @@ extension MeterStore {
         return found
     }
 
-    /// Returns the oldest chunks and seconds of all meters, in limited steps, until half of `maxBytes` is left of them.
-    /// Minutes and hours stay: they are small, and all that is left of deleted readings.
+    /// Returns the oldest chunks and seconds of all meters, in limited steps, until the rest is half of `maxBytes`.
+    /// Minutes and hours are kept, because they are small and the only remaining data of deleted readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
@@ -108,7 +111,7 @@ extension MeterStore {
             SELECT id, block_ms, length(bytes) FROM sample_tier
             WHERE tier = \(SampleTier.second.rawValue) ORDER BY block_ms LIMIT \(stepLength)
             """
-        // These readings were counted when they were deleted.
+        // Seconds count as 0 readings, because their readings were already counted when they were deleted.
         return try Row.fetchAll(db, sql: sql).map {
             Candidate(table: "sample_tier", id: $0[0], first: $0[1], bytes: $0[2])
         }
@@ -133,13 +136,13 @@ extension MeterStore {
         }
     }
 
-    /// Returns free pages to the file system, some at a time.
+    /// Returns free pages to the file system, a limited number per call.
     ///
     /// Acts only if the file is too large and can shrink enough, or if an eighth of it is free. Otherwise new readings
-    /// reuse the pages: returning a page moves another into its place, so doing it daily would write every reading
-    /// twice.
+    /// reuse the pages. Returning a page moves another page into its place, so daily shrinking would write every
+    /// reading twice.
     ///
-    /// - Returns: whether there was anything to do.
+    /// - Returns: whether the file shrank.
     private func shrinkStep(maxBytes: Int64) async throws(StoreError) -> Bool {
         try await access("written") { db in
             let before = try Pages(db)
@@ -150,12 +153,12 @@ extension MeterStore {
         }
     }
 
-    /// Writes the log back, so that the file shrinks. If a reader prevents it, a later checkpoint does it.
+    /// Writes the log back, so that the file shrinks. If a reader prevents this, a later checkpoint shrinks the file.
     private func checkpoint() async throws(StoreError) {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// Sizes in bytes.
+    /// Size of the database file in bytes, and its free part.
     struct Pages {
         let file: Int64
         let free: Int64

@@ -8,14 +8,14 @@ extension MeterStore: RecordingRepository {
             var properties: [String: [String: SettingValue]] = [:]
             let rows = try Row.fetchCursor(db, sql: "SELECT name, property, kind, value FROM running_recording")
             while let row = try rows.next() { properties[row[0], default: [:]][row[1]] = try SettingValue(row, at: 2) }
-            // Leave a recording that only a newer version understands as it is.
+            // Ignore a recording that only a newer version can parse, but do not change it.
             return properties.compactMap { name, properties in
                 RecordingID(recordName: name).flatMap { Recording(id: $0, properties: properties) }
             }.sorted { $0.id < $1.id }
         }
     }
 
-    /// Does not wait for the disk: writes are frequent, and a loss is marked as a gap.
+    /// Stores running recordings without waiting for the disk. Writes are frequent, and a loss is marked as a gap.
     package func keep(_ recordings: [Recording]) async throws(StoreError) {
         guard !recordings.isEmpty else { return }
         try await transaction { db in

@@ -32,7 +32,7 @@ extension MeterStore: RetentionRepository {
 
     package func newestStored() async throws(StoreError) -> WallTime? {
         try await access("read") { db in
-            // Meter by meter, because the index is ordered that way.
+            // Query each meter separately, because the index is ordered by meter.
             let readings = try Self.references(db).compactMap { reference in
                 try Int64.fetchOne(
                     db, sql: "SELECT last_ms FROM sample_chunk WHERE meter_ref = ? ORDER BY first_ms DESC LIMIT 1",
@@ -43,12 +43,13 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Uses the start of chunks. A chunk from before `time` that extends beyond it counts from `time`.
+    /// Returns the time of the first stored reading or setting after `time`. Uses the start of chunks. For a chunk that
+    /// starts before `time` and ends after it, the result is just after `time`.
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in
             let readings: [Int64] = try Self.references(db).compactMap { reference in
-                // Only the latest chunk before `time` can extend beyond it: chunks are short.
+                // Only the latest chunk before `time` can extend beyond it, because chunks are short.
                 let reaching = try Int64.fetchOne(
                     db,
                     sql: """

@@ -2,7 +2,7 @@ import GRDB
 package import Gateway
 
 extension MeterStore: SpaceRepository {
-    /// Reads whole tables, but only if the file is too large.
+    /// Returns the largest part of the file if the file is too large, otherwise nil. Only then reads whole tables.
     package func crowding(maxBytes: Int64) async throws(StoreError) -> DiskUsage? {
         try await access("read") { db in
             let used = try Pages(db).used
@@ -18,8 +18,8 @@ extension MeterStore: SpaceRepository {
         }
     }
 
-    /// Contents of the file besides single readings and seconds: a name for people, and the approximate bytes of its
-    /// rows.
+    /// Parts of the file other than single readings and seconds: a name for users, and an expression for the
+    /// approximate bytes of a row.
     private static var parts: [(part: String, sum: (table: String, length: String))] {
         let value = "length(CAST(ifnull(value, '') AS BLOB)) + length(property) + 80"
         let former = "length(CAST(ifnull(value, '') AS BLOB)) + length(CAST(ifnull(new_value, '') AS BLOB)) + 200"

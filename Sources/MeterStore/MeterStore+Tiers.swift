@@ -4,12 +4,12 @@ import GRDB
 package import Gateway
 
 extension MeterStore: TierRepository {
-    /// Readings per call: some tens of milliseconds of work, the longest that others wait.
+    /// Number of readings per call: some tens of milliseconds of work, during which other calls wait.
     private static let stepReadings = 20_000
-    /// Minimum weight of a chunk in readings: a thousand small chunks are work, too.
+    /// Minimum cost of a chunk, in readings, because a thousand small chunks also take time.
     private static let chunkCost = 100
 
-    /// Aggregates chunks in the order of appending, and stores the last one's number in the same transaction. Skips
+    /// Aggregates chunks in the order of insertion, and stores the last chunk's number in the same transaction. Skips
     /// unreadable chunks, which `samples` reports.
     package func rollUp() async throws(StoreError) -> Int {
         try await transaction { db in
@@ -38,7 +38,7 @@ extension MeterStore: TierRepository {
             var (cost, count) = (0, 0)
             for meter in try Int64.fetchAll(db, sql: "SELECT ref FROM meter_ref ORDER BY ref") {
                 var thinned: [Int64] = []
-                // The first condition follows from the second, and lets the index end the search.
+                // The first condition follows from the second, and allows the index to end the search.
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
@@ -140,7 +140,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Skips unreadable blocks, which are only aggregates.
+    /// Calls `body` for each block. Skips unreadable blocks, because they contain only aggregates.
     ///
     /// - Parameter body: returns whether to continue.
     private static func forEachBlock(
@@ -165,7 +165,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Visits the chunks that hold seconds, earliest first. Skips unreadable ones.
+    /// Calls `body` for each chunk that contains seconds, earliest first. Skips unreadable chunks.
     ///
     /// - Parameter body: returns whether to continue.
     private static func forEachChunkOfSeconds(
@@ -184,18 +184,20 @@ extension MeterStore: TierRepository {
                 Data([SampleChunk.secondsVersion]),
             ])
         while let row = try rows.next() {
-            // The row knows the meter; this id is a placeholder.
+            // The row determines the meter; this id is a placeholder.
             guard let seconds = try? SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row).seconds() else { continue }
             guard body(seconds) else { return }
         }
     }
 
-    /// Adds single readings: all of them if the series is fine enough, otherwise those not in a block yet.
+    /// Adds single readings: all readings if the series is fine enough, otherwise only readings that no block contains
+    /// yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
         let rolled = series.tier == nil ? Int64.min : try rolled(db)
-        // By number if only the few latest are wanted; the plus keeps SQLite from walking through a month.
+        // Search by id if only the latest chunks are needed. The plus prevents SQLite from using the index, which would
+        // scan a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
             db,
@@ -222,7 +224,7 @@ extension MeterStore: TierRepository {
     }
 }
 
-/// Blocks of some chunks' readings, before the merge with the file's blocks.
+/// Blocks aggregated from some chunks, before they are merged with the stored blocks.
 private struct TierSums {
     private struct Key: Hashable {
         var tier: SampleTier
@@ -235,13 +237,15 @@ private struct TierSums {
 
     init(_ tiers: [SampleTier]) { self.tiers = tiers }
 
+    /// Adds a chunk's readings.
+    ///
     /// - Parameter row: has the columns meter_ref, first_ms, last_ms, count, bytes.
     /// - Returns: number of readings; nil if the chunk is unreadable and nothing was added.
     mutating func add(_ row: Row) -> Int? {
         let meter: Int64 = row["meter_ref"]
-        // The row knows the meter; this id is a placeholder.
+        // The row determines the meter; this id is a placeholder.
         let chunk = SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row)
-        // Read all of it before counting any. `samples` reports damage when asked for that time.
+        // Decode the whole chunk before counting any reading. A later `samples` call for that time reports damage.
         if chunk.holdsSeconds { return add(try? chunk.seconds(), of: meter) }
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {
@@ -275,7 +279,7 @@ private struct TierSums {
         for (key, block) in blocks {
             var block = block
             let place: [any DatabaseValueConvertible] = [key.tier.rawValue, key.meter, key.start.millisecondsSince1970]
-            // Overwrite an unreadable block in the file: it is lost.
+            // Overwrite an unreadable stored block, because its data is lost.
             if let bytes = try Data.fetchOne(read, arguments: StatementArguments(place)),
                 let stored = try? SampleBucketBlock(tier: key.tier, start: key.start, bytes: [UInt8](bytes))
             {

@@ -8,44 +8,44 @@ import Synchronization
 
 /// This host's store: meters, settings and readings in one SQLite file.
 ///
-/// One call at a time uses its only connection; each writing method is one transaction. Calls finish even if their task
-/// is cancelled, so that the last readings are kept at shutdown. Every error is a `StoreError` that names the file;
-/// none deletes anything.
+/// One call at a time uses the only connection. Each writing method is one transaction. A call finishes even if its
+/// task is cancelled, so that the last readings are stored at shutdown. Every error is a `StoreError` that names the
+/// file, and no error deletes data.
 package final class MeterStore: Sendable {
     package let path: String
-    // Declared before the lock, so that it is closed before the lock is released.
+    // Declared before the lock, so that the queue is closed before the lock is released.
     let queue: DatabaseQueue
     private let lock: StoreLock<StoreError>
     private let place: FilePlace?
     package let identity: HostIdentity
-    /// Set if the file was damaged and replaced by a new one.
+    /// The quarantined file, if the store was damaged and replaced by a new one.
     package let setAside: QuarantinedFile?
-    /// This boot of the machine, if the opener named it.
+    /// Id of the machine's current boot; nil if the caller of `open` did not provide it.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
     private let onAccess: (@Sendable (String) throws(StoreError) -> Void)?
     let isTunedForMuch = Mutex(false)
-    /// Cached answer of `progress`; nil after any write.
+    /// Cached result of `progress`; nil after any write.
     let knownProgress = Mutex<SyncProgress?>(nil)
     /// Number of settings transactions begun so far (`MergeOutcome.number`).
     let transactions = Atomic<UInt64>(0)
-    /// Nil until the cloud's clock is known.
+    /// Reading of the cloud's clock; nil until the cloud's time is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 
     package struct Options: Sendable {
-        /// Longest wait of a statement for another program.
+        /// Maximum time for which a statement waits for another program.
         package var busyTimeout: Duration
-        /// Maximum number of pages, beyond which the disk counts as full; nil for no limit.
+        /// Maximum number of pages. A file of this size is treated as a full disk; nil for no limit.
         package var pageCountMax: Int?
         package var onStatement: (@Sendable (String) -> Void)?
-        /// The machine that the host's id is bound to; nil for any machine, as for a tool or a test.
+        /// Machine to which the host's id is bound; nil for any machine, as for a tool or a test.
         package var machine: Machine?
-        /// Wall clock for the time at which this host learns of others' changes; nil for the stamps' own time.
+        /// Wall clock that dates changes from other hosts; nil to use the time in their stamps.
         package var calendar: (@Sendable () -> WallTime)?
         package var catalogue = MeterCatalogue.standard
-        /// For tests in virtual time. Called before each access, with "read" or "written"; the access fails with its
-        /// error. Each access then runs on the caller's thread, like a call of an actor.
+        /// Hook for tests in virtual time, called before each access with "read" or "written". If the hook throws, the
+        /// access fails with that error. With a hook, each access runs on the caller's thread, like a call of an actor.
         package var onAccess: (@Sendable (String) throws(StoreError) -> Void)?
 
         package init(
@@ -62,9 +62,9 @@ package final class MeterStore: Sendable {
 
     /// Opens the store, creates a missing one, and upgrades an older one.
     ///
-    /// Examines only the header and the tables, in a short time for any size; `quickCheck` does the rest. Renames a
-    /// damaged store of this program and begins a new one (`setAside`). Refuses files of other programs and newer
-    /// versions.
+    /// Checks only the header and the tables, which takes a short time for any size; `quickCheck` checks the rest.
+    /// Renames a damaged store of this program and creates a new one (`setAside`). Rejects files of other programs and
+    /// of newer versions.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
         try checkRestored(path)
@@ -147,8 +147,8 @@ package final class MeterStore: Sendable {
         lock.release()
     }
 
-    /// Fault of the file's place. A file that is deleted or replaced while open still accepts readings, which are lost
-    /// when the program ends.
+    /// Error if the file is no longer at its path. A file that is deleted or replaced while open still accepts
+    /// readings, but they are lost when the program ends.
     package var trouble: String? {
         guard let place, FilePlace(path) != place else { return nil }
         return "the store \(path) was deleted or replaced while it was in use, so nothing more is written to it. "
@@ -159,7 +159,7 @@ package final class MeterStore: Sendable {
     package func quickCheck() async throws(StoreError) -> [String] {
         try await access("checked") { db in
             var faults = try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
-            // If the file's structure is damaged, skip the content checks.
+            // If the structure of the file is damaged, skip the content checks.
             guard faults.isEmpty else { return faults }
             faults += try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
                 "\($0[0] as String) refers to nothing"
@@ -194,7 +194,7 @@ extension MeterStore {
     /// Runs `body` on the connection, outside any transaction. GRDB's own async `write` would discard the work of a
     /// cancelled task.
     ///
-    /// - Parameter action: the action for the error: "the store … cannot be <action>".
+    /// - Parameter action: verb for the error message: "the store … cannot be <action>".
     func access<Value: Sendable>(
         _ action: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -242,12 +242,12 @@ extension Database {
 
     private static let synchronousFull = 2
 
-    /// Like `inImmediateTransaction`, but waits for the disk: for a person's changes, which should survive a power cut
-    /// a second later.
+    /// Runs a transaction like `inImmediateTransaction`, but waits for the disk. For a user's changes, which should
+    /// survive a power cut a second later.
     func inDurableTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try execute(sql: "PRAGMA synchronous = FULL")
         let result = Result {
-            // Read it back: inside another transaction the setting would not have changed.
+            // Verify the setting, because inside another transaction it would not have changed.
             guard try Int.fetchOne(self, sql: "PRAGMA synchronous") == Self.synchronousFull else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "synchronous cannot be set to FULL")
             }

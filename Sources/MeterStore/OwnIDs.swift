@@ -2,10 +2,10 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// Adopts ids that contain their issuer's id: those issued under this host's name, or by the machine that the file was
-/// copied from. The meter's wish, readings and log move along, and a copy of its settings with their stamps.
+/// Converts meter ids that contain an issuer other than this host's id: this host's name, or the machine that the file
+/// was copied from. The meter's row, readings and log get the new id, and its settings are copied with their stamps.
 ///
-/// The old settings stay: another host of the same name, or an older version, may use them.
+/// The old settings are kept, because another host of the same name, or an older version, may use them.
 enum OwnIDs {
     static func adopt(_ db: Database, host: HostID) throws {
         let texts = try String.fetchAll(db, sql: "SELECT id FROM meter ORDER BY is_wanted DESC, last_seen_ms DESC, id")
@@ -23,7 +23,7 @@ enum OwnIDs {
     {
         let both: StatementArguments = [new.description, old.description]
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM meter WHERE id = ?", arguments: [new.description]) == nil else {
-            // The port had two names. Readings under the older one stay there.
+            // The port already has an id of this host. Readings under the older id are not moved.
             try db.execute(
                 sql: "UPDATE meter SET is_wanted = 0, is_declared = 0 WHERE id = ?", arguments: [old.description])
             return

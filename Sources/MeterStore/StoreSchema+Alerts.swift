@@ -38,7 +38,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Allows one more kind of log line. SQLite cannot change a table's check, so make the table anew.
+    /// Allows one more kind of log line. SQLite cannot change a table's check, so this recreates the table.
     static func allowAlertsInLog(_ db: Database) throws {
         try db.execute(
             sql: """

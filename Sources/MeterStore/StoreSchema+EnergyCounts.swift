@@ -16,7 +16,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Adds the meter's own counters (`OwnCounters`), and the token of the lease under which this host had it.
+    /// Adds the meter's own counters (`OwnCounters`), and the token of the lease under which this host held the meter.
     static func keepOwnCounters(_ db: Database) throws {
         try db.execute(
             sql: """

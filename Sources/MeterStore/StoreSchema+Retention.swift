@@ -1,8 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates tables for the date from which ages count back, and for dates from an unconfirmed calendar
-    /// (`BelievedDate`).
+    /// Creates tables for the reference date of ages, and for dates from an unconfirmed calendar (`BelievedDate`).
     static func createRetentionTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -21,8 +20,8 @@ extension StoreSchema {
                 """)
     }
 
-    /// Returns the SQL condition that dates from `first` to `last` may be deleted: no doubt in force at the cutoff
-    /// spares them.
+    /// Returns the SQL condition that rows with dates from `first` to `last` may be deleted. The dates must not overlap
+    /// a doubt that is still in force at the cutoff.
     ///
     /// - Parameters:
     ///   - first: a column, or an expression of one.

@@ -2,21 +2,21 @@ import Domain
 import GRDB
 
 extension StoreSchema {
-    /// Turns settings into records that merge with other hosts' (Docs/SettingsAndRebuild.md).
+    /// Converts settings to records that can be merged with records of other hosts (Docs/SettingsAndRebuild.md).
     ///
-    /// Earlier settings become properties older than any real write, and are queued.
+    /// Earlier settings become properties with stamps older than any real write, and are queued.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
         try db.execute(sql: exchangeTables)
-        // SQLite draws it, seeded by the system: there is no other generator here yet.
+        // SQLite generates the random id, seeded by the system, because no other generator is available here.
         let host = try HostRow.drawID(db)
         try db.execute(sql: "INSERT INTO host (one, id) VALUES (1, ?)", arguments: [host.description])
         try db.execute(sql: "INSERT INTO rebuild (one) VALUES (1)")
         try moveSettings(db, host: host.description)
     }
 
-    /// Adds columns for the host that brought a value to the cloud, if that is not its author. NULL in older rows.
+    /// Adds columns for the host that brought a value to the cloud, if that host is not the author. NULL in older rows.
     static func addBringers(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -46,7 +46,7 @@ extension StoreSchema {
         try db.execute(sql: "DROP TABLE setting")
     }
 
-    /// Counts outbox entries that differ from their record. There should be none.
+    /// SQL query that counts outbox entries that differ from their record. The count should be 0.
     static let strayEntries = """
         SELECT count(*) FROM outbox JOIN record ON record.id = outbox.record
             LEFT JOIN register ON register.record = outbox.record AND register.property = outbox.property
@@ -56,7 +56,7 @@ extension StoreSchema {
             OR outbox.stamp_host IS NOT iif(outbox.property = '', deleted_host, register.stamp_host)
         """
 
-    /// Tables with one row: this host's identity and clock, and the rebuild's progress.
+    /// SQL for the tables with one row: this host's identity and clock, and the rebuild's progress.
     private static let hostTables = """
         CREATE TABLE host (
             one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -3,7 +3,7 @@ import GRDB
 extension StoreSchema {
     /// Creates tables for seconds, minutes and hours of readings.
     ///
-    /// The first calls of `rollUp` aggregate existing readings, because that takes as long as reading them all.
+    /// Existing readings are aggregated by the first calls of `rollUp`, because that takes as long as reading them all.
     static func createTierTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -28,7 +28,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Creates the table of running recordings, by record name. A finished recording is a record.
+    /// Creates the table of running recordings, by record name. A finished recording is stored as a settings record.
     static func createRecordingTable(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,7 +1,8 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates tables that tie progress to a zone, and hold values that a zone does not list (Docs/Decisions/0013).
+    /// Creates tables that assign progress to a zone, and tables for values that a zone does not list
+    /// (Docs/Decisions/0013).
     ///
     /// Earlier progress has no zone.
     static func createZoneTables(_ db: Database) throws {

@@ -2,14 +2,15 @@ import GRDB
 import Gateway
 
 enum StoreSchema {
-    /// "MGW1", in the header of each file, so that this program never writes to another one's database.
+    /// "MGW1", in the header of each file, so that this program never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_5731
 
-    /// Migrations up to this version. Append only: released steps are on people's disks and must not be edited.
+    /// Migrations up to this version. Append only, because released migrations have already run on users' disks.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 meters, settings, sample chunks", migrate: createFirstTables)
-        // Foreign keys are checked as in any transaction: a check of the whole file would read all readings.
+        // Check foreign keys immediately, as in any transaction. A deferred check of the whole file would read all
+        // readings.
         migrator.registerMigration(
             "2 settings as records", foreignKeyChecks: .immediate, migrate: createSettingsTables)
         migrator.registerMigration(
@@ -52,7 +53,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
         migrator.registerMigration("11 tokens of leases", foreignKeyChecks: .immediate) { db in
-            // The greatest known token, and its zone (MeterStore.leaseTokens).
+            // The greatest known token and its zone (MeterStore.leaseTokens).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
         }
@@ -66,7 +67,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "16 energy counted here", foreignKeyChecks: .immediate, migrate: createEnergyCountTable)
         migrator.registerMigration("17 where USB meters are plugged in", foreignKeyChecks: .immediate) { db in
-            // One of the two is in the meter's id (USBPlug).
+            // Either the port or the serial number is part of the meter's id (USBPlug).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN usb_port TEXT; ALTER TABLE meter ADD COLUMN usb_serial TEXT")
         }
@@ -216,9 +217,9 @@ enum StoreSchema {
 
     private static let stampColumns = ["stamp_ms", "stamp_counter", "stamp_host"]
 
-    /// Examines a file before anything is written to it.
+    /// Checks a file before anything is written to it.
     ///
-    /// - Returns: whether it has no tables.
+    /// - Returns: whether the file has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
         guard tables > 0 else { return true }
@@ -239,8 +240,8 @@ enum StoreSchema {
 
     /// Applies settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
-        // Small, because each commit writes whole pages, and a minute of one meter is about 1 kB. A day of one meter,
-        // log and checkpoints included, writes 7 MB with 512 bytes, 10 with 1024, 21 with 4096.
+        // A small page size, because each commit writes whole pages, and a minute of one meter is about 1 kB. A day of
+        // one meter, including log and checkpoints, writes 7 MB with 512 bytes, 10 MB with 1024, 21 MB with 4096.
         try db.execute(sql: "PRAGMA page_size = \(pageSize)")
         // Lets `prune` return freed pages to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -249,7 +250,7 @@ enum StoreSchema {
 
     static let pageSize = 512
 
-    /// Fails like a write if the file is read-only or locked by another program.
+    /// Fails, as a write would, if the file is read-only or locked by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -257,39 +258,40 @@ enum StoreSchema {
         }
     }
 
-    /// Applies settings of a connection.
+    /// Applies the settings of a connection.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "journal mode \(mode ?? "unknown") instead of WAL")
         }
-        // NORMAL: only checkpoints wait for the disk. A power cut may lose the last minute or so, but never damages the
-        // file; a crash loses nothing. A person's changes use `inDurableTransaction`.
+        // NORMAL: only checkpoints wait for the disk. A power cut may lose about the last minute, but never damages the
+        // file; a crash of the program loses nothing. A user's changes use `inDurableTransaction`.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try tune(db, isMuchWritten: false)
         try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logLength)")
-        // Debian's SQLite overwrites deleted data with zeros. Readings are not secret.
+        // Debian's SQLite overwrites deleted data with zeros by default. This is not needed, because readings are not
+        // secret.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Sets the cache and the length of the log.
+    /// Sets the sizes of the cache and the log.
     ///
-    /// A longer log makes checkpoints rarer, so that busy pages are written back less often. It takes room, and time at
-    /// the opening after a crash. Twice this length saves 1 % for readings. Eight times of both saves a fourth of the
-    /// time for a hundred thousand records.
+    /// With a longer log, checkpoints are rarer, so that busy pages are written back less often. A longer log uses more
+    /// space, and more time for the opening after a crash. Twice this length saves 1 % for readings. Cache and log of
+    /// eight times the size save a quarter of the time for a hundred thousand records.
     static func tune(_ db: Database, isMuchWritten: Bool) throws {
         let factor = isMuchWritten ? 8 : 1
         try db.execute(sql: "PRAGMA cache_size = \(-512 * factor)")
         try db.execute(sql: "PRAGMA wal_autocheckpoint = \(logLength / pageSize * factor)")
     }
 
-    /// Bytes of the write-ahead log between two checkpoints.
+    /// Size of the write-ahead log, in bytes, that triggers a checkpoint.
     static let logLength = 1 << 19
 
     /// Finds tables or columns that are missing although every migration has run.
     static func checkTables(_ db: Database, path: String) throws {
-        // One statement: this runs at each opening.
+        // A single statement for all tables, because the check runs at each opening.
         let rows = try Row.fetchCursor(
             db,
             sql: """

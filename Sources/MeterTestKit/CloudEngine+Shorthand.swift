@@ -7,7 +7,7 @@ extension CloudEngine {
         try await modify(records, in: zone, now: now, leaseTime: .origin)
     }
 
-    /// Deletes tombstones older than `time`, including those that came since the last call.
+    /// Deletes tombstones older than `time`, including those added since the last call.
     package func purgeTombstones(before time: WallTime) async throws -> Int {
         try await purgeTombstones(before: time, dating: time + .milliseconds(-1))
     }

@@ -2,10 +2,10 @@ package import Domain
 import LinuxIO
 import Synchronization
 
-/// Returns once `condition` holds, letting other tasks run meanwhile.
+/// Returns once `condition` holds. Other tasks run meanwhile.
 ///
 /// - Parameter what: name of the event, for the message if the test fails.
-/// - Throws: `NeverHappened` if it does not hold within a test's `Patience`, and the errors of `condition`.
+/// - Throws: `NeverHappened` if the condition does not hold within a test's `Patience`, and the errors of `condition`.
 package func eventually(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
@@ -15,10 +15,10 @@ package func eventually(
 
 /// A test's timeout for work of other tasks.
 package final class Patience: Sendable {
-    /// Real time: more than the busiest machine needs, and less than a suite may take.
+    /// Real time to wait: longer than the busiest machine needs, and shorter than the limit of a test suite.
     package static let limit = Duration.seconds(300)
-    /// Minimum number of turns for other tasks before giving up. A turn comes after every test that is ready to run,
-    /// some of which take seconds, so minutes alone only show how busy the machine is.
+    /// Minimum number of turns for other tasks before giving up. Each turn follows all tests that are ready to run, and
+    /// some of them run for seconds. The time limit alone would therefore fail on a busy machine.
     package static let turnsMin = 10_000
 
     private let what: String

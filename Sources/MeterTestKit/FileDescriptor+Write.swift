@@ -1,7 +1,7 @@
 package import LinuxIO
 
 extension FileDescriptor {
-    /// Writes as many bytes as fit at once, and returns their number.
+    /// Writes as many bytes as a single write accepts, and returns their number.
     @discardableResult
     package func write(all bytes: [UInt8]) throws -> Int? {
         try bytes.withUnsafeBytes { try write($0) }

@@ -2,7 +2,7 @@ package import Cloud
 package import CloudAPI
 package import Domain
 
-/// An engine that forwards every call that it does not implement to another one.
+/// An engine that forwards every call that it does not implement to another engine.
 package protocol ForwardingEngine: CloudEngine {
     var base: any CloudEngine { get }
 

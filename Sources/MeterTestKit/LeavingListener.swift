@@ -2,10 +2,10 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// Lets listeners leave while they receive an event, each on its own thread.
+/// Cancels each listener while it receives an event, with the sender and the canceller on different threads.
 ///
-/// Swift holds a task's lock while its cancellation handler runs, and needs it to resume the task. If a leaving
-/// listener needs a lock under which events are sent, both threads deadlock, and soon every other task.
+/// Swift holds a task's lock while its cancellation handler runs, and needs that lock to resume the task. If the
+/// handler needs a lock under which events are sent, both threads deadlock, and soon every other task.
 ///
 /// - Parameter listen: begins to listen; returns the listener's task, and a closure that sends it an event.
 /// - Throws: `NeverHappened` on a deadlock, and the errors of `listen`.

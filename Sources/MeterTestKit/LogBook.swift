@@ -16,7 +16,7 @@ package final class LogBook: Sendable {
 
     package func entries(saying message: String) -> [Entry] { entries.filter { $0.message == message } }
 
-    /// A logger that writes here, from `trace` up.
+    /// A logger that writes to this log book, from level `trace` up.
     package var logger: Logger {
         var logger = Logger(label: "test") { _ in Handler(book: self) }
         logger.logLevel = .trace

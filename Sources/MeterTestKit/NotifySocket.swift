@@ -38,7 +38,7 @@ package final class NotifySocket: Sendable {
     }
 
     deinit {
-        // A leftover in the temporary folder does no harm.
+        // Ignore errors: a leftover in the temporary folder is harmless.
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 

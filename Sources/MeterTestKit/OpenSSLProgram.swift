@@ -1,12 +1,14 @@
 import Foundation
 
-/// The openssl command: a program independent of ours, though with the same library.
+/// The openssl command, for checks independent of this project's code. It uses the same library.
 package enum OpenSSLProgram {
-    /// Nil if not installed.
+    /// Path of the openssl command; nil if not installed.
     package static let path = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// - Returns: the output.
-    /// - Throws: if the command cannot be started, or ends with anything but 0.
+    /// Runs openssl.
+    ///
+    /// - Returns: the standard output.
+    /// - Throws: if the command cannot be started, or exits with a status other than 0.
     @discardableResult
     package static func run(_ arguments: [String]) throws -> String {
         let process = Process()

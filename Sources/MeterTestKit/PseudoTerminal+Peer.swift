@@ -1,7 +1,7 @@
 package import LinuxIO
 
 extension PseudoTerminal {
-    /// Returns once nobody has the slave open.
+    /// Returns once no process has the slave open.
     ///
     /// That may be a moment after the slave's `close`: a process that another test is just starting has copies of our
     /// descriptors until it executes its program.

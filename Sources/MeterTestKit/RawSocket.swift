@@ -61,7 +61,8 @@ package final class RawSocket {
         return total
     }
 
-    /// Receives the next bytes; empty at the end. Blocks no thread, since the server needs some.
+    /// Receives the next bytes; empty at the end. Blocks no thread, because the server under test needs the same
+    /// threads.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let patience = Patience("the other side sends something, or closes")

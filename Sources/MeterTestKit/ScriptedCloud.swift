@@ -2,26 +2,27 @@ package import Domain
 package import Gateway
 import Synchronization
 
-/// A cloud's records in memory. It fails, waits and loses its past when a test says so. Each host has its own link.
+/// An in-memory cloud that a test can make fail, wait or lose earlier changes. Each host has its own link.
 package final class ScriptedCloud: Sendable {
     package enum Call: Hashable, Sendable { case account, createZone, changes, modify }
 
     private struct State {
         var epoch = "e1"
-        /// Nil stands for an older cloud, without identities.
+        /// Identity of the zone; nil to simulate an older cloud without identities.
         var zoneID: String?
-        /// Last sequences of earlier runs of the store, by mark. A token beyond its mark's sequence reveals a rollback.
+        /// Last sequence of each earlier run of the store, by the run's mark. A token beyond its mark's sequence
+        /// reveals a rollback.
         var marks: [Int: Int] = [:]
         var mark = 0
-        /// The hosts' known identity of the zone, for each call of `createZone`.
+        /// Zone identity that the host passed, for each call of `createZone`.
         var askedIdentities: [String?] = []
         var sequence = 0
         var records: [RecordKey: (record: SyncRecord, sequence: Int)] = [:]
-        /// Tokens below this are expired.
+        /// Sequence below which tokens are expired.
         var floor = 0
         var isReachable = true
         var failures: [Call: [SyncFailure]] = [:]
-        /// Lasting results for single records.
+        /// Permanent failures for single records.
         var refusals: [RecordKey: SyncFailure] = [:]
         var recordsMax = 400
         var lookers: Set<HostID> = []
@@ -35,7 +36,7 @@ package final class ScriptedCloud: Sendable {
     private let loop: any SessionLoop
     package let zone: String
 
-    /// - Parameter loop: its calendar is the cloud's clock.
+    /// - Parameter loop: loop whose calendar serves as the cloud's clock.
     package init(zone: String = "home", id: String? = nil, loop: any SessionLoop) {
         self.zone = zone
         self.loop = loop
@@ -89,7 +90,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Purges all deleted records: earlier tokens are expired.
+    /// Purges all deleted records, which expires earlier tokens.
     package func raiseFloor() {
         state.withLock { state in
             state.floor = state.sequence
@@ -99,7 +100,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Replaces the store by a backup without these records.
+    /// Replaces the store by a backup without the records `lost`.
     package func restore(as epoch: String, without lost: [RecordKey] = []) {
         state.withLock { state in
             state.epoch = epoch
@@ -170,7 +171,7 @@ package final class ScriptedCloud: Sendable {
             let token =
                 text.map { Token($0) }
                 ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
-            // Reading from the beginning does not need tombstones from before its start.
+            // Tombstones older than the start of an initial read are not needed for that read.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
                 return (
                     nil,
@@ -204,9 +205,9 @@ package final class ScriptedCloud: Sendable {
     private struct Token {
         var epoch: String
         var sequence: Int
-        /// The floor when reading from the beginning started.
+        /// The store's floor when the initial read started.
         var floor: Int
-        /// The store's run in which it was read, and the zone's sequence at that time.
+        /// The store's run in which the token was issued. `read` is the zone's sequence at that time.
         var mark: Int
         var read: Int
 

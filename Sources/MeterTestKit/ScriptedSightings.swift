@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// A watcher with scripted events, which remembers the ports that it was asked to watch.
+/// A watcher with scripted events. Records the ports that it should watch.
 package final class ScriptedSightings: PortSource {
     private struct State {
         var watched: [DeclaredPort] = []
@@ -33,7 +33,7 @@ package final class ScriptedSightings: PortSource {
         state.withLock { if byPort { $0.anew.append(meter) } }
     }
 
-    /// Reports an event, now or as soon as somebody watches.
+    /// Reports an event immediately, or as soon as a listener is registered.
     package func see(_ event: SightingEvent) {
         let report = state.withLock { state in
             if state.report == nil { state.early.append(event) }
@@ -47,7 +47,7 @@ package final class ScriptedSightings: PortSource {
         state.withLock { $0.links[path] = target }
     }
 
-    /// Makes a path lead to no device. All others have one.
+    /// Makes a path lead to no device. By default, every path has a device.
     package func miss(_ path: String) { state.withLock { _ = $0.missing.insert(path) } }
 
     package func unwatch(_ meter: MeterID) { state.withLock { $0.watched.removeAll { $0.id == meter } } }

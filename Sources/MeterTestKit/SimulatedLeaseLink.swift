@@ -2,12 +2,12 @@ package import Domain
 package import Gateway
 import Synchronization
 
-/// One host's link to a simulated zone, on which requests take time, get lost, or hang.
+/// One host's link to a simulated zone, on which requests are delayed, lost or unanswered.
 package final class SimulatedLeaseLink: LeaseAuthority {
     package enum Fault: Hashable, Sendable {
-        /// Every request fails at once.
+        /// Every request fails immediately.
         case unreachable
-        /// Only the list is allowed: this host may only view.
+        /// This host has a read-only token: only listing leases is allowed.
         case readOnly
         /// Requests get no answer until the caller's task is cancelled or `heal` is called.
         case silent
@@ -65,7 +65,8 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         for parked in hanging { parked.resume(false) }
     }
 
-    /// Loses the next requests, or executes them and loses their answers. They fail after the latency.
+    /// Loses the next `requests` requests, and the answers to the next `answers` executed requests. All of these fail
+    /// after the latency.
     package func lose(requests: Int = 0, answers: Int = 0) {
         state.withLock {
             $0.lostRequests += requests

@@ -2,7 +2,8 @@ package import Domain
 import Gateway
 import Synchronization
 
-/// Leases of a zone, shared by several hosts of a test: in memory, in virtual time, and by the authority's own rules.
+/// Leases of a zone, shared by several hosts of a test. Works in memory and in virtual time, with the real authority's
+/// rules.
 ///
 /// Queues are simple: first come, first served, with ten seconds for the head.
 package final class SimulatedLeaseZone: Sendable {
@@ -30,7 +31,7 @@ package final class SimulatedLeaseZone: Sendable {
     }
 
     package let loop: VirtualLoop
-    /// Time that a request, an answer or an event takes.
+    /// Transmission time of a request, an answer or an event.
     package let latency: Duration
     let state: Mutex<State>
     /// Admits one request at a time, as in an engine.
@@ -56,7 +57,7 @@ package final class SimulatedLeaseZone: Sendable {
 
     package var policy: LeasePolicy { state.withLock { $0.terms.policy } }
 
-    /// In order of arrival.
+    /// Returns the names of the waiting hosts, in order of arrival.
     package func waiting(for meter: MeterID) -> [String] {
         state.withLock { state in state.lines[meter, default: []].compactMap { state.members[$0]?.name } }
     }
@@ -72,7 +73,7 @@ package final class SimulatedLeaseZone: Sendable {
         inTurn { $0.change(meter) { record, _ in (LeaseRules.revoke(record).record, ()) } }
     }
 
-    /// Forgets all leases, as after a restore from a backup without them.
+    /// Deletes all leases, as after a restore from a backup without them.
     package func forget(until time: MonotonicTime? = nil) {
         state.withLock {
             $0.records = [:]
@@ -80,15 +81,15 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// Ignores take-overs, like a version that reads them in another form.
+    /// Ignores take-overs from now on, as a version with a different encoding would.
     package func ignoreTakeovers() { state.withLock { $0.ignoresTakeovers = true } }
 
-    /// Makes two ids stand for one meter, which is leased as `canonical` from now on.
+    /// Makes two ids refer to one meter, which is leased as `canonical` from now on.
     package func merge(_ meter: MeterID, into canonical: MeterID) {
         state.withLock { $0.canonical[meter] = canonical }
     }
 
-    /// Sets whether a host receives no events, so that a lease in its old list seems to expire.
+    /// Sets whether a host receives no events, so that a lease in its outdated list seems to expire.
     package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
 
     // MARK: What links do
@@ -190,7 +191,7 @@ package final class SimulatedLeaseZone: Sendable {
         return answer
     }
 
-    /// Offers a free meter to the head of its queue, and to the next host if that one does not answer.
+    /// Offers a free meter to the head of its queue. If that host does not answer, offers it to the next one.
     private func settle(_ meter: MeterID) {
         let now = loop.now
         let lapsed = state.withLock { state in state.offers[meter].flatMap { $0.until <= now ? $0.host : nil } }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// Links to simulated meters, in memory and in virtual time.
 ///
-/// A meter's own time is the loop's. Answers arrive after the latency, pushed messages when they are due.
+/// A meter's own clock is the loop's clock. Answers arrive after the latency, pushed messages at their scheduled times.
 package final class SimulatedLinks: ChannelOpener {
     private struct Line {
         var path: String
         var handle: @Sendable (ChannelEvent) -> Void
-        /// Bytes on their way to the host, by delivery number.
+        /// Timers of bytes in transit to the host, by delivery number.
         var deliveries: [UInt64: LoopTimer] = [:]
         /// Time of the meter's next push, on its own clock.
         var pushDue: Duration?
@@ -46,14 +46,14 @@ package final class SimulatedLinks: ChannelOpener {
 
     // MARK: What a test does to the meters
 
-    /// Connects a meter to a path, or replaces the one there.
+    /// Connects a meter to a path, replacing any meter there.
     package func plug(_ meter: any SimulatedMeter, at path: String) {
         state.withLock { $0.meters[path] = meter }
     }
 
     package func meter(at path: String) -> (any SimulatedMeter)? { state.withLock { $0.meters[path] } }
 
-    /// Removes the meter; its link is lost at once.
+    /// Removes the meter. Its link is lost immediately.
     package func unplug(_ path: String) {
         state.withLock { $0.meters[path] = nil }
         for (id, handle) in lines(at: path) {
@@ -70,12 +70,12 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.modules[path] = module }
     }
 
-    /// Sets the remark about a fault of an open, working link.
+    /// Sets the text that describes a fault of an open, working link.
     package func setRemark(_ remark: String, at path: String) {
         state.withLock { $0.remarks[path] = remark }
     }
 
-    /// Gives the links to a meter two outputs, of which only the second reaches it.
+    /// Gives the links to a meter two outputs. Only data sent to the second output reaches the meter.
     package func makeFirstOutputDeaf(at path: String) {
         state.withLock { _ = $0.deaf.insert(path) }
     }
@@ -207,7 +207,7 @@ package final class SimulatedLinks: ChannelOpener {
             return due
         }
         guard let due else { return }
-        // Even a meter that is long overdue lets time pass, so that a test ends.
+        // Wait at least 1 ms even for an overdue meter: virtual time must advance, or a test would never end.
         let time = max(MonotonicTime(sinceOrigin: due), loop.now + .milliseconds(1))
         deliver(over: id, at: time) { [weak self] in self?.push(over: id, due: due) }
     }
@@ -215,7 +215,7 @@ package final class SimulatedLinks: ChannelOpener {
     private func push(over id: UInt64, due: Duration) {
         let now = loop.now
         let pushed = state.withLock { state -> [[UInt8]] in
-            // Meanwhile the meter received bytes, and an earlier push was scheduled.
+            // Skip if the meter received bytes meanwhile, and an earlier push was scheduled.
             guard let path = state.lines[id]?.path, state.lines[id]?.pushDue == due else { return [] }
             state.lines[id]?.pushDue = nil
             return state.meters[path]?.due(at: now.sinceOrigin) ?? []

@@ -22,7 +22,7 @@ package final class SocketLink: DescriptorLink {
         opening = { () throws(ChannelFailure) in (descriptor, nil) }
     }
 
-    /// - Parameter opening: returns this end, with a time limit if it is still connecting.
+    /// - Parameter opening: returns this end of the socket, and a time limit if the socket is still connecting.
     package init(
         framing: Framing = .packets,
         opening: @escaping @Sendable () throws(ChannelFailure) -> (FileDescriptor, connectLimit: Duration?)
@@ -79,7 +79,7 @@ package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescript
     try Errno.check { socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &numbers) }
     let ends = (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))
     if writesBlock {
-        // Reads wait a microsecond at most.
+        // Let reads block for at most one microsecond.
         var limit = timeval(tv_sec: 0, tv_usec: 1)
         let size = socklen_t(MemoryLayout<timeval>.size)
         try Errno.check { setsockopt(numbers[0], SOL_SOCKET, SO_RCVTIMEO, &limit, size) }
@@ -104,7 +104,7 @@ extension FileDescriptor {
                     guard let read = try bytes.withUnsafeMutableBytes({ try self.read(into: $0) }) else { return }
                     report.yield(Array(bytes.prefix(read)))
                 } catch {
-                    // Ends the stream, and so the test with too few packets.
+                    // Finish the stream on an error; the test then fails with too few packets.
                     loop.unregister(self)
                     report.finish()
                 }

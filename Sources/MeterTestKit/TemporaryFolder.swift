@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A folder with a unique name, removed with the value. It lies in memory if there is room, because each commit of a
-/// store waits for its disk.
+/// A folder with a unique name, removed with the value. It is in memory if there is room, because each commit of a
+/// store waits for the disk.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -14,7 +14,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     private static let inUse = Mutex<Set<String>>([])
-    /// Removes folders that tasks still hold at exit: they would stay in memory.
+    /// Handler that removes folders that are still in use at exit; otherwise they would fill the memory file system.
     private static let removalAtExit = atexit {
         for path in TemporaryFolder.inUse.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }

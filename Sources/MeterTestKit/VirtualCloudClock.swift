@@ -2,7 +2,7 @@ package import Cloud
 package import Domain
 import Synchronization
 
-/// A cloud's clocks, which only tests move.
+/// A cloud's clocks, which advance only when a test moves them.
 package final class VirtualCloudClock: Sendable {
     private struct Sleeper {
         var until: MonotonicTime
@@ -56,7 +56,8 @@ package final class VirtualCloudClock: Sendable {
 
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
-    /// Returns once `sleeps` sleeps have begun in all: a task that sleeps in a loop has done its work by then.
+    /// Returns once `sleeps` sleeps have begun since the start. By then, a task that sleeps in a loop has finished its
+    /// work.
     package func began(sleeps: UInt64) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

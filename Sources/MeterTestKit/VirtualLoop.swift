@@ -2,10 +2,10 @@ package import Domain
 import Foundation
 import Synchronization
 
-/// A loop whose time only tests move.
+/// A loop whose time advances only when a test moves it.
 ///
-/// Work runs at once, on the calling thread, one piece at a time. Timers run inside `advance`, in order of their times.
-/// Tests therefore neither sleep nor depend on the machine's load.
+/// Work runs immediately, on the calling thread, one piece at a time. Timers run inside `advance`, in order of their
+/// times. Tests therefore neither sleep nor depend on the machine's load.
 package final class VirtualLoop: SessionLoop {
     private enum Work {
         case job(UnownedJob)
@@ -49,7 +49,7 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { $0.wallOffset += step.milliseconds }
     }
 
-    /// Number of pending timers: a test leaves none behind.
+    /// Number of pending timers. At the end of a test it must be 0.
     package var pendingTimers: Int { state.withLock { $0.timers.count } }
 
     /// Number of jobs of actors and tasks so far: a measure of work independent of time.
@@ -87,9 +87,10 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Runs a timer to its end, even if another thread uses the loop, because it may set timers that are due, too.
+    /// Runs a timer and waits for its end, even if another thread uses the loop. The timer may set further timers that
+    /// are also due.
     private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
-        // A caller on the loop itself would wait for itself: its work runs after the present piece.
+        // A caller on the loop would deadlock by waiting for itself, so its work runs after the current piece.
         guard state.withLock({ $0.drainer != Thread.current }) else { return run(.body(body)) }
         let end = DispatchSemaphore(value: 0)
         run(
@@ -100,6 +101,8 @@ package final class VirtualLoop: SessionLoop {
         end.wait()
     }
 
+    /// Advances time by `duration`.
+    ///
     /// - Returns: the number of timers that ran: an upper bound for the wake-ups of a real loop.
     package func timersRun(in duration: Duration) -> Int {
         let before = state.withLock { $0.timersRun }
@@ -107,8 +110,8 @@ package final class VirtualLoop: SessionLoop {
         return state.withLock { $0.timersRun } - before
     }
 
-    /// Runs `body` on the loop and returns its result, waiting for another thread that has the loop. Never call it on
-    /// the loop itself.
+    /// Runs `body` on the loop and returns its result. Waits while another thread uses the loop. Never call it on the
+    /// loop itself.
     @discardableResult
     package func result<Value: Sendable>(of body: @escaping @Sendable () -> Value) -> Value {
         let result = Mutex<Value?>(nil)
@@ -147,7 +150,7 @@ package final class VirtualLoop: SessionLoop {
     }
 
     private func run(_ work: Work) {
-        // Executors are not retained by their jobs, and a resumed job may release the loop on another thread.
+        // Jobs do not retain their executor, and a resumed job may release the loop on another thread.
         let loop = Unmanaged.passRetained(self)
         defer { loop.release() }
         let mayDrain = state.withLock { state in

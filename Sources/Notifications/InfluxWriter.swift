@@ -7,16 +7,16 @@ import NIOCore
 /// The database in `[influx]` of the configuration.
 package struct InfluxTarget: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
-        /// InfluxDB 2 and later; also VictoriaMetrics.
+        /// Bucket of InfluxDB 2 and later; VictoriaMetrics accepts the same API.
         case bucket(String, org: String?)
-        /// InfluxDB 1 and VictoriaMetrics.
+        /// Database of InfluxDB 1; VictoriaMetrics accepts the same API.
         case database(String)
     }
 
-    /// The server's address, up to `/api/v2/write` or `/write`.
+    /// The server's URL without `/api/v2/write` or `/write`.
     package var address: NotificationAddress
     package var place: Place
-    /// Owner of the password in the file; nil for a token.
+    /// User name that belongs to the password in the secret's file; nil for a token.
     package var user: String?
     package var tokenPath: String?
     package var limit = NotificationTarget.limitDefault
@@ -26,8 +26,8 @@ package struct InfluxTarget: Hashable, Sendable {
         self.place = place
     }
 
-    /// Destination of points as one text, different for each server, path, bucket or database. The path may be a
-    /// secret, so store it only in a file that its owner alone may read.
+    /// Identity of the destination: distinct for each server, path, bucket or database. The path may be a secret, so
+    /// store this text only in a file that its owner alone may read.
     package var identity: String {
         switch place {
         case .bucket(let bucket, let org): "\(address.text) bucket \(org ?? "") \(bucket)"
@@ -74,9 +74,10 @@ package struct InfluxWriter: PointSink {
         }
     }
 
-    /// InfluxDB 2 wants `Token` (<https://docs.influxdata.com/influxdb/v2/api/v2/#section/Authentication>), InfluxDB 1
-    /// `Basic` (<https://docs.influxdata.com/influxdb/v1/administration/authentication_and_authorization/>), and a
-    /// proxy of VictoriaMetrics `Bearer` or `Basic` (<https://docs.victoriametrics.com/victoriametrics/vmauth/>).
+    /// Returns the `Authorization` header. InfluxDB 2 needs `Token`
+    /// (<https://docs.influxdata.com/influxdb/v2/api/v2/#section/Authentication>), InfluxDB 1 `Basic`
+    /// (<https://docs.influxdata.com/influxdb/v1/administration/authentication_and_authorization/>), and a proxy of
+    /// VictoriaMetrics `Bearer` or `Basic` (<https://docs.victoriametrics.com/victoriametrics/vmauth/>).
     private func authorization(_ secret: String) -> String {
         if target.user != nil { return "Basic \(encoded(secret))" }
         if case .bucket = target.place { return "Token \(secret)" }
@@ -104,8 +105,8 @@ package struct InfluxWriter: PointSink {
         switch status {
         case 200..<300: return .taken
         case 400, 422:
-            // InfluxDB 1, 2 and 3 say so when they accepted the rest: PartialWriteError in influxdata/influxdb,
-            // tsdb/store.go.
+            // InfluxDB 1, 2 and 3 answer "partial write" when they stored the valid points: PartialWriteError in
+            // influxdata/influxdb, tsdb/store.go.
             return body.contains("partial write") ? .partly(dropped: dropped(in: body), cause) : .unwanted(cause)
         case 413: return .tooLarge
         case 401, 403: return .refused(cause, next: "correct the token, or what it may write to")
@@ -120,13 +121,13 @@ package struct InfluxWriter: PointSink {
         }
     }
 
-    /// The number in `dropped=7` of InfluxDB's message about a partial write.
+    /// Returns the number in `dropped=7` of InfluxDB's message about a partial write.
     private static func dropped(in body: String) -> Int? {
         guard let found = body.firstRange(of: "dropped=") else { return nil }
         return Int(body[found.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }
 
-    /// On one line, and shortened.
+    /// Returns the server's message on one line, shortened to 200 characters; nil if empty.
     private static func message(in body: String) -> String? {
         let line = body.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(200).visible
         return line.isEmpty ? nil : line

@@ -20,7 +20,8 @@ struct NotificationRequest: Hashable, Sendable {
         body = String(decoding: json, as: UTF8.self)
     }
 
-    /// <https://docs.ntfy.sh/publish/>: the message is the body; the rest goes into the query, which takes any letters.
+    /// Creates a request for ntfy (<https://docs.ntfy.sh/publish/>). The notice's message is the body. Title and tag go
+    /// into the query, which allows any characters.
     init(_ notice: AlertNotice, ntfy address: NotificationAddress, token: String?) {
         let separator = address.text.contains("?") ? "&" : "?"
         let tag =
@@ -35,7 +36,7 @@ struct NotificationRequest: Hashable, Sendable {
         body = notice.message
     }
 
-    /// <https://gotify.net/docs/pushmsg>.
+    /// Creates a request for Gotify (<https://gotify.net/docs/pushmsg>).
     init(_ notice: AlertNotice, gotify address: NotificationAddress, token: String?) throws {
         struct Message: Encodable {
             var title: String
@@ -77,7 +78,7 @@ extension AlertNoticeBody.Result {
 }
 
 extension AlertNotice {
-    /// Returns a program's environment, the only way in which it gets the notice. Contains no secret.
+    /// Returns the environment variables that pass the notice to a program. They contain no secret.
     func environment(number: Int64, host: String) -> [String: String] {
         var facts = [
             "METER_ALERT_NUMBER": "\(number)", "METER_ALERT_EVENT": event.rawValue, "METER_ALERT_ID": "\(rule)",
@@ -92,7 +93,7 @@ extension AlertNotice {
         facts["METER_TEST_END"] = result?.end
         facts["METER_TEST_CHARGE_MAH"] = result?.charge_mAh.map { "\($0)" }
         facts["METER_TEST_ENERGY_WH"] = result?.energy_Wh.map { "\($0)" }
-        // A NUL would hide the rest of a text from C.
+        // A NUL character would end the text early, because the environment uses C strings.
         return facts.mapValues { $0.filter { $0 != "\0" } }
     }
 }

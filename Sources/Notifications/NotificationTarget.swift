@@ -1,4 +1,4 @@
-/// `[notify.NAME]` in the configuration.
+/// A section `[notify.NAME]` of the configuration.
 package struct NotificationTarget: Hashable, Sendable {
     package enum Way: Hashable, Sendable {
         /// POST of an `AlertNoticeBody`.
@@ -35,17 +35,17 @@ package struct NotificationTarget: Hashable, Sendable {
     }
 }
 
-/// Destination of a notice. Many webhooks have a secret path, so this prints without it.
+/// URL to which notices are sent. Its printed form omits the path, which is a secret in many webhooks.
 package struct NotificationAddress: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
-    /// The complete address, for the request alone.
+    /// The complete URL, used only for requests.
     let text: String
-    /// `https://hooks.example.org:8443`, for people.
+    /// Scheme, host and port, safe to display: `https://hooks.example.org:8443`.
     package let server: String
 
-    /// - Returns: nil unless it is `http://` or `https://` with a host, and without user, password, fragment and
-    ///   blanks.
+    /// - Returns: nil unless the text is an `http://` or `https://` URL with a host. A user, password, fragment or
+    ///   blank is not allowed.
     package init?(_ text: String) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }),
             text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") }), text.utf8.count <= 2000

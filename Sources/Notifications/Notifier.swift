@@ -9,7 +9,7 @@ package struct Notifier: AlertNotifier {
     private let host: String
     private let isRoot: Bool
 
-    /// - Parameter isRoot: whether this program runs as root. Root starts no programs for others.
+    /// - Parameter isRoot: whether this program runs as root, which refuses to start other programs.
     package init(_ targets: [NotificationTarget], host: String, isRoot: Bool = geteuid() == 0) {
         byName = Dictionary(targets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.host = host
@@ -27,7 +27,7 @@ package struct Notifier: AlertNotifier {
         do {
             request = try self.request(for: notice, number, target)
         } catch let problem as SecretToken.Problem {
-            // Somebody may correct the file.
+            // Temporary, because the user may correct the file with the token.
             return .failed(problem.message)
         } catch {
             return .refused(words(for: error))
@@ -60,7 +60,7 @@ package struct Notifier: AlertNotifier {
         }
     }
 
-    /// Judges an answer's status: a server's failure may be temporary, a wrong address is not.
+    /// Maps an HTTP status to a delivery result. A server error may be temporary, but a wrong address is permanent.
     static func verdict(on status: UInt) -> AlertDelivery {
         switch status {
         case 200..<300: .delivered

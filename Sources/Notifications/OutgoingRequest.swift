@@ -5,15 +5,15 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// A POST to a foreign server.
+/// A POST request to an external server.
 ///
-/// Each has its own client: there are few, and nothing stays open between them. Redirects are not followed, so that a
-/// token goes to the configured address alone.
+/// Each request has its own client: requests are rare, and no connection stays open between them. Redirects are not
+/// followed, so that the token is sent only to the configured address.
 struct OutgoingRequest: Sendable {
     enum Outcome: Hashable, Sendable {
         /// - Parameters:
-        ///   - retryAfter: seconds from the header of that name.
-        ///   - body: its beginning.
+        ///   - retryAfter: value of the header `Retry-After`.
+        ///   - body: beginning of the response body.
         case answered(status: UInt, retryAfter: Duration?, body: String)
         /// The failure, without the address, which may hold a secret.
         case failed(String)
@@ -22,7 +22,7 @@ struct OutgoingRequest: Sendable {
     var url: String
     var headers: [String: String]
     var body: ByteBuffer
-    /// Maximum bytes read of an answer; 0 for none.
+    /// Maximum number of bytes read from the response body; 0 to skip it.
     var answerBytesMax = 0
 
     func send(within limit: Duration) async -> Outcome {
@@ -51,7 +51,7 @@ struct OutgoingRequest: Sendable {
         }
     }
 
-    /// Omits what cannot be read: the status is what matters.
+    /// Returns the beginning of the body, up to the first read error. Only the status is essential.
     private static func beginning(of response: HTTPClientResponse, _ bytesMax: Int) async -> String {
         guard bytesMax > 0 else { return "" }
         var all = ByteBuffer()

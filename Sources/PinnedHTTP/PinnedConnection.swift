@@ -11,11 +11,11 @@ package struct WrongCertificate: Error, CustomStringConvertible {
 }
 
 extension HTTPClient.Configuration {
-    /// The configuration for connections to the cloud, also between its replicas.
+    /// Returns the configuration for connections to the cloud and between its replicas.
     ///
     /// With a pin, the certificate's names, dates and issuer do not matter, so the usual verification is off. Each new
-    /// connection waits until its certificate's key has been compared, before any byte of a request. The handshake has
-    /// then proved that the server has that key.
+    /// connection sends no byte of a request until its certificate's key has been compared. By then, the handshake has
+    /// proved that the server has that key.
     package static func cloud(pin: CertificatePin?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
@@ -26,7 +26,7 @@ extension HTTPClient.Configuration {
         // Longer than any heartbeat, so that a renewal needs no new handshake; shorter than the cloud's own timeout,
         // which would close a connection during a request.
         configuration.connectionPool.idleTimeout = .seconds(310)
-        // Each watched meter has its own stream; calls must not wait for one of them to end.
+        // Each watched meter has its own stream, and other calls must not wait for a stream to end.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 512
         // The cloud sends a ping every 15 s, so a stream that is silent for more than two of them is dead.
         configuration.timeout.read = .seconds(40)
@@ -40,8 +40,8 @@ extension HTTPClient.Configuration {
                 let found = try certificate.flatMap { try CertificatePin(of: $0) }
                 guard found == pin else { throw WrongCertificate(found: found) }
             }
-            // The library forgets a connection that fails here without closing it. It must learn of the failure first,
-            // so close the connection in the loop's next turn.
+            // If this check fails, the library drops the connection without closing it. Close it in the loop's next
+            // turn, after the library has handled the failure.
             checked.whenFailure { _ in channel.eventLoop.execute { channel.close(promise: nil) } }
             return checked
         }

@@ -6,11 +6,12 @@ extension AsyncParsableCommand {
     /// Runs a program like the library's own `main`, but with this project's exit code for wrong usage and its format
     /// of errors.
     ///
-    /// - Parameter next: remedy for an error without its own.
+    /// - Parameter next: remedy for errors that contain none.
     package static func runProgram(
         next: String, parse: @Sendable () async throws -> any ParsableCommand = { try await asyncParseAsRoot() }
     ) async {
-        // A reader that left then causes EPIPE, distinct from a full disk (see Terminal.data).
+        // If the reader closes the pipe, writing then returns EPIPE instead of ending this program; see
+        // `Terminal.data`.
         _ = signal(SIGPIPE, SIG_IGN)
         do {
             var command = try await parse()

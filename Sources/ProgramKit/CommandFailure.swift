@@ -10,13 +10,13 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case daemonNotRunning = 7
     /// The measurement exceeds a limit.
     case limitBroken = 8
-    /// The measurement cannot decide about the limit.
+    /// The measurement cannot show whether the limit was kept.
     case undecided = 9
     /// The measured program failed.
     case programFailed = 10
 }
 
-/// An error (Docs/CommandLine.md#errors): the failure with its value, and the remedy.
+/// An error message (Docs/CommandLine.md#errors): the failure with its value, and the remedy.
 package struct CommandFailure: Error, Hashable, Sendable {
     package var status: ExitStatus
     package var message: String

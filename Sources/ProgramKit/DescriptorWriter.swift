@@ -25,10 +25,11 @@ package enum DescriptorWriter {
         }
     }
 
-    /// Waits for room. The other end of a shared descriptor may be non-blocking, as with ssh and some shells.
+    /// Waits until the descriptor is writable. Another process that shares it may have made it non-blocking, as ssh and
+    /// some shells do.
     private static func awaitRoom(in descriptor: Int32) {
         var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // The next write reports any error better.
+        // Ignore errors here: the next write reports them better.
         _ = poll(&state, 1, -1)
     }
 }

@@ -1,19 +1,19 @@
 import Glibc
 import Synchronization
 
-/// The terminal's alternate screen with single-key input. The previous contents return at the end, whichever way the
-/// program ends by itself.
+/// The terminal's alternate screen with single-key input. The previous contents return when the program ends normally
+/// or calls `exit`.
 package enum FullScreen {
-    /// Nil outside of `enter` and `leave`.
+    /// Terminal state to restore; nil outside of `enter` and `leave`.
     private static let before = Mutex<State?>(nil)
 
     private struct State: Sendable {
-        /// Nil if the input is not a terminal, and nothing was changed.
+        /// Terminal modes before `enter`; nil if the input is not a terminal.
         var modes: termios?
     }
 
-    /// Turns off echo and line input. Ctrl-C is still a signal. Ctrl-Z has no effect, because a shell that returned in
-    /// between would find the terminal in this state.
+    /// Shows the alternate screen, and turns off echo and line input. Ctrl-C is still a signal. Ctrl-Z has no effect,
+    /// because the shell would find the terminal in this state.
     package static func enter() {
         var modes = termios()
         let hasKeys = tcgetattr(STDIN_FILENO, &modes) == 0
@@ -22,7 +22,7 @@ package enum FullScreen {
             return state == nil
         }
         guard isFirst else { return }
-        // For calls of `exit` elsewhere.
+        // Also restore the terminal if other code calls `exit`.
         atexit { FullScreen.leave() }
         if hasKeys {
             modes.c_lflag &= ~tcflag_t(ICANON | ECHO)
@@ -43,6 +43,6 @@ package enum FullScreen {
         if var modes = state.modes { tcsetattr(STDIN_FILENO, TCSANOW, &modes) }
     }
 
-    /// A terminal that cannot be written is gone.
+    /// Writes to the terminal. Ignores errors, which mean that the terminal is closed.
     private static func write(_ text: String) { try? DescriptorWriter.write(text, to: STDOUT_FILENO) }
 }

@@ -2,7 +2,8 @@ import ArgumentParser
 import Domain
 import FoundationEssentials
 
-/// JSON for programs: sorted keys, one object a line in streams, indented elsewhere. Also safe on a terminal.
+/// JSON for programs: sorted keys, one object per line in streams, indented elsewhere. Escapes control characters, so
+/// it is safe on a terminal.
 package enum JSONOutput {
     package static func pretty(_ value: some Encodable) throws -> String {
         try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
@@ -27,7 +28,7 @@ package struct JSONOption: ParsableArguments {
 
     /// Prints a value if `--json` is set.
     ///
-    /// - Returns: whether it is.
+    /// - Returns: whether `--json` is set.
     package func print(_ value: some Encodable) throws -> Bool {
         if isOn { Terminal.exact(try JSONOutput.pretty(value)) }
         return isOn

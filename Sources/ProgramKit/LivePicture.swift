@@ -1,6 +1,6 @@
-/// Lines on a terminal that change in place. Writes only differences, so that nothing flickers.
+/// Lines on a terminal that change in place. Writes only differences, so that the terminal does not flicker.
 ///
-/// The lines have to fit the terminal's width; lines beyond its height are left out.
+/// Each line has to fit the terminal's width. Lines beyond its height are left out.
 package struct LivePicture {
     package enum Place: Sendable {
         /// Begins at the cursor. Afterwards the cursor is below the picture, as after any other output.
@@ -17,8 +17,9 @@ package struct LivePicture {
     /// Returns the text to write to the terminal, so that it shows these lines.
     ///
     /// - Parameters:
-    ///   - size: size of the terminal. A change may have broken lines anywhere, so all are written again.
-    ///   - rest: returns the last line if some are left out, given their number.
+    ///   - size: size of the terminal. After a change of size, all lines are written again, because the terminal may
+    ///     have broken them.
+    ///   - rest: returns the last line if some lines are left out, given their number.
     package mutating func update(
         to lines: [String], size: (rows: Int, columns: Int), rest: (Int) -> String
     ) -> String {
@@ -47,7 +48,7 @@ package struct LivePicture {
         return text
     }
 
-    /// Empty for an unchanged line.
+    /// Returns the text that updates the row; empty for an unchanged line.
     private func change(of row: Int, _ before: [String]) -> String {
         let line = row < shown.count ? shown[row] : ""
         // Clear the rest of the line last, so that no line is ever empty in between.

@@ -6,7 +6,7 @@ package import Logging
 /// Writes one line for each message to stderr: time, level, message, then the values.
 ///
 /// `2026-11-21T14:24:24.326Z info  meter state changed meter.id=… from=ready to=communicating cause="request sent"`.
-/// Under systemd, which stamps lines itself, the time is left out.
+/// Under systemd, the time is omitted, because systemd adds its own.
 package struct LogFormat: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level = .info
@@ -25,7 +25,7 @@ package struct LogFormat: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        // One write per line, so that lines of two threads never mix. There is nowhere to report a failure of the log.
+        // One write per line, so that lines of two threads never mix. A failure to log cannot be reported anywhere.
         _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 
@@ -39,7 +39,7 @@ package struct LogFormat: LogHandler {
         return line + "\n"
     }
 
-    /// Orders the meter first and the cause last, the rest alphabetically.
+    /// Returns a sort key: the meter first, the cause last, the rest alphabetically.
     private static func rank(_ key: String) -> String {
         switch key {
         case "meter.id": " "

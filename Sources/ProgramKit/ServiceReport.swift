@@ -2,10 +2,10 @@ package import LinuxIO
 package import Logging
 import ServiceLifecycle
 
-/// Reports the program's status and life to systemd at intervals.
+/// Reports the program's status to systemd at intervals, as a watchdog keep-alive.
 ///
-/// Before each message it asks every part that must never hang to do something. While one does not, it sends nothing,
-/// and systemd's watchdog kills and restarts the program.
+/// Before each message, it waits for every part of `parts` to respond. While a part hangs, it sends nothing, and
+/// systemd's watchdog kills and restarts the program.
 package struct ServiceReport: Service {
     private let manager: ServiceManager
     private let parts: [@Sendable () async -> Void]

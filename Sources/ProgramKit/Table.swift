@@ -1,22 +1,23 @@
 import Domain
 
-/// Columns for people: as wide as their widest cell, two blanks apart, and no wider together than the terminal.
+/// A text table. Each column is as wide as its widest cell, with two blanks between columns, and the table fits the
+/// terminal.
 ///
-/// For lack of room the widest columns are cut and marked with `…`: columns of words first, the first column, which
-/// names a row, last. A last column with the main content, as in a list of facts, is wrapped instead. Without a
-/// terminal, only names longer than any sensible one are cut.
+/// For lack of room, the widest columns are cut and marked with `…`: first columns of words, last the first column,
+/// which names a row. A last column with the main content, as in a list of facts, is wrapped instead. Without a
+/// terminal, only extremely long cells are cut.
 package struct Table {
     private var rows: [[Cell]]
     private let wrapsLast: Bool
 
     package struct Cell {
-        /// The text, safe to show to people.
+        /// The text, with control characters made visible.
         package let text: String
         package var colour: Terminal.Colour?
         /// Whether the text is useless when cut, like a time or a number.
         package var isWhole: Bool
 
-        /// Maximum cells of one text, more than a line of prose has.
+        /// Maximum width of one text, longer than any line of prose.
         static let cellsMax = 2000
 
         package init(_ text: String, _ colour: Terminal.Colour? = nil, isWhole: Bool = false) {
@@ -72,7 +73,7 @@ package struct Table {
         return line
     }
 
-    /// Cells of the widest line at full width.
+    /// Width in cells of the widest line, without a limit.
     package var width: Int { lines(fitting: nil, isPlain: true).map(\.displayWidth).max() ?? 0 }
 
     // MARK: Widths
@@ -87,7 +88,7 @@ package struct Table {
         let least = widths.indices.map { column in
             column == 0 ? widths[0] : min(widths[column], max(Self.leastWidth, width(of: column) { $0.isWhole }))
         }
-        // Wrapping loses nothing, so it comes first.
+        // Wrap before cutting, because wrapping loses no text.
         let wrapping = wrapsLast ? widths.dropLast() + [min(widths[widths.count - 1], Self.leastWrapped)] : widths
         for floor in [wrapping, least, [min(widths[0], Self.leastWidth)] + least.dropFirst()] {
             while excess > 0,
@@ -123,7 +124,8 @@ package struct Table {
 }
 
 extension String {
-    /// Breaks text at blanks into lines of at most `cells` cells; inside a word only if it is longer than a line.
+    /// Breaks text at blanks into lines of at most `cells` cells. Breaks inside a word only if the word is longer than
+    /// a line.
     package func wrapped(toCells cells: Int) -> [String] {
         guard displayWidth > cells else { return [self] }
         var lines: [String] = []

@@ -2,7 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// Output: data to stdout, messages to stderr. Text for people passes `visible`; data for programs is written
+/// Output: data to stdout, messages to stderr. Text for people is filtered with `visible`. Data for programs is written
 /// unchanged.
 package enum Terminal {
     static var programName: String {
@@ -13,7 +13,7 @@ package enum Terminal {
 
     /// Writes a message of one line.
     ///
-    /// - Parameter linesKept: allows several lines, all of them this program's own.
+    /// - Parameter linesKept: allows several lines, which must contain only this program's own text.
     package static func talk(_ line: String, linesKept: Bool = false) {
         try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
@@ -25,8 +25,8 @@ package enum Terminal {
 
     package static var isTalkATerminal: Bool { isatty(2) == 1 }
 
-    /// Writes data unchanged. If the reader left, like `head`, the program ends silently; any other loss ends it with
-    /// an error.
+    /// Writes data unchanged. If the reader closed the pipe, as `head` does, the program exits without an error. Any
+    /// other write error ends it with a message.
     package static func data(_ text: String) { data(bytes: text.utf8) }
 
     package static func data(bytes: some Sequence<UInt8>) {
@@ -42,7 +42,7 @@ package enum Terminal {
 
     /// Writes one line of data for people.
     ///
-    /// - Parameter linesKept: allows several lines, if nothing around them can be mistaken for the text.
+    /// - Parameter linesKept: allows several lines, if the text cannot be confused with surrounding output.
     package static func line(_ text: String, linesKept: Bool = false) {
         data(text.visible(linesKept: linesKept) + "\n")
     }
@@ -52,7 +52,7 @@ package enum Terminal {
 
     package static var isOutputATerminal: Bool { isatty(1) == 1 }
 
-    /// Cells in a line of the terminal; nil if stdout is no terminal, or has no known width.
+    /// Width of the terminal in cells; nil if stdout is no terminal or the width is unknown.
     package static var columns: Int? { size?.columns }
 
     package static var size: (rows: Int, columns: Int)? {
@@ -61,7 +61,7 @@ package enum Terminal {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// Colours only on a terminal, and not if NO_COLOR is set.
+    /// Whether to use colours: only on a terminal, and only if NO_COLOR is not set.
     static var usesColour: Bool { isOutputATerminal && getenv("NO_COLOR") == nil }
 
     package static func coloured(_ text: String, _ colour: Colour) -> String {

@@ -1,14 +1,14 @@
 package import Domain
 import LinuxIO
 
-/// Times for people, to read and type: in their own time zone, with the date unless it is today.
+/// Formats and parses times for people: in their own time zone, with the date unless it is today.
 ///
-/// The only place where a program formats times for people; times for programs stay in UTC (RFC 3339).
+/// This is the only place where a program formats times for people. Times for programs are always in UTC (RFC 3339).
 package struct TimeText: Sendable {
     private let now: WallTime
-    /// Returns the zone's offset from UTC at a moment; it changes with summer time.
+    /// Closure that returns the zone's offset from UTC at a moment, which depends on summer time.
     private let offset: @Sendable (WallTime) -> Duration
-    /// Text for a zone other than the reader's.
+    /// Text after each time if the zone is not the reader's; empty otherwise.
     private let suffix: String
 
     package init(now: WallTime, suffix: String = "", offset: @escaping @Sendable (WallTime) -> Duration) {
@@ -31,7 +31,7 @@ package struct TimeText: Sendable {
         return (date == parts(of: now).date ? "" : "\(date) ") + shown + suffix
     }
 
-    /// The same for a time from JSON; any other text stays as it is.
+    /// Formats a time from JSON in the same way. Returns any other text unchanged.
     package func text(_ moment: String, withMilliseconds: Bool = false) -> String {
         WallTime(moment).map { text($0, withMilliseconds: withMilliseconds) } ?? moment
     }
@@ -50,14 +50,15 @@ package struct TimeText: Sendable {
 
     /// Parses `2026-11-21`, `2026-11-21 14:03`, `14:03:05` or RFC 3339.
     ///
-    /// - Returns: nil for anything else. For a time that a change of the clocks leaves out, the one an hour later.
+    /// - Returns: nil for anything else. For a time skipped by the change to summer time, returns the time one hour
+    ///   later.
     package func moment(_ text: String) -> WallTime? {
         if let exact = WallTime(text) { return exact }
         let today = parts(of: now).date
         for form in ["\(text)T00:00:00Z", "\(text)Z", "\(text):00Z", "\(today)T\(text)Z", "\(today)T\(text):00Z"] {
             guard let local = WallTime(form) else { continue }
-            // The offset belongs to the result, which is still unknown: the second look has the right side of a change
-            // of the clocks.
+            // The offset depends on the result, which is still unknown. The second computation uses the offset on the
+            // correct side of a clock change.
             let guess = local - offset(local)
             return local - offset(guess)
         }

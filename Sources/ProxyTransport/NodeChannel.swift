@@ -4,7 +4,7 @@ package import LinuxIO
 
 package struct NodeMeterSettings: Hashable, Sendable {
     package var node: NodeSettings
-    /// Object ids of sensors that a person chose, by quantity; empty to omit one.
+    /// Object ids of sensors that the user chose, by quantity; an empty id omits the quantity.
     package var sensors: [Quantity: String]
     /// Highest age of a sensor's last value in a reading.
     package var maxAge: Duration
@@ -22,7 +22,7 @@ package struct NodeChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
 
-    /// - Parameter makeRNG: secure source of the connections' keys.
+    /// - Parameter makeRNG: creates a secure random number generator for the connections' keys.
     package init(
         _ boards: [NodeMeterSettings], on loop: IOLoop,
         makeRNG: @escaping @Sendable () -> any RandomNumberGenerator
@@ -67,7 +67,7 @@ final class NodeChannel: ByteChannel, @unchecked Sendable {
         connection = DescriptorChannel.open(link, on: loop) { [weak self] in self?.happened($0) }
     }
 
-    /// A board takes no bytes.
+    /// Ignores the bytes, because a board accepts none.
     func send(_ bytes: [UInt8]) {}
 
     var remark: String? { machine?.remark }

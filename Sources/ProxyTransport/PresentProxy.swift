@@ -35,14 +35,14 @@ struct PresentProxy {
         machine = ProxyMachine(settings)
     }
 
-    /// Nil until the first connection.
+    /// Address of the proxy's radio; nil until the first connection.
     var address: MACAddress? { machine.info?.address }
 
     var metadata: Logger.Metadata { ["proxy": "\(settings.display)"] }
 
-    /// Takes over the machine's state.
+    /// Updates the shown state from the machine's.
     ///
-    /// - Returns: the state shown before. Nil if it is the same.
+    /// - Returns: the state shown before; nil if unchanged.
     mutating func showState(at now: MonotonicTime, since wallNow: @autoclosure () -> WallTime) -> AdapterState? {
         let new = machine.state(at: now)
         guard new != state else { return nil }

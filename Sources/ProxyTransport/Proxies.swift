@@ -7,7 +7,8 @@ package import GatewayAPI
 package import LinuxIO
 package import Logging
 
-/// This host's Bluetooth proxies. Keeps each connected, reports the meters they hear, and makes links through them.
+/// This host's Bluetooth proxies. Keeps each proxy connected, reports the meters in its range, and opens links through
+/// it.
 ///
 /// Implements the same protocols as this machine's adapters. The address of its radio identifies a proxy.
 package actor Proxies: RadioSource, RadioSlots {
@@ -20,21 +21,21 @@ package actor Proxies: RadioSource, RadioSlots {
     private var sightings = RadioSightings(timing: .continuous)
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
-    /// Called when `adapters` may differ.
+    /// Called after each possible change of `adapters`.
     private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
     private var lastMoment: LoopTimer?
-    /// Longest time that links may outlast `run`.
+    /// Maximum time that links stay open after the end of `run`.
     private static let lastWords = Duration.seconds(3)
-    /// Interval of checks for meters no longer heard.
+    /// Interval of checks for meters that stopped advertising.
     private static let expiryInterval = Duration.seconds(5)
     private static let byHand = Duration.seconds(5)
-    /// From the link being up until the serial line is subscribed, through Wi-Fi.
+    /// Timeout from the established link until the serial line is subscribed, over Wi-Fi.
     private static let setUpLimit = Duration.seconds(30)
 
-    /// - Parameter makeRNG: secure source of the connections' keys.
+    /// - Parameter makeRNG: creates a secure random number generator for the connections' keys.
     package init(
         _ settings: [NodeSettings], loop: IOLoop, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
         logger: Logger
@@ -54,10 +55,10 @@ package actor Proxies: RadioSource, RadioSlots {
         for place in proxies.indices { update(place) { machine, _ in machine.begin() } }
         for await _ in AsyncStream<Never>.makeStream().stream {}
         self.report = nil
-        // The sessions end later, and restore their meters through these links.
+        // Keep the loop running: the meters' sessions end later, and restore their meters through these links.
         loop.hold()
         lastMoment = loop.schedule(at: loop.now + Self.lastWords) {
-            // Not weak: the loop waits for this.
+            // A strong reference, because the loop must not end before this call.
             self.assumeIsolated { $0.shut() }
         }
         shutIfUnused()
@@ -147,7 +148,7 @@ package actor Proxies: RadioSource, RadioSlots {
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
 
-    /// Later, because the meters have not heard of the present event yet.
+    /// Updates the demand in the loop's next turn, because the meters have not yet handled the current event.
     private nonisolated func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }
@@ -189,7 +190,7 @@ package actor Proxies: RadioSource, RadioSlots {
         shutIfUnused()
     }
 
-    /// Returns the running one if a node is configured under two hosts.
+    /// Returns the index of the adapter's proxy. If a node is configured under two hosts, prefers the running one.
     private func place(of adapter: MACAddress) -> Int? {
         let isOf = { (proxy: PresentProxy) in proxy.address == adapter }
         return proxies.firstIndex { isOf($0) && $0.machine.isRunning } ?? proxies.firstIndex(where: isOf)
@@ -291,7 +292,7 @@ package actor Proxies: RadioSource, RadioSlots {
         for one in list where one.data.count <= Self.advertisementMax {
             let kind: RadioAddress.Kind = one.addressType & 1 == 0 ? .lePublic : .leRandom
             let address = RadioAddress(MACAddress(bits: one.address), kind)
-            // 127 and values beyond a byte mean an unknown strength.
+            // Values outside -127 to -1, such as 127, mean an unknown strength.
             let rssi = (-127..<0).contains(one.rssi) ? one.rssi : nil
             let event = one.data.withUnsafeBytes { data in
                 sightings.heard(DeviceReport(address, rssi: rssi, data: data), by: adapter, at: now)
@@ -300,7 +301,7 @@ package actor Proxies: RadioSource, RadioSlots {
         }
     }
 
-    /// An advertisement and a scan response of 31 bytes each.
+    /// Maximum bytes of an advertisement and a scan response, 31 each.
     private static let advertisementMax = 62
 
     // MARK: Time
@@ -337,7 +338,8 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 }
 
-/// Opens links over Bluetooth LE, through the proxy that heard the meter or else this machine's own radios.
+/// Opens links over Bluetooth LE, through the proxy that received the meter's advertisement, otherwise through this
+/// machine's own radios.
 package struct ProxyChannelOpener: ChannelOpener {
     private let proxies: Proxies
     private let local: (any ChannelOpener)?

@@ -2,12 +2,12 @@ package import Domain
 package import ESPHomeCore
 package import GatewayAPI
 
-/// ESPHome nodes in this network that a person may make Bluetooth proxies of this host.
+/// ESPHome nodes in this network that could serve as Bluetooth proxies of this host.
 package actor ProxyOffers {
     private let discovery: (any Discovery)?
     private let settings: [NodeSettings]
     private let proxies: Proxies?
-    /// The running search. All callers meanwhile get its answer.
+    /// The running search. Concurrent callers share its result.
     private var look: Task<ScanNodes, Never>?
 
     /// - Parameter discovery: nil to omit the search.

@@ -1,14 +1,14 @@
 import BlueZTransport
 import Domain
 
-/// The packets of a link through a proxy, as a channel. `Proxies` opens it and passes in its events.
+/// A link through a proxy, as a channel of packets. `Proxies` opens it and forwards its events.
 final class ProxyPackets: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop.
 
     let link: RadioLink
     private weak let proxies: Proxies?
     private var handle: (@Sendable (ChannelEvent) -> Void)?
-    /// Nil until the link is up.
+    /// Attribute database and MTU of the link; nil until the link is up.
     private(set) var known: GATTSerialChannel.Known?
 
     init(_ link: RadioLink, over proxies: Proxies) { (self.link, self.proxies) = (link, proxies) }

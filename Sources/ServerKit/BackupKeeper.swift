@@ -11,9 +11,9 @@ package protocol BackedUpStore: Sendable {
     func checkBackup(at path: String) async throws
     /// Returns the date of the last good backup.
     ///
-    /// - Parameter here: date of the newest one in the folder: the answer for a store that no other program uses.
+    /// - Parameter here: date of the newest backup in the folder. A store that no other program uses returns this date.
     func lastBackup(here: WallTime?) async throws -> WallTime?
-    /// Returns whether this program shall write the due backup, rather than another one with the same store.
+    /// Returns whether this program shall write the due backup. False if another program with the same store writes it.
     func takeBackup(every: Duration, at now: WallTime) async throws -> Bool
     /// Records a good backup for the other programs.
     func keepBackup(at date: WallTime) async throws
@@ -31,13 +31,13 @@ package struct BackupFailure: Error, CustomStringConvertible {
 
 package struct BackupReport: Hashable, Sendable {
     package var directory: String
-    /// Date of the last good backup; nil if there is none, or it is not known yet.
+    /// Date of the last good backup; nil if there is none, or the date is not known yet.
     package var written: WallTime?
     package var age: Duration?
     package var error: String?
 }
 
-/// Writes a store's backups as they fall due, and deletes the oldest ones.
+/// Writes a store's backups on schedule, and deletes the oldest ones.
 package final class BackupKeeper: Service {
     private let store: any BackedUpStore
     private let directory: String
@@ -136,7 +136,7 @@ package final class BackupKeeper: Service {
                 try await perform(step, date)
             }
         } catch {
-            // Frees space at once; the next attempt removes the rest.
+            // Free the disk space now. If this fails, the next attempt removes the files.
             for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path(of: plan.unfinished + suffix)) }
             throw error
         }
@@ -176,7 +176,7 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// Refuses the store's own folder, whose loss would include the backups.
+    /// Refuses the store's own folder, because losing it would also lose the backups.
     package static func check(_ directory: String, outside store: String) throws(BackupFailure) {
         let (inner, outer) = (FileTree.canonical(directory) ?? directory, FileTree.canonical(store) ?? store)
         guard inner == outer || inner.hasPrefix(outer + "/") else { return }

@@ -5,11 +5,11 @@ import FoundationEssentials
 ///
 /// Prints as `<redacted>`, so that it is never logged by accident.
 package struct BearerToken: Sendable {
-    /// For its owner's eyes only.
+    /// The secret text, to be shown only to the token's owner.
     package let text: String
 
     package static let prefix = "mgt_"
-    /// Longer than any valid token.
+    /// Upper limit in bytes, longer than any valid token.
     private static let bytesMax = 256
 
     package init(using rng: inout some RandomNumberGenerator) {
@@ -19,8 +19,8 @@ package struct BearerToken: Sendable {
         text = Self.prefix + safe
     }
 
-    /// Parses an `Authorization` header: `Bearer mgt_…`, with optional surrounding blanks, the scheme in upper or lower
-    /// case.
+    /// Parses an `Authorization` header: `Bearer mgt_…`. Surrounding blanks and upper or lower case of the scheme are
+    /// allowed.
     ///
     /// - Returns: nil for anything else.
     package init?(authorization: String) {
@@ -35,8 +35,8 @@ package struct BearerToken: Sendable {
         self.text = text
     }
 
-    /// SHA-256. Tokens are only compared by hash: the time then depends on the hash, which does not help to guess the
-    /// token.
+    /// SHA-256 of the token. Compare tokens only by this hash, so that the time of a comparison reveals nothing about
+    /// the token.
     package var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
 }
 

@@ -1,18 +1,18 @@
 package import NIOCore
 import NIOTLS
 
-/// A route's verdict on a connection's client. Sent through the channel as an outbound event.
+/// Result of a route's check of the client's token. Sent through the channel as an outbound event.
 package enum ConnectionVerdict: Sendable {
     /// The client presented a valid token, and has no more deadlines.
     case known
-    /// The client got a response without a token.
+    /// The client received a response without presenting a valid token.
     case stranger
 }
 
-/// Closes a connection whose client exceeds a deadline: for TLS, for the first request's head after that, and, without
-/// a valid token, after each response.
+/// Closes a connection whose client exceeds a deadline. There is a deadline for TLS, then for the head of the first
+/// request, and after each response without a valid token.
 ///
-/// Belongs at the pipeline's end: the first thing to reach it is the head of a request. Requires the handler of
+/// Add it at the pipeline's end, where it first receives the head of a request. Requires the handler of
 /// `ConnectionLimit.strangerHandler()` at the front.
 package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = Any
@@ -87,7 +87,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
         deadline = nil
     }
 
-    /// Returns the handler that counts this connection; without one, a listener has only deadlines.
+    /// Returns the handler that counts this connection; nil for a listener that has only deadlines.
     private func front(_ context: ChannelHandlerContext) -> ConnectionLimitHandler? {
         try? context.pipeline.syncOperations.handler(type: ConnectionLimitHandler.self)
     }

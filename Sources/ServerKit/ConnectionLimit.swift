@@ -1,8 +1,8 @@
 package import NIOCore
 import Synchronization
 
-/// Limits the open connections, in total and per address. Beyond that, a new connection is closed at once or replaces
-/// the oldest unidentified one, so that a client with very many does not displace others.
+/// Limits the open connections, in total and per address. At the limit, a new connection is refused or replaces the
+/// oldest unidentified one. A client with very many connections therefore does not displace others.
 package final class ConnectionLimit: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -27,21 +27,21 @@ package final class ConnectionLimit: Sendable {
     }
 
     package var count: Int { state.withLock { $0.table.count } }
-    /// Connections closed since the start because of a limit.
+    /// Number of connections closed because of a limit since the start.
     package var refused: UInt64 { state.withLock { $0.refused } }
 
-    /// Returns the handler that counts one connection. Add it to the pipeline before it is active.
+    /// Returns a handler that counts one connection. Add it to the pipeline before the channel is active.
     package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self, isStranger: false) }
 
-    /// The same for a listener whose clients identify themselves. It must be first in the pipeline, before TLS, so that
-    /// closing is immediate. `ConnectionDeadlineHandler` belongs at the pipeline's end.
+    /// Returns a handler that counts one connection of a listener whose clients identify themselves. Add it first in
+    /// the pipeline, before TLS, so that closing is immediate. Add `ConnectionDeadlineHandler` at the pipeline's end.
     package func strangerHandler() -> any RemovableChannelHandler {
         ConnectionLimitHandler(limit: self, isStranger: true)
     }
 
     /// Counts one more connection.
     ///
-    /// - Parameter closing: closes it, from any thread; called if it is replaced.
+    /// - Parameter closing: closes the connection, from any thread; called when another connection replaces it.
     /// - Returns: nil if the limit is reached.
     func open(
         from address: SocketAddress?, isStranger: Bool, closing: @escaping @Sendable () -> Void
@@ -78,10 +78,10 @@ package final class ConnectionLimit: Sendable {
         }
     }
 
-    /// Returns the name under which a connection is counted, and whether it stands for many clients.
+    /// Returns the name under which a connection is counted, and whether its address has many clients behind it.
     private func asker(_ address: SocketAddress?) -> (name: String, isTrusted: Bool) {
         guard let text = address?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else { return ("local", true) }
-        // Each of these is one machine, whatever else is in its network.
+        // Loopback and a proxy are single machines, so do not count their whole network.
         if IPAddress.isLoopback(text) || proxies.contains(bytes) { return (text, true) }
         return (IPAddress.network(of: address), false)
     }
@@ -93,7 +93,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
 
     private let limit: ConnectionLimit
     private let isStranger: Bool
-    /// Nil while not counted.
+    /// Id in the connection table; nil while the connection is not counted.
     private var id: ConnectionTable.ID?
     private var isRefused = false
     private var wasHeard = false
@@ -134,7 +134,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
 
     func know() { if let id { limit.know(id) } }
 
-    /// Closes the connection at once. Behind TLS, closing would wait for the client's farewell.
+    /// Closes the connection immediately. Closing behind TLS would wait for the client's TLS shutdown.
     func closeAtOnce() { context?.close(promise: nil) }
 
     private func count(_ context: ChannelHandlerContext) {

@@ -1,12 +1,12 @@
 /// Limits of a listener's open connections.
 package struct ConnectionBounds: Hashable, Sendable {
-    /// In total; at least 1.
+    /// Limit in total; at least 1.
     package var all: Int
-    /// Per address, or per network of an IPv6 address; at least 1.
+    /// Limit per IPv4 address or IPv6 network; at least 1.
     package var perAddress: Int
-    /// Per address with many clients behind it: loopback, and configured proxies.
+    /// Limit per address with many clients behind it: loopback, and configured proxies.
     package var perTrustedAddress: Int
-    /// For unidentified connections, which anybody can open and which cost memory.
+    /// Limit for unidentified connections, which cost memory and which anybody can open.
     package var strangers: Int
 
     package init(all: Int, perAddress: Int, perTrustedAddress: Int? = nil, strangers: Int? = nil) {
@@ -17,17 +17,17 @@ package struct ConnectionBounds: Hashable, Sendable {
     }
 }
 
-/// A listener's connections. Decides whether to admit one more, and which one it replaces.
+/// A listener's connections. Decides whether to admit another connection, and which one it replaces.
 ///
-/// At a limit, the new connection replaces the oldest unidentified one. A client that opens many and stays silent
-/// therefore keeps others out only briefly. Silent connections and those that have sent something share the places
-/// equally if there are many of both. Mass-opened connections then replace others like them, not a client in its TLS
-/// handshake. Known clients' connections are never replaced.
+/// At a limit, the new connection replaces the oldest unidentified one, so a client that opens many silent connections
+/// blocks others only briefly. If there are many of both, silent connections and those that have sent something get
+/// equal shares. Mass-opened connections then replace each other, and not a client in its TLS handshake. Connections of
+/// identified clients are never replaced.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 
     package enum Answer: Hashable, Sendable {
-        /// Admitted; `closing` is the replaced one.
+        /// The connection is admitted; `closing` is the connection that it replaces.
         case admitted(ID, closing: ID?)
         case refused
     }
@@ -38,7 +38,7 @@ package struct ConnectionTable: Sendable {
     private var strangers: Set<ID> = []
     /// Unidentified connections that have sent nothing.
     private var silent: Set<ID> = []
-    /// Rises, so that the oldest connection has the smallest id.
+    /// Id of the next connection. Ids rise, so the oldest connection has the smallest id.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }
@@ -72,7 +72,7 @@ package struct ConnectionTable: Sendable {
         return .admitted(id, closing: closing)
     }
 
-    /// Marks a client as identified. Ignores unknown ids: those connections were replaced.
+    /// Marks a client as identified. Ignores unknown ids, whose connections were replaced.
     package mutating func know(_ id: ID) {
         strangers.remove(id)
         silent.remove(id)

@@ -1,11 +1,11 @@
-/// Divides a process's file descriptors, so that meters always get one, however many clients come.
+/// Divides a process's file descriptors, so that meters always get descriptors, even with very many clients.
 package struct DescriptorBudget: Hashable, Sendable {
     /// Reserved for meters: serial ports, radio links, pseudo-terminals.
     package static let meters = 64
-    /// Reserved for the program itself: two stores with their readers, event loops, control connections, a broker, the
-    /// clients of a cloud. A meterd that serves its cloud has about 60 open.
+    /// Number reserved for the program itself: two stores with their readers, event loops, control connections, a
+    /// broker, the clients of a cloud. A meterd that serves its cloud has about 60 open.
     package static let own = 96
-    /// Beyond this, memory rather than descriptors is the limit.
+    /// Maximum number of connections even with more descriptors, because memory is then the limit.
     private static let connectionsMost = 16_384
     private static let pageMost = 512
 
@@ -14,7 +14,7 @@ package struct DescriptorBudget: Hashable, Sendable {
 
     /// - Parameters:
     ///   - descriptors: the process's limit; nil if unknown, which counts as 1024.
-    ///   - hasPage: whether a web page shares them.
+    ///   - hasPage: whether a web page shares the descriptors.
     package init(descriptors: UInt64?, hasPage: Bool) {
         let limit = Int(clamping: min(descriptors ?? 1024, 1 << 20))
         let rest = max(2, limit - Self.meters - Self.own)
@@ -24,8 +24,8 @@ package struct DescriptorBudget: Hashable, Sendable {
 
     /// Returns the limits of the cloud's port.
     ///
-    /// - Parameter perAddress: limit per address. Loopback and proxies have eight times as many, and so have all
-    ///   connections without a token together. If half of those set up TLS, they take about 30 MB.
+    /// - Parameter perAddress: limit per address. Loopback and each proxy get eight times this limit, and so do all
+    ///   connections without a token together. If half of these set up TLS, they use about 30 MB.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
             all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 8, cloud)

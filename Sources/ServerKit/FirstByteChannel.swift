@@ -3,7 +3,7 @@ package import Logging
 package import NIOCore
 import NIOSSL
 
-/// Serves TLS and plain text on one port, told apart by a connection's first byte.
+/// Serves TLS and plain text on one port. The first byte of a connection shows which protocol it uses.
 package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let tls: TLSKeeper
@@ -19,7 +19,8 @@ package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 
-    /// Handles a connection; cancelling cuts it. The library closes only its input then, which TLS cannot do alone.
+    /// Handles a connection, and closes it on cancellation. The library would close only its input, which is impossible
+    /// under TLS.
     package func handle(value: Base.Value, logger: Logger) async {
         await withTaskCancellationHandler {
             await base.handle(value: value, logger: logger)
@@ -29,7 +30,7 @@ package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 }
 
-/// Adds TLS behind itself if the client speaks it, and removes itself.
+/// Adds the TLS handler if the client uses TLS, then removes itself.
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -58,7 +59,7 @@ final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension Channel {
-    /// Whether the client speaks TLS; false once it has left.
+    /// Whether the client uses TLS; false once the client has disconnected.
     package var isTLS: Bool {
         get async {
             do {

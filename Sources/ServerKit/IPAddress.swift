@@ -2,14 +2,14 @@ import Glibc
 package import NIOCore
 
 package enum IPAddress {
-    /// Returns 4 or 16 bytes; nil unless the text is an address.
+    /// Returns the address's 4 or 16 bytes; nil for any other text.
     package static func bytes(of text: String) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
         return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
 
-    /// The same, but maps the IPv4 addresses of dual-stack sockets (`::ffff:…`) to 4 bytes.
+    /// Returns the address's bytes, with IPv4 addresses of dual-stack sockets (`::ffff:…`) mapped to 4 bytes.
     package static func plainBytes(of text: String) -> [UInt8]? {
         guard let bytes = bytes(of: text) else { return nil }
         return bytes.count == 16 && Array(bytes.prefix(12)) == mappedPrefix ? Array(bytes.suffix(4)) : bytes
@@ -26,13 +26,13 @@ package enum IPAddress {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Whether only this machine can reach it: `127.0.0.0/8`, `::1` and `localhost`.
+    /// Returns whether only this machine can reach the host: `127.0.0.0/8`, `::1` and `localhost`.
     package static func isLoopback(_ host: String) -> Bool {
         guard let bytes = plainBytes(of: host) else { return host.lowercased() == "localhost" }
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// Whether it stands for all addresses of this machine: `0.0.0.0` and `::`.
+    /// Returns whether the host means all addresses of this machine: `0.0.0.0` and `::`.
     package static func isAny(_ host: String) -> Bool { bytes(of: host)?.allSatisfy { $0 == 0 } ?? false }
 
     package static func authority(_ host: String, _ port: Int) -> String {
@@ -61,7 +61,7 @@ package enum IPAddress {
         return words.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 
-    /// Returns the interfaces' addresses, without loopback and link-local ones.
+    /// Returns the addresses of the interfaces, except loopback and link-local addresses.
     package static func ofThisMachine() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

@@ -1,7 +1,7 @@
 /// A range of addresses, such as `192.168.1.0/24`, or a single one.
 package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     package let description: String
-    /// 4 or 16.
+    /// The address in 4 or 16 bytes.
     private let bytes: [UInt8]
     /// Length of the network's prefix in bits.
     private let bits: Int
@@ -15,7 +15,7 @@ package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
         (description, self.bytes, self.bits) = (text, bytes, bits)
     }
 
-    /// Whether an address lies in it. Both forms of an IPv4 address count.
+    /// Returns whether the network contains the address. Accepts an IPv4 address also in its IPv6 form (`::ffff:…`).
     package func contains(_ address: String) -> Bool {
         guard let other = IPAddress.plainBytes(of: address), other.count == bytes.count else { return false }
         return zip(bytes, other).enumerated().allSatisfy { index, pair in

@@ -1,7 +1,7 @@
 package import Logging
 
-/// Drops the HTTP library's messages for developers: its start and stop, and errors about connections or listeners
-/// closed at the stop.
+/// Drops the HTTP library's messages for developers: its start and stop, and errors caused by closing connections or
+/// listeners during shutdown.
 package struct LibraryLogFilter: LogHandler {
     private var base: Logger
 

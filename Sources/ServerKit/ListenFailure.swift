@@ -2,16 +2,16 @@ import Domain
 import Glibc
 import NIOCore
 
-/// A server's failure to listen at an address, for people.
+/// A message for people about a server's failure to listen at an address.
 package struct ListenFailure: Hashable, Sendable {
     package let message: String
     package let next: String
 
     /// - Parameters:
     ///   - cause: the server's error.
-    ///   - address: as people write it.
-    ///   - setting: where another address can be given: "[web] listen in meterd.toml".
-    ///   - holder: returns a description of the program that listens there; nil if unknown.
+    ///   - address: the address as people write it.
+    ///   - setting: setting that changes the address: "[web] listen in meterd.toml".
+    ///   - holder: returns a description of the program that uses the address; nil if unknown.
     package init(_ cause: any Error, at address: String, setting: String, holder: () -> String?) {
         let code = (cause as? IOError)?.errnoCode
         let why = words(for: cause) { _ in code.map { String(cString: strerror($0)) } }

@@ -33,7 +33,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
     package func onServerRunning(_ channel: any Channel) async { await whenRunning(channel) }
 
-    /// Serves until graceful shutdown, or until the task is cancelled, which cuts every connection.
+    /// Serves until graceful shutdown or cancellation of the task. Cancellation closes every connection.
     package func run() async throws {
         try await server.buildServer(
             configuration: ServerConfiguration(
@@ -46,7 +46,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             do {
                 try await writer.write(response: response.head, body: response.body)
             } catch is HTTPParserError {
-                // End the connection: after the parser's own error, a second answer would follow this half one.
+                // Throw to end the connection. After the parser's own error, the library would append a second response
+                // to the incomplete one.
                 throw HalfAnswer()
             }
         } onServerRunning: {
@@ -74,8 +75,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
 }
 
-/// Whether the client has left or broken off its request, or this server ends. Then there is nothing to answer or to
-/// log.
+/// Returns whether the error means that the client disconnected or broke off its request, or that this server is
+/// shutting down. Such an error needs no response and no log entry.
 package func leavesNobodyToAnswer(_ error: any Error) -> Bool { error is HTTPParserError || error is CancellationError }
 
 private struct HalfAnswer: Error {}

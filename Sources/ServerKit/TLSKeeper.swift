@@ -3,13 +3,13 @@ package import Logging
 package import NIOSSL
 import Synchronization
 
-/// Keeps a listener's TLS certificate. Reads it again when its files change; a broken one does not replace the one in
-/// use.
+/// Maintains a listener's TLS certificate. Reloads it when its files change. An invalid new certificate does not
+/// replace the one in use.
 package final class TLSKeeper: Sendable {
     package enum Source: Sendable {
-        /// Somebody else keeps it, for example an ACME client.
+        /// Another program maintains the files, for example an ACME client.
         case given
-        /// The server makes and renews it. `more` is that of `CertificateFiles.own`.
+        /// The server makes and renews the certificate. `more` is passed to `CertificateFiles.own`.
         case own(CertificateTerms, names: @Sendable () -> (Set<String>, more: Set<String>))
     }
 
@@ -18,7 +18,7 @@ package final class TLSKeeper: Sendable {
         /// SHA-256 of the certificate in use.
         package var fingerprint: String?
         package var end: WallTime?
-        /// Why the files are not in use.
+        /// Reason why the files could not be used; nil if they are in use.
         package var error: String?
 
         package init(isOwn: Bool, fingerprint: String? = nil) { (self.isOwn, self.fingerprint) = (isOwn, fingerprint) }
@@ -51,7 +51,7 @@ package final class TLSKeeper: Sendable {
         state = Mutex(State(report: Report(isOwn: isOwn)))
     }
 
-    /// Returns the context for a new connection; nil while there never was a good certificate.
+    /// Returns the context for a new connection; nil until a valid certificate has been loaded.
     package func context() -> NIOSSLContext? {
         state.withLock { state in
             look(&state)
@@ -85,8 +85,8 @@ package final class TLSKeeper: Sendable {
                 state.context == nil ? "https not started" : "old certificate stays in use"
             logger.warning(message, metadata: ["cause": "\(error)"])
         }
-        // Others' files may have changed since the reading, so keep the earlier stamp. Our own may just have been
-        // written.
+        // For files of another program, keep the stamp from before reading, because they may have changed since. Our
+        // own files may just have been written, so read their stamp again.
         state.stamp = state.report.isOwn ? files.stamp : stamp
     }
 

@@ -1,10 +1,10 @@
 package import Domain
 
-/// A client's allowed rate: on average `perSecond` requests a second, and `burst` at once after a rest.
+/// A client's allowed rate: on average `perSecond` requests a second, and bursts of up to `burst` requests.
 package struct Rate: Hashable, Sendable {
-    /// Above 0.
+    /// Average number of requests a second; above 0.
     package var perSecond: Double
-    /// At least 1.
+    /// Maximum number of requests in a burst; at least 1.
     package var burst: Double
 
     package init(perSecond: Double, burst: Double) {
@@ -13,10 +13,10 @@ package struct Rate: Hashable, Sendable {
     }
 }
 
-/// A token bucket for each client, all with the same rate. A value: the time is passed in.
+/// A token bucket for each client, all with the same rate. Has no clock: callers pass the time.
 ///
-/// Full buckets are not stored, so only recent clients take room. Beyond `capacity`, which a client with very many
-/// addresses can cause, all clients without a bucket share one.
+/// Full buckets are not stored, so only recent clients use memory. A client with very many addresses can fill the table
+/// to `capacity`. Beyond that, all clients without a bucket share one.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -27,7 +27,8 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Independent of the table: holding a copy of it meanwhile would make the whole table be copied.
+        /// Takes one permission. Does not access the table, because a copy of the table held meanwhile would force
+        /// copying all of it.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)
@@ -55,22 +56,23 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     /// Takes one permission.
     ///
-    /// - Returns: nil on success, otherwise the time until there is one.
+    /// - Returns: nil on success, otherwise the time until a permission is available.
     package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
         if buckets[key] == nil { makeRoom(at: now) }
         guard buckets[key] != nil || buckets.count < capacity else { return shared.take(rate, at: now) }
         return buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)].take(rate, at: now)
     }
 
-    /// Returns the time until a recent client has a permission; nil if it has one, or is new. Takes nothing.
+    /// Returns the time until a permission is available to the client; nil if the client may send now. Takes no
+    /// permission.
     package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
         guard let bucket = buckets[key] else { return nil }
         let left = bucket.tokens(rate, at: now)
         return left >= 1 ? nil : .seconds((1 - left) / rate.perSecond)
     }
 
-    /// Removes full buckets, at most once in the time that an empty one needs to fill, so that many requests share the
-    /// cost.
+    /// Removes full buckets. Runs at most once in the time that an empty bucket needs to fill, so that many requests
+    /// share the cost.
     private mutating func makeRoom(at now: MonotonicTime) {
         let isDue = now - sweptAt >= .seconds(rate.burst / rate.perSecond)
         guard buckets.count >= capacity || isDue, now > sweptAt else { return }

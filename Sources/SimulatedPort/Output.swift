@@ -1,14 +1,14 @@
 import LinuxIO
 
-/// Bytes that a meter has sent and its line has not accepted yet. Each write of the meter is one write to the line, if
-/// it fits.
+/// Bytes that a meter has sent and its line has not accepted yet. Each write of the meter becomes one write to the
+/// line, if the line has room for it.
 struct Output {
-    /// Limit beyond which writes are lost: a meter's own buffers would have overflowed long ago.
+    /// Limit in bytes beyond which writes are lost. A real meter's buffers would overflow much earlier.
     private static let capacity = 65_536
 
     private var writes: [[UInt8]] = []
     private var first = 0
-    /// Bytes of the first write that were sent.
+    /// Number of bytes of the first write that were already sent.
     private var offset = 0
     private var byteCount = 0
     /// Whether the line was full at the last write.

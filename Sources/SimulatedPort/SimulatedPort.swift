@@ -4,23 +4,23 @@ package import MeterSimulator
 
 /// A simulated meter behind a pseudo-terminal. A program that opens `path` sees a meter on a serial port.
 ///
-/// An actor on its loop, so that channel and timers call it without changing threads. A plugged-in port stays alive
-/// with its loop until `stop`.
+/// It is an actor on its loop, so that channels and timers call it without a thread switch. The loop retains a
+/// plugged-in port until `stop`.
 package actor SimulatedPort {
     private let loop: IOLoop
     private let link: String?
     private var meter: any SimulatedMeter
     private var line = Line.unplugged
-    /// Bytes of this connection that the line has not accepted yet.
+    /// Bytes of this connection not yet accepted by the line.
     private var output = Output()
-    /// Time of the last power-on, the origin of the meter's own time.
+    /// Time of the last power-on, from which the meter's own clock counts.
     private var poweredOn: MonotonicTime
     private var due: (timer: LoopTimer, time: Duration)?
     private let buffer = ReadBuffer()
 
     private enum Line {
         case unplugged
-        /// Nobody has the port open; the timer checks again.
+        /// No program has the port open; the timer checks again.
         case waiting(PseudoTerminal, LoopTimer)
         case connected(PseudoTerminal)
     }
@@ -28,7 +28,7 @@ package actor SimulatedPort {
     /// Interval of checks for a peer. A pseudo-terminal without a peer is always "ready", so epoll would spin.
     private static let peerInterval = Duration.milliseconds(50)
 
-    /// - Parameter link: path of a symbolic link to the port, whose own name the kernel chooses.
+    /// - Parameter link: path of a symbolic link to the port. The kernel chooses the port's own name.
     package init(meter: any SimulatedMeter, loop: IOLoop, link: String? = nil) {
         self.meter = meter
         self.loop = loop
@@ -40,7 +40,7 @@ package actor SimulatedPort {
 
     package var model: ModelName { meter.model }
 
-    /// Nil while unplugged.
+    /// Path of the port; nil while unplugged.
     package var path: String? {
         switch line {
         case .unplugged: nil
@@ -55,7 +55,7 @@ package actor SimulatedPort {
         try plug()
     }
 
-    /// Unplugs the meter and switches it off. It can be started again.
+    /// Unplugs the meter and switches it off. The port can be plugged in again.
     package func stop() {
         unplug()
         cancelDue()
@@ -82,7 +82,7 @@ package actor SimulatedPort {
         line = .unplugged
     }
 
-    /// Switches the meter off and on. The port stays, as with a separate USB plug.
+    /// Switches the meter off and on. The port stays, as with a meter whose USB connection is powered separately.
     package func powerCycle() {
         meter.powerCycle()
         output.discardAll()
@@ -121,7 +121,7 @@ package actor SimulatedPort {
         guard case .connected(let terminal) = line else { return }
         if readiness.contains(.readable) { readOnce(terminal) }
         if readiness.contains(.writable) { flush() }
-        // Bytes may be left to read after the peer has gone; the end is when there are none.
+        // Unread bytes may remain after the peer has closed the port, so first read until none are left.
         if readiness.contains(.hangup), !readiness.contains(.readable) { peerLeft(terminal) }
     }
 
@@ -131,7 +131,7 @@ package actor SimulatedPort {
             send(meter.receive(bytes, at: meterTime))
             setDue()
         } catch {
-            // EIO: nobody has the port open.
+            // EIO means that no program has the port open.
             peerLeft(terminal)
         }
     }
@@ -174,7 +174,7 @@ package actor SimulatedPort {
         setDue()
     }
 
-    /// Sends writes. Without a peer they are lost, as over a cable.
+    /// Sends writes. Without a peer they are lost, as on an unconnected cable.
     private func send(_ writes: [[UInt8]]) {
         guard case .connected = line else { return }
         for bytes in writes { output.append(bytes) }

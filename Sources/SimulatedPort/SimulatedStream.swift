@@ -4,7 +4,7 @@ package import MeterSimulator
 
 /// A simulated meter between two descriptors: reads from one and writes to the other.
 ///
-/// For programs that provide their own link, such as a Bluetooth peripheral. Runs alone on a thread, which blocks.
+/// It serves programs that provide their own link, such as a Bluetooth peripheral. Blocks its own thread.
 package struct SimulatedStream: ~Copyable {
     private var meter: any SimulatedMeter
     private var framing: StreamFraming
@@ -22,7 +22,7 @@ package struct SimulatedStream: ~Copyable {
         start = LinuxClock.now
     }
 
-    /// Runs the meter until the input ends; later output is dropped.
+    /// Runs the meter until the input ends. Output that is still pending then is dropped.
     package mutating func run() throws(Errno) {
         let buffer = ReadBuffer()
         while true {

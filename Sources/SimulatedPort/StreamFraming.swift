@@ -1,12 +1,12 @@
-/// Framing of a meter's and its host's messages in a stream of bytes.
+/// Framing of the messages between a meter and its host in a byte stream.
 ///
 /// A serial line has no messages. Bluetooth LE and USB HID do (notifications, writes, reports), and the simulated link
-/// must know their bounds.
+/// must preserve their boundaries.
 package struct StreamFraming: Sendable {
     package enum Form: Sendable {
         /// Plain bytes: each read counts as a message.
         case raw
-        /// Each message behind its length, 16 bits, big-endian.
+        /// Each message is preceded by its length: 16 bits, big-endian.
         case framed
     }
 
@@ -33,7 +33,7 @@ package struct StreamFraming: Sendable {
         return messages
     }
 
-    /// Returns a message in the stream's form. Splits one that is longer than `longest`.
+    /// Returns a message in the stream's form. Splits a message that is longer than `longest`.
     package func wrap(_ message: [UInt8]) -> [UInt8] {
         guard form == .framed else { return message }
         return stride(from: 0, to: message.count, by: Self.longest).flatMap { start in

@@ -7,23 +7,23 @@ package enum StoreCopy {
     /// The files that SQLite may keep beside a database.
     package static let companions = ["-wal", "-shm", "-journal"]
 
-    /// About 2 MB, after which the copy may be stopped.
+    /// Pages per copy step, about 2 MB. The copy can be stopped between steps.
     private static let pagesPerStep: CInt = 4096
 
-    /// Copies a snapshot of a database, and waits until it is on the disk. Does not block writers: in WAL mode a
+    /// Copies a snapshot of a database, and waits until the copy is on the disk. Does not block writers: in WAL mode a
     /// separate connection reads meanwhile.
     ///
     /// - Parameters:
-    ///   - source: within a read transaction.
-    ///   - path: the new file; remains of an earlier attempt are removed.
-    ///   - isStopped: asked between steps; ends the copy with SQLite's "interrupted".
-    ///   - finish: changes the copy.
+    ///   - source: database within a read transaction.
+    ///   - path: path of the new file; remains of an earlier attempt are removed.
+    ///   - isStopped: called between steps; true ends the copy with SQLite's "interrupted".
+    ///   - finish: changes the copy before it is closed.
     package static func write(
         _ source: Database, to path: String, isStopped: @escaping () -> Bool = { false },
         finish: (DatabaseQueue) throws -> Void
     ) throws {
         for suffix in [""] + companions where unlink(path + suffix) != 0 && errno != ENOENT { throw Errno.last }
-        // SQLite would create the file with the umask's mode.
+        // Create the file first, because SQLite would create it with the umask's mode.
         FileDescriptor(owning: try Errno.check { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }).close()
         let queue = try DatabaseQueue(path: path)
         // The first reading begins the snapshot, which lasts over all steps.
@@ -32,7 +32,7 @@ package enum StoreCopy {
             try source.backup(to: copy, pagesPerStep: pagesPerStep) { _ in
                 if isStopped() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
             }
-            // A single portable file, without a log beside it.
+            // Switch the journal mode, so that the copy is a single portable file without a log.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
                 throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy keeps a log")
             }
@@ -42,8 +42,8 @@ package enum StoreCopy {
         try WholeFile.sync(path)
     }
 
-    /// Writes a closed store's log into its file, so that a rename moves everything at once. A damaged file keeps its
-    /// log, and so does an empty one, whose log SQLite would delete.
+    /// Writes a closed store's log into its file, so that a rename moves all data together. Skips a damaged file, and
+    /// an empty one, whose log SQLite would delete.
     package static func writeBackLog(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_size > 0, let queue = try? DatabaseQueue(path: path) else { return }
@@ -51,7 +51,7 @@ package enum StoreCopy {
         try? queue.close()
     }
 
-    /// Renames a copy to its final path, and waits until that is on the disk.
+    /// Renames a copy to its final path, and waits until the rename is on the disk.
     package static func place(_ copy: String, at path: String) throws {
         try Errno.check { rename(copy, path) }
         try WholeFile.sync(path.parentFolder)

@@ -24,7 +24,7 @@ package protocol StoreFileErrorCode: Equatable {
 
 extension StoreFileError {
     /// - Parameters:
-    ///   - error: stays as it is if it is one of the store's own.
+    ///   - error: the cause; an error of this type is kept unchanged.
     ///   - action: the failed action: "opened", "written" …
     package init(_ error: any Error, path: String, action: String) {
         if let error = error as? Self {
@@ -57,9 +57,9 @@ extension StoreFileError {
         }
     }
 
-    /// Error of a file or folder that cannot be opened or created.
+    /// Creates the error for a file or folder that cannot be opened or created.
     ///
-    /// - Parameter folder: what to make first if it is missing: "the folder above it".
+    /// - Parameter folder: name of the folder to create first if it is missing: "the folder above it".
     package init(opening path: String, _ reason: Errno, folder: String) {
         switch reason.code {
         case ENOENT, ENOTDIR: self.init(.system, "\(path) cannot be made: \(reason). Make \(folder) first")
@@ -84,7 +84,7 @@ extension StoreFileErrorCode {
     package init(_ error: DatabaseError) {
         self =
             switch error.extendedResultCode {
-            // The log's index needs a little room of its own, and reports its lack with this code.
+            // SQLite reports this code if the disk has no room for the index of the write-ahead log.
             case .SQLITE_IOERR_SHMSIZE: .diskFull
             case .SQLITE_CANTOPEN_DIRTYWAL: .readOnly
             default: Self(primary: error.resultCode)

@@ -1,15 +1,15 @@
 import LinuxIO
 
-/// Keeps a second process from using the same store, by a lock on a file beside it. The store itself is not locked, so
-/// that other tools can read it.
+/// Prevents a second process from using the same store, with a lock on a file beside it. The store itself is not
+/// locked, so that other tools can read it.
 package struct StoreLock<Failure: StoreFileError>: Sendable {
     private let file: LockFile
 
     /// - Parameters:
     ///   - mode: mode for creating the lock's file, as for open(2).
     ///   - store: description for people: "the store /var/lib/…".
-    ///   - alternative: suggestion instead of a store in use: "another path".
-    ///   - folder: what to make first if it is missing: "the folder".
+    ///   - alternative: suggestion if the store is in use: "another path".
+    ///   - folder: name of the folder to create first if it is missing: "the folder".
     package init(
         _ path: String, mode: UInt32, of store: String, alternative: String, folder: String
     ) throws(Failure) {

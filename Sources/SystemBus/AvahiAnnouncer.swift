@@ -1,7 +1,7 @@
 package import Domain
 package import LinuxIO
 
-/// Announces services through Avahi, as long as the process lives.
+/// Announces services through Avahi, until the process exits.
 ///
 /// Signatures: org.freedesktop.Avahi.EntryGroup.xml and …Server.xml of Avahi 0.8 and later (avahi-daemon/,
 /// github.com/avahi/avahi).
@@ -17,7 +17,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var reported = Announcement.State.idle
-    /// Number of connections. Answers from an earlier one are dropped.
+    /// Number of the current connection. Answers from an earlier connection are dropped.
     private var connection = 0
 
     /// - Parameters:
@@ -53,7 +53,8 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         case .disconnect: disconnect()
         case .makeGroup: send("/", Self.server, "EntryGroupNew")
         case .add(let service, let name, let group):
-            // Every interface and protocol, no flags; Avahi's own domain and host (avahi-daemon/dbus-entry-group.c).
+            // For every interface and protocol, without flags, with Avahi's own domain and host
+            // (avahi-daemon/dbus-entry-group.c).
             send(
                 group, Self.group, "AddService",
                 [

@@ -23,16 +23,16 @@ package struct AvahiDiscovery: Discovery {
     }
 }
 
-/// One search. Use only on the loop; keeps itself alive until its end.
+/// One search. Use it only on the loop. It retains itself until its end.
 private final class AvahiBrowse: @unchecked Sendable {
-    /// Avahi reports the end of the list a second after its query (avahi-core/querier.c). The other second is for the
-    /// answers about each service.
+    /// Timeout of a search. Avahi reports the end of the list a second after its query (avahi-core/querier.c). The
+    /// other second is for the answers about each service.
     private static let limit = Duration.seconds(2)
     private static let servicesMax = 64
     private static let anyInterface = BusValue.int(-1)
     private static let anyProtocol = BusValue.int(-1)
     private static let noFlags = BusValue.uint(0)
-    /// `AVAHI_LOOKUP_NO_ADDRESS` (avahi-common/defs.h).
+    /// Value of `AVAHI_LOOKUP_NO_ADDRESS` (avahi-common/defs.h).
     private static let noAddress = BusValue.uint(8)
 
     private let type: String
@@ -41,7 +41,7 @@ private final class AvahiBrowse: @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var owner = ""
-    /// Avahi reports a name once for each interface and protocol.
+    /// Names already reported, because Avahi reports a name once for each interface and protocol.
     private var names: Set<String> = []
     private var found = FoundServices()
     private var pending = 0
@@ -81,7 +81,7 @@ private final class AvahiBrowse: @unchecked Sendable {
                 if case .failure(let error) = answer { end(.failure(.refused("\(error)"))) }
             }
         case .owner(let new): if new != owner { end(.failure(.silent)) }
-        // Any program on the bus may send a signal.
+        // Check the sender, because any program on the bus may send a signal.
         case .signal(let sender, _, let member, let values): if sender == owner { browsed(member, values) }
         case .closed(let cause): end(.failure(.noBus(cause)))
         }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// libsystemd's sd-bus, loaded at run time, because a machine may lack it. Declared by hand (systemd's
-/// src/systemd/sd-bus.h; symbol versions LIBSYSTEMD_221 to 241): that interface is versioned and never changes. Omits
-/// functions with variable arguments, which Swift cannot call.
+/// libsystemd's sd-bus, loaded at run time, because a machine may lack it. The declarations are copied from systemd's
+/// src/systemd/sd-bus.h (symbol versions LIBSYSTEMD_221 to 241), a versioned interface that never changes. Functions
+/// with variable arguments are omitted, because Swift cannot call them.
 enum BusLibrary {
     typealias Bus = OpaquePointer?
     typealias Message = OpaquePointer?
@@ -66,7 +66,7 @@ enum BusLibrary {
     }
 
     private static func symbol(_ name: String) -> UnsafeMutableRawPointer? {
-        // Never closed: its data for a thread outlives each bus.
+        // Never close the library: its per-thread data is still needed after a bus is closed.
         dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL).flatMap { dlsym($0, "sd_bus_\(name)") }
     }
 }
@@ -85,12 +85,12 @@ package enum BusValue: Hashable, Sendable {
     /// Path of an object.
     case path(String)
     case int(Int32)
-    /// When read: any other number of up to 32 bits, or a flag. When written: a number of 32 bits.
+    /// Received: any other number of up to 32 bits, or a Boolean. Sent: a number of 32 bits.
     case uint(UInt32)
-    /// Only written.
+    /// A number of 16 bits, only for sending.
     case short(UInt16)
     case bytes([UInt8])
-    /// An array, a structure or a variant. When written: an array of `bytes`.
+    /// Received: an array, a structure or a variant. Sent: an array of `bytes`.
     case list([BusValue])
 
     package var text: String? {
@@ -132,7 +132,7 @@ extension BusLibrary {
         return appended < 0 ? appended : closeContainer(message)
     }
 
-    /// Reads the values of a message, at most `left`. Strangers send messages too.
+    /// Reads the values of a message, at most `left`. The limit is needed because any program can send messages.
     static func values(of message: Message, _ left: inout Int) -> [BusValue] {
         var values: [BusValue] = []
         var (type, contents): (CChar, Text) = (0, nil)

@@ -10,7 +10,7 @@ package final class SystemBus: @unchecked Sendable {
         case owner(String)
         /// A signal of one of the `signals` interfaces, from any sender.
         case signal(from: String, path: String, member: String, [BusValue])
-        /// The connection is gone. The last event.
+        /// The connection is closed. This is the last event.
         case closed(Errno)
     }
 
@@ -23,7 +23,7 @@ package final class SystemBus: @unchecked Sendable {
         }
     }
 
-    /// Answers a call to our object.
+    /// Handler that answers a call to our object.
     package typealias Question =
         @Sendable (_ sender: String, _ member: String, [BusValue]) -> Result<
             [BusValue], BusError
@@ -53,6 +53,8 @@ package final class SystemBus: @unchecked Sendable {
         (self.signals, self.object, self.handle) = (signals, object, handle)
     }
 
+    /// Opens the connection.
+    ///
     /// - Throws: `ELIBACC` without libsystemd.
     package func open() throws(Errno) {
         guard BusLibrary.isThere else { throw Errno(ELIBACC) }
@@ -64,7 +66,7 @@ package final class SystemBus: @unchecked Sendable {
                 try Self.check(BusLibrary.start(bus))
             }
             try Self.check(BusLibrary.addFilter(bus, nil, Self.received, context))
-            // A duplicate, because sd-bus closes its own.
+            // Duplicate the descriptor, because sd-bus closes its own.
             let number = BusLibrary.descriptor(bus)
             let copy = FileDescriptor(owning: try Errno.check { fcntl(number, F_DUPFD_CLOEXEC, 0) })
             try loop.register(copy, .readable) { [weak self] _ in self?.process() }
@@ -93,7 +95,7 @@ package final class SystemBus: @unchecked Sendable {
         (bus, waiting) = (nil, [:])
     }
 
-    /// Calls the daemon. No answer comes once the bus is closed.
+    /// Calls the daemon. `answer` is not called once the bus is closed.
     package func send(_ call: Call, then answer: @escaping Answer) { send(call, to: daemon, then: answer) }
 
     package func forgetCalls() { waiting = [:] }
@@ -131,7 +133,7 @@ package final class SystemBus: @unchecked Sendable {
 
     // MARK: The loop
 
-    /// Later, because the caller may be a handler that the BusLibrary calls.
+    /// Schedules processing for the loop's next turn, because the caller may be a handler called by sd-bus.
     private func processSoon() {
         guard !isDirty else { return }
         isDirty = true
@@ -140,7 +142,7 @@ package final class SystemBus: @unchecked Sendable {
 
     private func process() {
         isDirty = false
-        // Bounded, so that a busy bus shares the loop with meters.
+        // Limit the number of messages, so that a busy bus leaves time for the meters on the loop.
         for _ in 0..<32 {
             guard let bus else { return }
             let result = BusLibrary.process(bus, nil)
@@ -160,7 +162,7 @@ package final class SystemBus: @unchecked Sendable {
         try? loop.modify(descriptor, interest)
         if let timer { loop.cancel(timer) }
         timer = nil
-        // Microseconds of a clock that stops during suspend.
+        // Deadline in microseconds, on a clock that stops during suspend.
         var until = UInt64.max
         guard BusLibrary.timeout(bus, &until) >= 0, until != .max else { return }
         var now = timespec()
@@ -200,7 +202,9 @@ package final class SystemBus: @unchecked Sendable {
         loop.execute { answer(result) }
     }
 
-    /// - Returns: whether the message is handled. The library answers others, such as calls of an unknown method.
+    /// Handles a received message.
+    ///
+    /// - Returns: whether the message is handled. The library answers all others, such as calls of an unknown method.
     private func received(_ message: OpaquePointer?) -> Bool {
         let (sender, member) = (Self.text(BusLibrary.sender(message)), Self.text(BusLibrary.member(message)))
         if let object, BusLibrary.isCall(message, object.interface, nil) > 0 {
@@ -234,7 +238,7 @@ package final class SystemBus: @unchecked Sendable {
         case .failure(let error):
             let result = error.name.withCString { name in
                 error.message.withCString { words in
-                    // An `sd_bus_error`. Its third member, 0, says that it frees nothing.
+                    // Layout of an `sd_bus_error`. Its third member is 0, so the library frees nothing.
                     withUnsafeBytes(of: (name, words, 0)) {
                         $0.baseAddress.map { BusLibrary.newError(question, &message, $0) }
                     }

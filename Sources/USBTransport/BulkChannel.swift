@@ -37,17 +37,17 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         case closed
     }
 
-    /// Most halts in a row. One rejected request causes fewer.
+    /// Maximum number of consecutive halts before the link fails. One rejected request causes fewer.
     private static let haltsMax = 3
-    /// Bounded, so that other meters get their turn.
+    /// Maximum number of transfers per turn, so that other meters' events are handled too.
     private static let transfersPerTurn = 16
 
     /// Starts opening; see `ChannelOpener.open`.
     ///
     /// - Parameters:
     ///   - name: name used in messages.
-    ///   - stallLimit: longest time that the device may accept nothing of a backlog.
-    ///   - farewellLimit: longest time that unsent data keeps a closed channel open.
+    ///   - stallLimit: maximum time that the device may accept no data of a backlog.
+    ///   - farewellLimit: maximum time that unsent data keeps a closed channel open.
     ///   - open: called on its own thread.
     static func open(
         _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5),
@@ -160,7 +160,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         switch event {
         case .received(let bytes):
             halts = 0
-            // The next transfer starts before the handler gets this one, so that the device can go on sending.
+            // Start the next transfer before calling the handler, so that the device can continue sending.
             try port.receive()
             guard !bytes.isEmpty, case .open(_, let handle) = state else { return }
             handle(.received(bytes))
@@ -171,7 +171,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
             guard reason.code == EPIPE, halts < Self.haltsMax else { throw reason }
             halts += 1
             try port.clearHalt(isInput: isInput)
-            // A rejected request is not repeated; its sender sends another.
+            // Do not repeat a rejected request; its sender decides about the next one.
             if isInput { try port.receive() } else { sent() }
         }
     }
@@ -207,15 +207,15 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno) {
         switch reason.code {
-        // Errors of a transfer whose device goes away (Documentation/driver-api/usb/error-codes.rst).
+        // Errors of a transfer whose device is being removed (Documentation/driver-api/usb/error-codes.rst).
         case ENODEV, ESHUTDOWN, ENOENT, EPROTO, EILSEQ, ETIME:
             fail(.lost, "\(name) is gone. It was unplugged, or switched off.")
         default: fail(.lost, "\(name) does not answer any more: \(reason). \(Self.remedy)")
         }
     }
 
-    /// Closes at once, but calls the handler at the loop's next turn: `send` may detect the fault, and must not call
-    /// back.
+    /// Closes immediately, but calls the handler in the loop's next turn, because `send` may detect the fault and must
+    /// not call back.
     private func fail(_ code: ChannelFailure.Code, _ message: String) {
         let handle: Handler
         switch state {

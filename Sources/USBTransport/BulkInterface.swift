@@ -6,14 +6,15 @@ struct BulkInterface: Hashable, Sendable {
     var vendor: UInt16
     var product: UInt16
     var number: UInt8
-    /// Endpoint addresses; 0x80 marks the direction to the host.
+    /// Address of the input endpoint. The bit 0x80 in an endpoint address marks the direction to the host.
     var input: UInt8
     var output: UInt8
 
-    /// Finds the first such interface in a device's descriptors (USB 2.0, 9.6: the device's, then a configuration's
-    /// with its interfaces and endpoints). Selects by class, because the number differs between otherwise equal models.
+    /// Finds the first vendor-specific interface in a device's descriptors (USB 2.0, 9.6: the device's, then a
+    /// configuration's with its interfaces and endpoints). Selects by class, because the number differs between
+    /// otherwise equal models.
     ///
-    /// - Returns: nil if there is none, or the descriptors are truncated before its end.
+    /// - Returns: nil if there is no such interface, or if the descriptors are truncated before its end.
     init?(descriptors bytes: [UInt8]) {
         guard bytes.count >= 18, bytes[0] == 18, bytes[1] == 1 else { return nil }
         vendor = UInt16(bytes[8]) | UInt16(bytes[9]) << 8

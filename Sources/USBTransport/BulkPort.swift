@@ -1,21 +1,22 @@
 import Domain
 import LinuxIO
 
-/// Two bulk endpoints of a device. One transfer each way at a time. Use only on the loop.
+/// Two bulk endpoints of a device, with one transfer at a time in each direction. Use only on the loop.
 protocol BulkPort: Sendable {
-    /// Writable while a completed transfer waits for `take`; hung up once the device is gone.
+    /// Descriptor that is writable while a completed transfer waits for `take`, and hung up after the device is
+    /// removed.
     var descriptor: FileDescriptor { get }
     func receive() throws(Errno)
     /// Sends at most `BulkNode.capacity` octets.
     func send(_ bytes: UnsafeRawBufferPointer) throws(Errno)
     func take() throws(Errno) -> BulkEvent?
     func clearHalt(isInput: Bool) throws(Errno)
-    /// Cancels transfers and releases the device, without waiting for it.
+    /// Cancels transfers and releases the device. Does not wait for the device.
     func close()
 }
 
 enum BulkEvent: Hashable, Sendable {
-    /// May be empty: a device ends a message that fills its packets with an empty one.
+    /// Received bytes. May be empty, because a device ends a message of full packets with an empty packet.
     case received([UInt8])
     case sent
     case failed(isInput: Bool, Errno)
@@ -24,8 +25,9 @@ enum BulkEvent: Hashable, Sendable {
 final class BulkNode: BulkPort, @unchecked Sendable {
     // Unchecked: created on the thread that opens it, then used only on the loop.
 
-    /// Size of a transfer in octets. Whole packets at every speed (64, 512 and 1,024 octets), and more than any answer
-    /// of a KM003C: that sends its logs in pieces of 2,544 at most (Docs/Protocols/KM003C.md#where-a-message-ends).
+    /// Size of a transfer in octets. It is a multiple of the packet size at every speed (64, 512 and 1,024 octets). It
+    /// exceeds every answer of a KM003C, which sends its logs in pieces of at most 2,544 octets
+    /// (Docs/Protocols/KM003C.md#where-a-message-ends).
     static let capacity = 4096
 
     private let node: USBNode

@@ -1,8 +1,8 @@
 package import Domain
 package import MeterCodec
 
-/// Known USB devices and their meters, from the meters' families. `udev/devices.tsv` is the same list for udev's rules;
-/// a test keeps both alike.
+/// Known USB devices and their meters, from the meters' families. `udev/devices.tsv` is the same list for udev's rules.
+/// A test checks that the two lists agree.
 package struct DeviceTable: Hashable, Sendable {
     package var rows: [USBIdentity]
     private let makers: [USBMaker]
@@ -16,7 +16,7 @@ package struct DeviceTable: Hashable, Sendable {
         self.init(rows: catalogue.families.flatMap(\.usbDevices), of: catalogue)
     }
 
-    /// Docs/Identities.md quotes each device.
+    /// Devices of all supported meters. Docs/Identities.md has the source for each.
     package static let builtIn = DeviceTable(of: .standard)
 
     /// Vendor ids that many other devices have (ST's boards, CH340 adapters). The id alone proves nothing
@@ -34,9 +34,9 @@ package struct DeviceTable: Hashable, Sendable {
             || device.serial.map { Self.exampleSerials.contains($0) } ?? false
     }
 
-    /// Default serial numbers, until a maker sets others: that of Keil's USB library (ARM-software/CMSIS_5
-    /// CMSIS/DAP/Firmware/Examples/LPC-Link-II/RTE/USB/USBD_Config_0.c), and those of ST's virtual serial port
-    /// (das-labor/legacy microcontroller/src-stm32f4xx/serialUSB/usbd_desc.c).
+    /// Default serial numbers in example code, used by devices whose maker did not change them. Sources: Keil's USB
+    /// library (ARM-software/CMSIS_5 CMSIS/DAP/Firmware/Examples/LPC-Link-II/RTE/USB/USBD_Config_0.c) and ST's virtual
+    /// serial port (das-labor/legacy microcontroller/src-stm32f4xx/serialUSB/usbd_desc.c).
     private static let exampleSerials: Set<String> = ["0001A0000000", "00000000050B", "00000000050C"]
 
     /// Returns the products of an ambiguous vendor that only meters have (`USBMaker.ownProducts`).
@@ -44,27 +44,27 @@ package struct DeviceTable: Hashable, Sendable {
         makers.reduce(into: []) { $0.formUnion($1.ownProducts[vendor, default: []]) }
     }
 
-    /// Returns the maker of a device without a row. The outer nil means that there is nothing to report. The inner nil
-    /// means that the vendor's controllers are in meters and in other devices.
+    /// Returns the maker of a device that the table does not list. The outer nil means that there is nothing to report.
+    /// The inner nil means that the maker is unknown, because the vendor's controllers are also in other devices.
     func unrecognisedMaker(vendor: UInt16, texts: [String]) -> MeterMaker?? {
         if let own = makers.first(where: { $0.vendors.contains(vendor) }) { return .some(own.maker) }
         let named = makers.first { maker in
             maker.word.map { word in texts.contains { $0.lowercased().contains(word) } } ?? false
         }
         if Self.controllerVendors.contains(vendor) { return .some(named?.maker) }
-        // ST's id is on countless boards, so the maker's own word must be in the texts.
+        // Very many boards have ST's id, so require the maker's name in the texts.
         return vendor == 0x0483 ? named.map { .some($0.maker) } : nil
     }
 
     private static let controllerVendors: Set<UInt16> = [0x28E9, 0x2E3C]
 
-    /// Returns the model of a device; nil for an unknown device or no meter. The most specific matching row wins: a
-    /// layout counts most, then a text, then a product.
+    /// Returns the model of a device; nil if the device is unknown or not a meter. The most specific matching row wins:
+    /// a layout ranks highest, then a text, then a product.
     ///
     /// - Parameters:
-    ///   - product: nil if unknown.
-    ///   - texts: manufacturer's and product's text.
-    ///   - classes: classes of all its interfaces; nil if unknown.
+    ///   - product: product id; nil if unknown.
+    ///   - texts: texts of the manufacturer and the product.
+    ///   - classes: classes of all interfaces; nil if unknown.
     package func model(
         vendor: UInt16, product: UInt16?, subsystem: USBIdentity.Subsystem, texts: [String], classes: Set<UInt8>? = nil
     ) -> ModelName? {
@@ -91,9 +91,9 @@ extension USBIdentity {
 }
 
 extension DeviceTable {
-    /// Reads the format of `udev/devices.tsv`: tab-separated columns, `#` starts a comment line, `*` is any product,
-    /// `-` no text to match. The third column is the kind of node, then interface classes that the device must have,
-    /// and after `!` must not have.
+    /// Reads the format of `udev/devices.tsv`: tab-separated columns. `#` starts a comment line, `*` means any product,
+    /// `-` means no text to match. The third column is the kind of node. Interface classes follow in it: required ones,
+    /// and excluded ones with a leading `!`.
     ///
     /// - Returns: nil for a malformed line.
     package init?(tsv: String, of catalogue: MeterCatalogue = .standard) {

@@ -8,9 +8,9 @@ package struct HidChannelOpener: ChannelOpener {
     private let stallLimit: Duration
 
     /// - Parameters:
-    ///   - devices: ids of meters. No other device gets a report, except declared ports.
-    ///   - isDeclared: whether a person declared a meter at a node.
-    ///   - stallLimit: longest time that a device may accept no report.
+    ///   - devices: ids of meters. Only these devices and declared ports receive reports.
+    ///   - isDeclared: returns whether the configuration or a user declared a meter at a node.
+    ///   - stallLimit: maximum time that a device may accept no report.
     package init(
         loop: IOLoop, devices: DeviceTable = .builtIn,
         isDeclared: @escaping @Sendable (_ path: String) -> Bool = { _ in false }, stallLimit: Duration = .seconds(5)

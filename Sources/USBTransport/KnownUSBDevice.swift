@@ -10,7 +10,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
     var onlyInterface: USBSelfDescription.Interface?
     package var name: String
     package var maker: MeterMaker?
-    /// Reason why meterd does not read it, as the end of a sentence.
+    /// Reason why meterd does not read the device, as the end of a sentence.
     package var reason: String
 
     private init(
@@ -34,7 +34,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
         return device.texts.contains { $0.lowercased().contains(match) }
     }
 
-    /// Devices that are no meters, or not at the moment. Sources: Docs/Identities.md.
+    /// Devices that are not meters, and meters in boot loader mode. Sources: Docs/Identities.md.
     package static let strangers: [KnownUSBDevice] = [
         KnownUSBDevice(
             0x5FC9, 0x0063, onlyInterface: .init(0xFF, 0xFF), "KM003C in its boot loader", of: .chargerlab,
@@ -57,8 +57,8 @@ package struct KnownUSBDevice: Hashable, Sendable {
         "its text does not end in Application Mode, as theirs do: declare it as [[port]] path with its model, ct-3 or "
         + "avhzy-c3, and please report it"
 
-    /// Meters without a driver, and those that their ids do not identify. Those with a text precede those with the same
-    /// ids and no text.
+    /// Meters without a driver, and meters whose ids do not identify the model. For the same ids, rows with a text
+    /// precede rows without one.
     package static let unread: [KnownUSBDevice] = [
         KnownUSBDevice(0x0483, 0x5750, "one of several meters", sharedHID),
         KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro, Atorch ACD15P or C13P", sharedHID),
@@ -72,8 +72,8 @@ package struct KnownUSBDevice: Hashable, Sendable {
             0x1A86, nil, "USB serial adapter (CH340)",
             "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is a meter, declare it as "
                 + "[[port]] path with its model; \(board)"),
-        // Vendors: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; adapters: Linux,
-        // drivers/usb/serial/cp210x.c and ftdi_sio.c.
+        // Sources of vendor ids: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; of
+        // adapters: Linux, drivers/usb/serial/cp210x.c and ftdi_sio.c.
         KnownUSBDevice(0x2341, nil, "Arduino board", board),
         KnownUSBDevice(0x2A03, nil, "Arduino board", board),
         KnownUSBDevice(0x2E8A, nil, "Raspberry Pi microcontroller board", board),

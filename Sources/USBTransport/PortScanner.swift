@@ -4,7 +4,7 @@ package import MeterCodec
 
 /// Finds the present device nodes in one scan, and the meters among them.
 ///
-/// Reads /sys itself, so the result does not depend on udevd. Hot-plug events (`UdevMonitor`) only start a scan, so a
+/// Reads /sys directly, so the result does not depend on udevd. Hot-plug events (`UdevMonitor`) only start a scan, so a
 /// lost or repeated event changes nothing.
 package struct PortScanner: Sendable {
     private let host: String
@@ -14,11 +14,11 @@ package struct PortScanner: Sendable {
     private let awaitsRules: @Sendable (_ sysfsPath: String) -> Bool
 
     /// - Parameters:
-    ///   - host: this host's id, part of ids by port.
+    ///   - host: this host's id, which is part of ids by port.
     ///   - deviceFolder: folder of device nodes.
     ///   - sysfsFolder: the kernel's folder of nodes by kind.
-    ///   - awaitsRules: whether udevd has yet to set a node's owner and mode, so that opening it might fail
-    ///     (`Udev.awaitsRules`). Until then the node counts as missing.
+    ///   - awaitsRules: returns whether udevd must still set a node's owner and mode, so that opening the node might
+    ///     fail (`Udev.awaitsRules`). Until then the node counts as missing.
     package init(
         host: String, devices: DeviceTable = .builtIn, deviceFolder: String = "/dev",
         sysfsFolder: String = "/sys/class",
@@ -38,7 +38,8 @@ package struct PortScanner: Sendable {
 
     var names: USBNames { USBNames(host: host) }
 
-    /// Returns the present ones of the declared ports. A board in the network always counts as present, and is retried.
+    /// Returns the declared ports that are present. A board in the network always counts as present, so meterd retries
+    /// to connect to it.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
@@ -47,7 +48,7 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// A declaration takes precedence over ids.
+    /// Merges both kinds of sightings. A declaration takes precedence over USB ids.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
         guard !declaredNodes.isEmpty else { return declared + plugged }
@@ -59,7 +60,7 @@ package struct PortScanner: Sendable {
 
     func plugged() -> [PluggedMeter] {
         var taken: Set<String> = []
-        // Terminals first: in a meter with both kinds of node, the terminal carries everything.
+        // Terminals come first: if a meter has both kinds of node, the terminal provides all data.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
         return found.map { device, model, link in
             PluggedMeter(
@@ -76,8 +77,8 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. Never the only link: the kernel
-    /// makes this node before the terminal's, which takes precedence.
+    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. It is never the only link,
+    /// because the kernel creates this node before the terminal's node, which takes precedence.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")

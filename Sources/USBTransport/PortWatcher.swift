@@ -2,11 +2,11 @@ package import Domain
 import LinuxIO
 import Synchronization
 
-/// Watches this host's ports for meters: scans after hot-plug events, and regularly for changes without one.
+/// Watches this host's ports for meters. Scans after hot-plug events, and regularly for changes without an event.
 ///
 /// udev does not see pseudo-terminals and symbolic links, which may be declared, and its events do not reach
-/// containers. So declared ports are checked at each interval, and without events all others as well. With events, the
-/// others are checked every sixtieth time, because udevd may have been stopped.
+/// containers. So declared ports are checked at each interval. Without events, all other ports are checked as well.
+/// With events, they are checked at every sixtieth interval, because udevd may have been stopped.
 ///
 /// The timers run on the loop and compare declared ports there. No other thread wakes without a change.
 package final class PortWatcher: PortSource {
@@ -20,7 +20,8 @@ package final class PortWatcher: PortSource {
 
     private struct State {
         var declared: [DeclaredPort] = []
-        /// Targets of the declared ports at the last interval. Nil before it, and after a change of the list.
+        /// Devices of the declared ports at the last interval. Nil before the first interval, and after a change of the
+        /// list.
         var devices: [FileTree.CharacterDevice?]?
         var names: USBNames
         var isHearing = false
@@ -57,7 +58,7 @@ package final class PortWatcher: PortSource {
 
     package func watch(_ port: DeclaredPort) {
         state.withLock { state in
-            // A board has one host, so this is its new name.
+            // A board has only one host name, so remove its previous one.
             if port.link.transport == .network { state.declared.removeAll { $0.id == port.id && $0.path != port.path } }
             if let index = state.declared.firstIndex(where: { $0.path == port.path }) {
                 state.declared[index] = port
@@ -66,7 +67,7 @@ package final class PortWatcher: PortSource {
             }
             state.turns?.yield(.declared)
         }
-        // The timer may be set for a later time.
+        // Set the timer again, because it may be set for a later time.
         setTimer()
     }
 
@@ -102,7 +103,7 @@ package final class PortWatcher: PortSource {
 
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         let (turns, source) = AsyncStream.makeStream(of: Turn.self)
-        // Before the first scan, so that changes during it are reported, and scanned again.
+        // Listen before the first scan, so that changes during the scan are reported and scanned again.
         let events = listen()
         state.withLock { state in
             state.turns = source
@@ -161,7 +162,7 @@ package final class PortWatcher: PortSource {
             let isIdle = state.isHearing && state.declared.allSatisfy { $0.link.transport == .network }
             let intervals = isIdle ? max(1, Self.intervalsPerFullLook - state.intervals) : 1
             let former = state.timer
-            // While a meter is read, the loop wakes within the half interval anyway.
+            // The range saves a wake-up: while a meter is read, the loop wakes within half an interval anyway.
             state.timer = loop.schedule(
                 within: now + interval * intervals...now + interval * intervals + interval / 2
             ) { [weak self] in self?.intervalPassed(intervals) }

@@ -4,7 +4,7 @@ import Domain
 struct SightingSet {
     private var present: [Sighting] = []
 
-    /// Returns the changes. Removals come first, so that a port is free before another meter takes it.
+    /// Returns the changes. Removals come first, so that a port is free before another meter uses it.
     mutating func update(to now: [Sighting]) -> [SightingEvent] {
         let before = present
         present = now
@@ -12,10 +12,10 @@ struct SightingSet {
             + now.filter { !before.contains($0) }.map(SightingEvent.appeared)
     }
 
-    /// Forgets a meter, so that the next scan reports it again.
+    /// Removes a meter, so that the next scan reports it again.
     mutating func remove(_ meter: MeterID) -> [SightingEvent] { update(to: present.filter { $0.id != meter }) }
 
-    /// Removes a node that disappeared. The next scan may miss that, because the node may be back by then.
+    /// Removes a node that disappeared. The next scan may miss the removal, because the node may exist again by then.
     mutating func remove(node: String) -> [SightingEvent] {
         update(to: present.filter { $0.link.stored != node })
     }

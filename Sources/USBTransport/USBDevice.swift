@@ -5,20 +5,21 @@ package import MeterCodec
 struct USBDevice: Hashable, Sendable {
     var described: USBSelfDescription
     var productID: UInt16
-    /// Nil without a serial number, or if it could be mistaken for other parts of an id.
+    /// Serial number; nil if missing, or if it could be confused with other parts of an id.
     var serial: String?
     /// Position in the kernel's notation: bus, then port by port (`1-1.4`).
     var port: String
     /// Node of the device itself below `/dev`, such as `bus/usb/001/004`. Nil if the kernel reports none.
     var node: String?
 
-    /// Climbs from the node's device (a USB interface, or a driver's device below one) to the device with the ids.
+    /// Searches upwards from the node's device (a USB interface, or a driver's device below one) for the device with
+    /// the ids.
     ///
     /// - Parameter classFolder: the kernel's folder of this kind of node, such as `/sys/class/tty`.
     /// - Returns: nil for a node that is not on USB.
     init?(behind name: String, in classFolder: String) {
         guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
-        // The path has an interface and perhaps a port or a HID device: always fewer than four steps.
+        // The path contains an interface and perhaps a port or a HID device, so fewer than four steps are enough.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device
@@ -59,7 +60,7 @@ struct USBDevice: Hashable, Sendable {
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// Returns the serial number if it fits into an id, which people type and whose parts are separated by colons.
+    /// Returns the serial number if it is suitable for an id. People type ids, and colons separate their parts.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }

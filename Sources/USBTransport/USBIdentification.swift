@@ -3,10 +3,10 @@ package import MeterCodec
 
 package enum USBIdentification: Hashable, Sendable {
     case meter(ModelName, USBIdentity.Subsystem)
-    /// A known meter that meterd does not read, or one of several devices with these ids.
+    /// A known meter that meterd does not read, or a device whose ids are shared by several devices.
     case unread(KnownUSBDevice)
     case stranger(KnownUSBDevice)
-    /// An unidentified device with the ids of a meters' vendor.
+    /// An unidentified device with the ids of a vendor of meters.
     case unrecognised(MeterMaker?)
     case none
 }
@@ -55,7 +55,8 @@ extension DeviceTable {
             if let model = model(of: device, subsystem) { return .meter(model, subsystem) }
         }
         if let known = KnownUSBDevice.unread.first(where: { $0.fits(device) }) { return .unread(known) }
-        // The second node of a meter that is read over the first, such as an FNB58's serial port, is not reported.
+        // A meter may have a second node besides the one that meterd reads, such as an FNB58's serial port. Do not
+        // report it.
         let isMeterElsewhere = rows.contains { row in
             row.vendor == device.vendor && row.product != nil && row.product == device.product
                 && tells(vendor: row.vendor, product: row.product)
@@ -83,8 +84,8 @@ extension USBSelfDescription.Interface {
 }
 
 extension USBSelfDescription {
-    /// Returns the interfaces in a configuration descriptor (USB 2.0, 9.6.5), each once, without its alternate
-    /// settings. A truncated descriptor ends the list.
+    /// Returns the interfaces in a configuration descriptor (USB 2.0, 9.6.5), without their alternate settings. A
+    /// truncated descriptor ends the list.
     package static func interfaces(inConfiguration bytes: [UInt8]) -> [Interface] {
         var found: [Interface] = []
         var numbers: Set<UInt8> = []

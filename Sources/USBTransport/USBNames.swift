@@ -4,7 +4,7 @@ struct PluggedMeter: Hashable {
     var vendor: UInt16
     var product: UInt16
     var plug: USBPlug
-    /// Whether other meters are known to share its serial number.
+    /// Whether other meters are known to have the same serial number.
     var sharesSerial: Bool
     var model: ModelName
     var name: String?
@@ -15,11 +15,11 @@ struct PluggedMeter: Hashable {
     }
 }
 
-/// Chooses the ids of plugged-in meters: by serial number at any port, or by port if several meters share the number.
-/// An id once given stays. Has no clock.
+/// Chooses the ids of plugged-in meters: by serial number at any port, or by port if several meters share the number. A
+/// meter keeps its id as long as it stays in its port. Has no clock.
 struct USBNames {
     private let host: String
-    /// Meters that this host has met, with their last plug; nil if only an earlier version met them.
+    /// Meters seen by this host, with their last plug; nil for meters seen only by an earlier version of meterd.
     private var met: [MeterID: USBPlug?] = [:]
     private var parted: Set<MeterID> = []
 
@@ -27,7 +27,7 @@ struct USBNames {
 
     mutating func remember(_ meter: MeterID, _ plug: USBPlug?) { met.updateValue(plug, forKey: meter) }
 
-    /// Forgets a meter. With `byPort`, no meter gets the id of this serial number from now on.
+    /// Removes a meter. With `byPort`, no meter gets the id of this serial number from now on.
     mutating func forget(_ meter: MeterID, byPort: Bool) {
         if byPort { parted.insert(meter) }
         met[meter] = nil
@@ -55,7 +55,8 @@ struct USBNames {
         return met[port] == .some(meter.plug) ? port : nil
     }
 
-    /// Returns whether the only meter without an id among those with this serial number may take it as its id.
+    /// Returns whether a meter may use its serial number as its id. Call it for the only meter with this number that
+    /// has no id yet.
     private func mayHaveSerial(_ meter: PluggedMeter, _ own: MeterID) -> Bool {
         let hasTwin = met.contains { id, plug in
             guard case .usbPort(meter.vendor, meter.product, _, _) = id else { return false }
@@ -63,7 +64,7 @@ struct USBNames {
         }
         guard !hasTwin, !parted.contains(own) else { return false }
         if met[own] != nil { return true }
-        // An earlier version named a meter by its port if two shared a serial number.
+        // An earlier version identified a meter by its port if two meters shared a serial number.
         let wasByPort = met[byPort(meter)].map { $0 == nil } ?? false
         return !meter.sharesSerial && !wasByPort
     }

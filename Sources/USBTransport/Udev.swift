@@ -2,8 +2,8 @@ import CUdev
 import LinuxIO
 
 package enum Udev {
-    /// Whether udevd runs. Its own events come after it has applied its rules, so that permitted users can open the
-    /// nodes. The kernel's events come before.
+    /// Whether udevd runs. Its events follow after it has applied its rules, so permitted users can open the nodes by
+    /// then. The kernel's events precede the rules.
     package static var isRunning: Bool { FileTree.exists("/run/udev/control") }
 
     /// Returns whether udevd runs and has not handled a device yet.
@@ -21,7 +21,7 @@ package enum Udev {
 package struct PlugEvent: Hashable, Sendable {
     /// Path such as `/dev/ttyACM0`.
     package var node: String
-    /// If false, the node was added or changed.
+    /// Whether the node was removed. If false, it was added or changed.
     package var isGone: Bool
 
     package init(node: String, isGone: Bool) {

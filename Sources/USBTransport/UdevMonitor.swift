@@ -3,12 +3,13 @@ import Glibc
 package import LinuxIO
 
 package final class UdevMonitor: @unchecked Sendable {
-    // Unchecked: one thread at a time uses libudev's objects, the caller's until `events`, then the loop's.
+    // Unchecked: only one thread at a time uses libudev's objects. Until `events` it is the caller's, afterwards the
+    // loop's.
 
     package enum Group: String, Sendable {
-        /// udevd, after it has finished with a device.
+        /// Events from udevd, after it has processed a device.
         case udev
-        /// The kernel, for hosts without udevd.
+        /// Events from the kernel, for hosts without udevd.
         case kernel
 
         package static var present: Group { Udev.isRunning ? .udev : .kernel }
@@ -16,10 +17,10 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private let library: OpaquePointer
     private let monitor: OpaquePointer
-    /// A copy, because libudev closes its own.
+    /// A duplicate, because libudev closes its own descriptor.
     private let descriptor: FileDescriptor
 
-    /// - Returns: nil if there are no such events, as in most containers.
+    /// - Returns: nil if the host has no such events, as in most containers.
     package init?(_ group: Group = .present) {
         guard let library = udev_new() else { return nil }
         guard let monitor = udev_monitor_new_from_netlink(library, group.rawValue) else {
@@ -47,8 +48,8 @@ package final class UdevMonitor: @unchecked Sendable {
         udev_unref(library)
     }
 
-    /// Returns events from the creation of the monitor on; simultaneous ones are one batch. An empty batch means that
-    /// events were lost. The stream ends when the monitor breaks. Call it once.
+    /// Returns the events since the creation of the monitor. Simultaneous events form one batch. An empty batch means
+    /// that events were lost. The stream ends when the monitor fails. Call this function once.
     package func events(on loop: IOLoop) -> AsyncStream<[PlugEvent]> {
         AsyncStream { report in
             report.onTermination = { [self] _ in

@@ -16,7 +16,7 @@ package struct UnclaimedDevice: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// Returns plugged-in devices without a row in this table, except those that do not resemble a meter.
+    /// Returns plugged-in devices that the table does not list and that may be meters.
     ///
     /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {

@@ -12,7 +12,7 @@ struct DataOptions: ParsableArguments {
             """)
     var data: String?
 
-    /// Folder with an absolute path.
+    /// The cloud's folder, with an absolute path.
     var folder: CloudFolder {
         let path = data ?? Self.standardPath(environment: ProcessInfo.processInfo.environment, userID: geteuid())
         return CloudFolder(path: path.absolutePath)
@@ -34,7 +34,7 @@ struct DataOptions: ParsableArguments {
 }
 
 extension String {
-    /// The same path from the root.
+    /// This path as an absolute path.
     var absolutePath: String {
         guard !hasPrefix("/") else { return self }
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -44,7 +44,7 @@ extension String {
         return current == "/" ? "/\(self)" : "\(current)/\(self)"
     }
 
-    /// In quotes if a shell would split it.
+    /// The text in quotes if a shell would split it.
     var shellQuoted: String {
         let plain = utf8.allSatisfy { byte in
             switch byte {
@@ -60,7 +60,7 @@ extension String {
 }
 
 extension CompletionKind {
-    /// Zones of the cloud in the usual folder; none unless it answers within a second.
+    /// Zones of the cloud in the default folder; empty if the cloud does not answer within a second.
     static var zones: CompletionKind {
         .shellCommand("timeout 1 metercloud zone list 2>/dev/null | sed 1d | cut -d' ' -f1")
     }

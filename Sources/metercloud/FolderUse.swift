@@ -10,9 +10,11 @@ extension CloudFolder {
     private var file: String { "\(path)/cloud.db" }
 
     var isOverEtcd: Bool { access(etcdMark, F_OK) == 0 }
-    /// Whether the folder contains a store of its own.
+    /// Whether the folder contains a SQLite store.
     var hasFile: Bool { access(file, F_OK) == 0 }
 
+    /// Checks that the folder belongs to a store of the given kind.
+    ///
     /// - Throws: if the folder belongs to a store of the other kind.
     func check(forEtcd: Bool) throws(CommandFailure) {
         if !forEtcd, isOverEtcd {
@@ -26,7 +28,7 @@ extension CloudFolder {
         }
     }
 
-    /// Marks the folder. Call it once etcd is reached.
+    /// Marks the folder as belonging to a cloud over etcd. Call it once etcd has been reached.
     func markAsOverEtcd() throws(CommandFailure) {
         let words = "This copy's cloud is in etcd: metercloud serve --engine etcd\n"
         do throws(Errno) {
@@ -36,7 +38,9 @@ extension CloudFolder {
         }
     }
 
-    /// - Throws: if a command cannot open the store by itself.
+    /// Checks that a command can open the store by itself.
+    ///
+    /// - Throws: if the cloud is in etcd.
     func checkStoreIsHere() throws(CommandFailure) {
         guard isOverEtcd else { return }
         throw CommandFailure(

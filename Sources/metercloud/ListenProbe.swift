@@ -1,7 +1,7 @@
 import Glibc
 import LinuxIO
 
-/// Tries an address before anything is started on it, so that a port in use is reported in one line.
+/// Tries to listen at an address before the server starts, so that a port in use is reported in one line.
 enum ListenProbe {
     enum Obstacle: Hashable {
         /// No machine has this name.
@@ -9,6 +9,8 @@ enum ListenProbe {
         case refused(Errno)
     }
 
+    /// Tries to listen at the address.
+    ///
     /// - Returns: nil if listening there is possible.
     static func look(at address: ServeAddress) -> Obstacle? {
         var hints = addrinfo()
@@ -23,7 +25,7 @@ enum ListenProbe {
         guard descriptor >= 0 else { return .refused(Errno(errno)) }
         defer { close(descriptor) }
         var yes: Int32 = 1
-        // As the server itself does; otherwise connections of its predecessor would be in the way.
+        // Set the option as the server does. Otherwise connections of its predecessor would block the address.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, 1) == 0
         else { return .refused(Errno(errno)) }

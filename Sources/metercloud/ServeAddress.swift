@@ -2,7 +2,7 @@ import ArgumentParser
 import CloudServer
 import ServerKit
 
-/// `ADDRESS:PORT`, `[IPV6]:PORT`, `:PORT` or `PORT`.
+/// An address to listen at: `ADDRESS:PORT`, `[IPV6]:PORT`, `:PORT` or `PORT`.
 struct ServeAddress: ExpressibleByArgument, Hashable {
     var host: String
     var port: Int

@@ -16,10 +16,10 @@ import ServiceLifecycle
 import SystemBus
 import UnixSignals
 
-/// Assembles the parts, runs them, and shuts them down in order.
+/// Assembles the server's parts, runs them, and shuts them down in order.
 struct Server {
     let folder: CloudFolder
-    /// Nil if the store is in the folder.
+    /// Settings of etcd; nil if the store is in the folder.
     let etcd: EtcdSettings?
     let address: ServeAddress
     let names: [String]
@@ -27,7 +27,7 @@ struct Server {
     let rate: Int
     let connectionsPerAddress: Int
     let proxies: [String]
-    /// URL of this copy for other copies of the cloud; nil for its name and port.
+    /// URL under which other replicas of the cloud reach this one; nil to use its name and port.
     let advertise: String?
     /// Whether to announce the cloud in the network.
     let announces: Bool
@@ -88,7 +88,7 @@ struct Server {
                 to: manager, parts: [{ await cloud.turn() }], status: { cloud.summary },
                 sleep: { try await ContinuousClock().sleep(for: $0) }, logger: logger)
         }
-        // Without TLS it stays on this machine.
+        // Without TLS, the cloud serves only this machine, so do not announce it.
         let offer = announces && !address.isLoopback ? certificate?.pin : nil
         let loop = offer == nil ? nil : try IOLoop(name: "announcer")
         loop?.start()
@@ -106,7 +106,7 @@ struct Server {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // The last one stops first, so it reports the end of metercloud before anything else happens.
+        // Append it last: services stop in reverse order, so it reports the end of metercloud first.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services,
@@ -137,7 +137,7 @@ struct Server {
         for line in joinLines(port: port, pin: pin, hasToken: hasToken) { Terminal.line(line) }
     }
 
-    /// Returns command lines that join a host, for people to copy.
+    /// Returns command lines with which a host joins this cloud, for people to copy.
     func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
         let join = "meterctl cloud join \(url(port: port)) --token-file "
         let pinned = pin.map { " --pin \($0)" } ?? ""

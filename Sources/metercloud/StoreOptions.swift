@@ -28,7 +28,7 @@ struct EtcdOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Its key, in PEM.", valueName: "file"))
     var etcdKey: String?
 
-    /// Whether one of them was given.
+    /// Whether any of these options was given.
     var isAny: Bool {
         !urls.isEmpty || [etcdPrefix, etcdUser, etcdPasswordFile, etcdCa, etcdCert, etcdKey].contains { $0 != nil }
     }
@@ -46,7 +46,7 @@ struct EtcdOptions: ParsableArguments {
     var settings: EtcdSettings {
         get throws {
             var settings = EtcdSettings(urls: urls)
-            // One cloud's prefix must never be the beginning of another's.
+            // End the prefix with a slash, so that no cloud's prefix is the beginning of another cloud's.
             if let etcdPrefix { settings.prefix = etcdPrefix.hasSuffix("/") ? etcdPrefix : etcdPrefix + "/" }
             settings.user = etcdUser
             if let etcdPasswordFile { settings.password = try Self.password(in: etcdPasswordFile) }
@@ -95,7 +95,7 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// Nil for SQLite.
+    /// Settings of etcd; nil for SQLite.
     var etcd: EtcdSettings? {
         get throws { engine == .etcd ? try etcdOptions.settings : nil }
     }

@@ -37,7 +37,7 @@ struct Meterctl: AsyncParsableCommand {
         ]
     )
 
-    /// Without a command: suggests what to type first, or next.
+    /// Suggests the first or next command to a user who typed no command.
     func run() async throws {
         let daemon = FirstSteps.Daemon.onThisMachine
         do {
@@ -49,6 +49,8 @@ struct Meterctl: AsyncParsableCommand {
         }
     }
 
+    /// Parses the arguments.
+    ///
     /// - Throws: the library's error for wrong usage, or a `CommandFailure`.
     static func command(for arguments: [String]) async throws -> any ParsableCommand {
         try CommandNames.check(arguments, in: self)

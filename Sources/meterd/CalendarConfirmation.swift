@@ -6,12 +6,14 @@ import Synchronization
 
 /// Whether the kernel's time service or a cloud on another machine confirms this machine's calendar.
 final class CalendarConfirmation: Sendable {
-    /// Greatest offset from another machine's calendar that still confirms this one.
+    /// Maximum offset from another machine's calendar that still confirms this machine's calendar.
     static let offsetMax = Duration.seconds(60)
 
     private let others = Mutex<(@Sendable () async -> Bool)?>(nil)
 
-    /// - Parameter other: a check besides the kernel's.
+    /// Sets a second check of the calendar.
+    ///
+    /// - Parameter other: check used if the kernel's time service does not confirm the calendar.
     func ask(_ other: @escaping @Sendable () async -> Bool) { others.withLock { $0 = other } }
 
     var isGiven: Bool {
@@ -22,7 +24,7 @@ final class CalendarConfirmation: Sendable {
         }
     }
 
-    /// Whether a cloud at this URL runs on this machine, and so uses the same clock.
+    /// Returns whether a cloud at this URL runs on this machine, and therefore uses the same clock.
     static func isThisMachine(_ url: String) -> Bool {
         guard let host = try? CloudAddress(url).host else { return true }
         let own = [HostName.system, "\(HostName.system).local"] + IPAddress.ofThisMachine()

@@ -9,7 +9,7 @@ import Logging
 import MeterStore
 import ServerKit
 
-/// This host as a member of a cloud: joins, leaves, and runs the membership in between.
+/// This host as a member of a cloud. Joins and leaves clouds, and runs the current membership.
 ///
 /// Each membership has its own client, sync engine and lease keeper.
 actor CloudMember: CloudJoining {
@@ -28,7 +28,7 @@ actor CloudMember: CloudJoining {
         var relay: Configuration.Relay
         var actions: RelayedActions
         var log: LogKeeper
-        /// Date from which ages count.
+        /// Date from which the age of stored data counts.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }
@@ -51,7 +51,7 @@ actor CloudMember: CloudJoining {
     private var active: Active? { didSet { mark() } }
     private var isJoining = false
     private var policy: LeasePolicy? { didSet { mark() } }
-    /// Rights that the cloud grants this host; nil until it reports them.
+    /// Rights granted to this host by the cloud; nil until the cloud reports them.
     private var role: HostRole? { didSet { mark() } }
     /// Command line that joins other hosts; nil unless this meterd serves the cloud.
     private var serving: String? { didSet { mark() } }
@@ -66,10 +66,10 @@ actor CloudMember: CloudJoining {
 
     private func mark() { dependencies.settings.changes.mark([.zone, .host]) }
 
-    /// Runs memberships, one after the other, until `shutdown`.
+    /// Runs one membership after another, until `shutdown`.
     func run() async {
         await withDiscardingTaskGroup { group in
-            // A member rebuilds after its first complete sync.
+            // A member of a cloud rebuilds after its first complete sync instead.
             if active == nil { group.addTask { await self.rebuildWhereDue() } }
             for await active in starts {
                 group.addTask { await self.operate(active) }
@@ -77,7 +77,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Resumes the stored membership. Call it before meters are used: each needs its lease.
+    /// Resumes the stored membership. Call it before meters are used, because each meter needs its lease.
     func restore() async throws(GatewayError) {
         guard let membership = try dependencies.file.read() else { return }
         do throws(SyncFailure) {
@@ -87,13 +87,13 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Gives every lease back and ends the sync session, within seconds. The membership stays.
+    /// Releases every lease and ends the sync session, within seconds. Keeps the membership.
     func shutdown() async {
         startSink.finish()
         await endActive()
     }
 
-    /// Joins the cloud that this program serves, or follows it to its new URL.
+    /// Joins the cloud that this program serves, or changes the membership to the cloud's new URL.
     func serves(_ cloud: EmbeddedCloud, port: Int, logger: Logger) async {
         serving = cloud.joinLine(port: port)
         unserved = nil
@@ -207,7 +207,7 @@ actor CloudMember: CloudJoining {
 
     func engine() -> SyncEngine? { active?.engine }
 
-    /// Whether a cloud on another machine has nearly the same time. A cloud on this machine confirms nothing.
+    /// Returns whether a cloud on another machine has nearly the same time. Returns false for a cloud on this machine.
     func confirmsCalendar() async -> Bool {
         guard let active, serving == nil, !active.membership.urls.contains(where: CalendarConfirmation.isThisMachine)
         else { return false }
@@ -232,7 +232,7 @@ actor CloudMember: CloudJoining {
 
     // MARK: One membership
 
-    /// Stores a membership before its use, so that a crash cannot lose the token that the cloud has just issued.
+    /// Stores a membership before it is used, so that a crash cannot lose the token that the cloud has just issued.
     private func keep(
         _ membership: CloudMembership, after earlier: CloudMembership? = nil
     ) throws(SyncFailure) {
@@ -321,13 +321,13 @@ actor CloudMember: CloudJoining {
                 for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
-                // The lease keeper asks every few seconds, while the session might wait for minutes.
+                // The lease keeper contacts the cloud every few seconds, while the sync session might wait for minutes.
                 for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {
                 for await result in results where result.value.end == .complete { await self.fetchedAll() }
             }
-            // Ends after the keeper (`endActive`), and with it the tasks that only listen.
+            // The engine ends after the lease keeper (`endActive`). Then cancel the tasks that only listen.
             await active.engine.run()
             group.cancelAll()
         }
@@ -342,7 +342,7 @@ actor CloudMember: CloudJoining {
         await active.keeper.policyIs(policy)
     }
 
-    /// Stores this run's session, so that the next run may take over its leases.
+    /// Stores the id of this run's session, so that the next run may take over its leases.
     private func keepSession() async {
         do throws(StoreError) {
             try await dependencies.store.keepLeaseSession(dependencies.identity.session)
@@ -378,7 +378,7 @@ actor CloudMember: CloudJoining {
         await rebuildWhereDue()
     }
 
-    /// Folds records of an older form once all are read (Docs/SettingsAndRebuild.md#rebuild).
+    /// Converts records of an older format once all records are read (Docs/SettingsAndRebuild.md#rebuild).
     private func rebuildWhereDue() async {
         do throws(GatewayError) {
             guard try await !dependencies.rebuild.status().isComplete else { return }
@@ -388,7 +388,8 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Ends the membership. Sessions release their links first: a lease is given back when its meter is idle.
+    /// Ends the membership. The meters' sessions release their links first, because a lease can only be released when
+    /// its meter is idle.
     private func endActive() async {
         guard let ended = active else { return }
         active = nil

@@ -10,7 +10,7 @@ import ServiceLifecycle
 import USBTransport
 import UnixSignals
 
-/// Assembles the parts, runs them, and shuts them down in order.
+/// Assembles the daemon's parts, runs them, and shuts them down in order.
 struct Daemon {
     let configuration: Configuration
     let isDemo: Bool
@@ -30,7 +30,7 @@ struct Daemon {
         let hosts = try await makeHosts(loop: loop)
         let cloud = configuration.cloud.serves || isDemo ? try await makeCloud() : nil
         for (index, host) in hosts.enumerated() {
-            // Only the first of the demo's hosts connects; the other one shows who has the meters.
+            // In the demo, only the first host connects. The second one shows which host holds the meters.
             try await host.restore(declared: demo?.declared ?? [], wanted: index == 0)
         }
         try await run(hosts, cloud, on: loop)
@@ -40,7 +40,8 @@ struct Daemon {
         logger.notice("meterd stopped")
     }
 
-    /// Runs all services. They stop from the last to the first: hosts give their leases back before the cloud ends.
+    /// Runs all services. They stop from the last to the first, so that hosts release their leases before the cloud
+    /// ends.
     private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?, on loop: IOLoop) async throws {
         let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -64,7 +65,7 @@ struct Daemon {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // The last one stops first, so it reports the end of meterd before anything else happens.
+        // Append it last: services stop in reverse order, so it reports the end of meterd first.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
@@ -72,7 +73,8 @@ struct Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Makes the health report: the loop with its timers, every session, the directories and the cloud's store.
+    /// Makes the health report. It covers the loop with its timers, every session, the directories and the cloud's
+    /// store.
     private func makeReport(
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
@@ -130,8 +132,8 @@ struct Daemon {
     }
 }
 
-/// Makes this program's hosts join the cloud that it serves, and reports failures to them. The server admits
-/// connections only after it has reported every start, so this needs its own service.
+/// Makes this program's hosts join the cloud that it serves, and reports failures to them. It is a separate service,
+/// because the server admits connections only after it has reported every start.
 private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
     let events: AsyncStream<EmbeddedCloud.Event>

@@ -40,10 +40,12 @@ struct EmbeddedCloud {
 
     enum Event {
         case running(port: Int)
-        /// Nobody can connect; the server retries.
+        /// The server could not listen, so no client can connect. The server retries.
         case unserved(ListenFailure)
     }
 
+    /// Returns the cloud's services.
+    ///
     /// - Parameter tell: called with each event.
     func services(
         tell: @escaping @Sendable (Event) -> Void
@@ -68,9 +70,9 @@ struct EmbeddedCloud {
     /// Returns once the store has done some work (`HostedCloud.turn`).
     func turn() async { await cloud.turn() }
 
-    /// Returns the request by which this host joins its own cloud; nil if the token's file is gone.
+    /// Returns the request with which this host joins its own cloud; nil if the file with the token is missing.
     func joinRequest(port: Int) -> CloudJoinRequest? {
-        // Without the file, a person decides who joins, including this host.
+        // If the user removed the file, no host joins automatically, not even this one.
         guard let text = try? String(contentsOfFile: cloud.folder.enrolmentTokenPath, encoding: .utf8) else {
             return nil
         }
@@ -83,9 +85,10 @@ struct EmbeddedCloud {
         return "https://\(IPAddress.authority(host, port))"
     }
 
-    /// Returns the new URL for a member whose stored URLs no longer lead here, after another `listen` or a random port.
+    /// Returns the new URL for a member whose stored URLs no longer reach this cloud. A change of `listen` or a random
+    /// port causes this.
     ///
-    /// - Returns: nil for a member of another cloud, which has another key, and if a stored URL still works.
+    /// - Returns: nil if a stored URL still works, and for a member of another cloud, which has another key.
     func newURL(for membership: CloudMembership, port: Int) -> String? {
         guard membership.pin == certificate.pin, !membership.urls.contains(where: { leadsHere($0, port) }) else {
             return nil
@@ -97,7 +100,7 @@ struct EmbeddedCloud {
         guard let rest = url.split(separator: "://", maxSplits: 1).last, let authority = URLAuthority(rest),
             authority.port.map(Int.init) == port
         else { return false }
-        // A name may mean any of this machine's addresses.
+        // A host name may refer to any of this machine's addresses.
         guard let address = IPAddress.bytes(of: authority.host), !IPAddress.isAny(settings.listen.host) else {
             return true
         }
@@ -109,7 +112,7 @@ struct EmbeddedCloud {
         return [AnnouncedCloud.offer(port: port, pin: certificate.pin, version: VersionBody.current.version)]
     }
 
-    /// Returns the command line that joins another host, for people to copy.
+    /// Returns the command line with which another host joins, for people to copy.
     func joinLine(port: Int) -> String {
         let host = IPAddress.isAny(settings.listen.host) ? HostName.system : settings.listen.host
         let url = "https://\(IPAddress.authority(host, port))"

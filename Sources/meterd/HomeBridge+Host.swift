@@ -7,7 +7,7 @@ import Logging
 import MeterCodec
 
 extension HomeBridge {
-    /// Makes the host's bridge; nil if no broker is configured.
+    /// Creates the host's bridge; nil if no broker is configured.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory,
         alerts: AlertService, marks: MarkService, loop: IOLoop,
@@ -42,7 +42,7 @@ extension HomeBridge {
 }
 
 extension BridgedMeter {
-    /// - Parameter hostName: this host's, which is the holder without a cloud.
+    /// - Parameter hostName: this host's name. Without a cloud, this host is the holder.
     init(_ snapshot: MeterSnapshot, hostName: String) {
         self.init(snapshot.id, state: snapshot.state, since: snapshot.since, isWanted: snapshot.isWanted)
         (name, model) = (snapshot.name, snapshot.model?.displayName)
@@ -53,7 +53,7 @@ extension BridgedMeter {
         countedSince = snapshot.countedSince
         abilities = snapshot.commands.map { Ability($0.kind, $0.numbers, step: $0.step) }
         switch snapshot.lease?.state {
-        // While this host requests the lease, another host may have it.
+        // While this host requests the lease, another host may hold it.
         case .elsewhere, .waiting, .expired, .requesting: isElsewhere = true
         case .held, .jeopardy, .lost, .unleased, .some(.none), nil: break
         }
@@ -96,7 +96,7 @@ extension BrokerStatus {
 }
 
 extension RequestOutcome {
-    /// Time that a connect may take, in milliseconds, before the answer says that meterd is still trying.
+    /// Maximum wait for a connect, in milliseconds. After that, the response reports that meterd is still trying.
     private static let connectWait: Int64 = 10_000
 
     init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory, marks: MarkService) async {

@@ -16,13 +16,13 @@ import Synchronization
 import SystemBus
 import USBTransport
 
-/// One gateway host: its store, meters, cloud membership and control socket. `meterd` runs one, the demo two.
+/// One gateway host: its store, meters, cloud membership and control socket. `meterd` runs one host, the demo two.
 struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
-    /// Nil if this host writes no backups.
+    /// Writer of backups; nil if this host writes none.
     private let backups: BackupKeeper?
     let recordings: RecordingService
     private let loads: LoadService
@@ -37,19 +37,19 @@ struct Host {
     let member: CloudMember
     let zone: ZoneMeters
     private let offers: ProxyOffers
-    /// Nil without a time series database.
+    /// Service that sends readings; nil without a time series database.
     let influx: InfluxService?
-    /// Nil without a broker.
+    /// Bridge to the MQTT broker; nil without a broker.
     let bridge: HomeBridge?
     private let name: String
-    /// This run's identity for other hosts.
+    /// Identity with which this run is shown to other hosts.
     private let identity: LeaseKeeper.Identity
     private let loop: IOLoop
     private let logger: Logger
 
-    /// Opens the store and assembles the dependencies. Nothing runs yet.
+    /// Opens the store and assembles the dependencies. Starts no service yet.
     ///
-    /// - Parameter makeScanner: makes the scanner of this host's ports, once its id is known.
+    /// - Parameter makeScanner: makes the scanner of this host's ports, once the host's id is available.
     init(
         configuration: Configuration, loop: IOLoop, makeScanner: (HostID) -> PortScanner, logger: Logger
     ) async throws {
@@ -181,7 +181,7 @@ struct Host {
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
         var rng = SystemRandomNumberGenerator()
         let session = SessionID(using: &rng)
-        // The store is locked, so every earlier run must have ended.
+        // The store's lock proves that every earlier run has ended.
         let previous = try await store.leaseSession()
         return LeaseKeeper.Identity(
             host: store.identity.host, hostName: name, session: session, previousSession: previous)
@@ -202,7 +202,7 @@ struct Host {
     ///
     /// - Parameter declared: ports to watch besides the configuration's.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
-        // Before any meter is used: a member of a cloud must first request the lease.
+        // Restore the membership before any meter is used: a member of a cloud must first request the lease.
         try await member.restore()
         let former = try await store.formerIDs()
         try await recordings.restore(former: former)
@@ -221,8 +221,8 @@ struct Host {
     /// Returns the services in the order of their start. They stop in reverse: meters and their streams, leases, the
     /// server, the last readings.
     ///
-    /// The web page stops before the meters, because its streams would continue. So does the broker's bridge, which
-    /// would report each meter as gone.
+    /// The web page stops before the meters, because its streams would continue. The bridge to the broker also stops
+    /// before them, because it would report each meter as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, changes: settings.changes, loop: loop)
         let routes = MeterRoutes(
@@ -235,7 +235,7 @@ struct Host {
             ids: { [directory] in await directory.ids(of: $0) })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
-            // Another part of the page reports an unreadable store.
+            // Ignore the error here, because another part of the page reports an unreadable store.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })
         let all = GatewayRoutes(
@@ -300,7 +300,7 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            // An open page gets later readings from its stream, so this never waits.
+            // Do not wait: an open page gets later readings from its stream.
             meters: { [zone] in await zone.status(within: .zero) },
             taken: { [zone] in await zone.takeStatus(ofAll: $0) },
             host: { [directory, storeWatch, member, settings, alerts] in
@@ -330,7 +330,7 @@ struct Host {
 }
 
 extension MeterStore: BackedUpStore {
-    /// The host's id is in the name, because several hosts may share a folder.
+    /// Kind of the backups. Its name contains the host's id, because several hosts may share a folder.
     var backupKind: BackupName.Kind {
         BackupName.Kind(prefix: "meterd-\(identity.host.description.prefix(8))", suffix: "sqlite")
     }
@@ -350,7 +350,7 @@ extension Host {
         } catch {
             throw ConfigurationError("\(error)", next: "backup.directory in meterd.toml takes another folder")
         }
-        // Mode and group protect the system's socket, so its folder must be open to everybody.
+        // The socket's own mode and group protect it, so everybody may enter its folder.
         let socketFolder = configuration.socketPath.parentFolder
         try make(socketFolder, mode: geteuid() == 0 ? 0o755 : 0o700)
         if geteuid() != 0, !Folder.isOurs(socketFolder) {
@@ -385,7 +385,7 @@ extension Host {
     }
 }
 
-/// Runs something until shutdown, then lets it write its remaining data.
+/// Runs a closure until shutdown, then calls `finish` so that it writes its remaining data.
 private struct FinishingService: Service {
     let body: @Sendable () async -> Void
     let finish: @Sendable () -> Void
@@ -399,7 +399,7 @@ private struct FinishingService: Service {
     }
 }
 
-/// Runs the directory until shutdown, then leaves every meter in a clean state.
+/// Runs the directory until shutdown, then disconnects every meter cleanly.
 private struct DirectoryService: Service {
     let directory: MeterDirectory
 
@@ -409,14 +409,14 @@ private struct DirectoryService: Service {
     }
 }
 
-/// Runs the membership until shutdown, then gives every lease back.
+/// Runs the membership until shutdown, then releases every lease.
 private struct MemberService: Service {
     let member: CloudMember
 
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await member.run() }
-            // Cancellation without a graceful shutdown throws here and still ends the membership.
+            // Cancellation without a graceful shutdown throws here. The membership must be shut down even then.
             try? await gracefulShutdown()
             await member.shutdown()
         }
@@ -429,7 +429,7 @@ final class FetchedOnce: Sendable {
 
     init() { state = Mutex(true) }
 
-    /// Also true for a host without a cloud.
+    /// Whether all records were read. Also true for a host without a cloud.
     var isTrue: Bool { state.withLock { $0 } }
 
     func becomes(_ value: Bool) { state.withLock { $0 = value } }

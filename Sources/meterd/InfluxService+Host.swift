@@ -7,7 +7,7 @@ import MeterStore
 import Notifications
 
 extension InfluxService {
-    /// Makes the host's service; nil if no database is configured.
+    /// Creates the host's service; nil if no database is configured.
     static func make(
         _ configuration: Configuration.Influx, folder: String, hostName: String, store: MeterStore,
         recorder: SampleRecorder, directory: MeterDirectory, loop: IOLoop, logger: Logger
@@ -28,15 +28,15 @@ extension InfluxService {
     }
 }
 
-/// Journal of the readings sent so far, in a file beside the store.
+/// Journal of the time up to which readings were sent, in a file beside the store.
 struct InfluxJournal: SendJournal {
     let path: String
-    /// Destination. Progress for another destination does not count.
+    /// Identity of the destination. Progress for another destination is ignored.
     let target: String
 
     private struct Content: Codable {
         var target: String
-        /// Milliseconds since 1970, by meter.
+        /// Time up to which readings were sent, in milliseconds since 1970, by meter.
         var sent: [String: Int64]
     }
 

@@ -6,7 +6,7 @@ import GatewayAPI
 
 /// Cloud membership of this host, with its token, in a file that only its owner may read.
 ///
-/// Not in the store: meterd refills a damaged store from the cloud, and needs the membership for that.
+/// It is not in the store, because meterd refills a damaged store from the cloud, and needs the membership for that.
 struct MembershipFile: Sendable {
     let path: String
 
@@ -23,7 +23,7 @@ struct MembershipFile: Sendable {
             bringsAll = membership.bringsAll ? true : nil
         }
 
-        /// Nil if the pin cannot be read.
+        /// The stored membership; nil if the pin is malformed.
         var membership: CloudMembership? {
             let pin = pin.flatMap { CertificatePin($0) }
             guard self.pin == nil || pin != nil else { return nil }
@@ -38,20 +38,22 @@ struct MembershipFile: Sendable {
         OwnersFile(path: path + ".left", subject: "what clouds this host left")
     }
 
+    /// Reads the membership.
+    ///
     /// - Returns: nil if this host belongs to no cloud.
     /// - Throws: if the file exists but cannot be read.
     func read() throws(GatewayError) -> CloudMembership? {
         try file.read(next: "restore it, or remove it and join again: meterctl cloud join") { $0.membership }
     }
 
-    /// Writes atomically and durably.
+    /// Writes the membership atomically, and waits until it is on the disk.
     func write(_ membership: CloudMembership) throws(GatewayError) {
         try file.write(
             Content(membership), problem: "the membership cannot be written to \(path)", next: "join again")
     }
 
-    /// Ended memberships, the latest first. Their tokens show a cloud that the host comes back. Empty if the file is
-    /// unreadable; the cloud's administrator can help then.
+    /// Ended memberships, latest first. When this host rejoins a cloud, the old token identifies it. Empty if the file
+    /// is unreadable; the cloud's administrator can then help.
     var left: [CloudMembership] {
         (try? leftFile.read(next: "remove it") { $0.compactMap(\.membership) }) ?? []
     }

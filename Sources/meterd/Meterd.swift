@@ -73,7 +73,7 @@ struct Meterd: AsyncParsableCommand {
         if isDemo {
             if stateDirectory == nil { configuration.stateDirectory = try Self.temporaryDirectory() }
             configuration.hostName = configuration.hostName ?? Demo.firstHostName
-            // The demo needs no radio, and its user has not agreed to the use of one.
+            // The demo needs no radio, and the user has not agreed to its use.
             configuration.bluetooth.isUsed = false
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
@@ -130,7 +130,7 @@ struct Meterd: AsyncParsableCommand {
         }
     }
 
-    /// Whether no real meter can be here. A radio that may be used counts as a meter, because listening takes a while.
+    /// Returns whether no real meter can be present. A usable radio counts as a meter, because scanning takes too long.
     private static func isAlone(_ configuration: Configuration) -> Bool {
         configuration.ports.isEmpty && PortScanner(host: "").scan(declared: []).isEmpty
             && !(configuration.bluetooth.isUsed && RadioAccess.present == .usable)
@@ -147,7 +147,7 @@ struct Meterd: AsyncParsableCommand {
     }
 
     private static func remove(_ directory: String) {
-        // A leftover in /tmp does no harm.
+        // Ignore errors: a leftover in /tmp is harmless.
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

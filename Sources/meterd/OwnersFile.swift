@@ -8,9 +8,11 @@ import LinuxIO
 /// A file that only its owner may read, with one value in human-readable JSON.
 struct OwnersFile<Content: Codable>: Sendable {
     let path: String
-    /// Content in words, for messages: "how the web page is opened".
+    /// Description of the content for messages: "how the web page is opened".
     let subject: String
 
+    /// Reads the file.
+    ///
     /// - Parameters:
     ///   - next: advice if the file exists but cannot be read.
     ///   - value: converts the content; nil if it is invalid.
@@ -28,11 +30,11 @@ struct OwnersFile<Content: Codable>: Sendable {
         }
     }
 
-    /// Writes atomically and durably.
+    /// Writes the content atomically, and waits until it is on the disk.
     ///
     /// - Parameters:
     ///   - problem: error message, before the reason.
-    ///   - next: advice once there is room and the folder's mode is right.
+    ///   - next: advice after the remedy for disk space or the folder's mode.
     func write(_ content: Content, problem: String, next: String) throws(GatewayError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -45,9 +47,9 @@ struct OwnersFile<Content: Codable>: Sendable {
         }
     }
 
-    /// Harmless if there is no file.
+    /// Removes the file, if it exists.
     ///
-    /// - Parameter consequence: effect after a restart if the file stays.
+    /// - Parameter consequence: effect after a restart if the file cannot be removed.
     func remove(consequence: String) throws(GatewayError) {
         guard unlink(path) != 0, errno != ENOENT else { return }
         throw GatewayError(
@@ -56,7 +58,7 @@ struct OwnersFile<Content: Codable>: Sendable {
     }
 }
 
-/// Returns a file error in words; nil for other errors.
+/// Returns the text of a file error; nil for other errors.
 private func fileText(_ error: any Error) -> String? {
     switch error {
     case let error as Errno: error.words

@@ -4,7 +4,7 @@ import LinuxIO
 /// Whether this machine has a Bluetooth adapter that this program may use. Checked before anything starts.
 enum RadioAccess: Hashable {
     case none
-    /// The adapter exists, but this program lacks the right to it.
+    /// The adapter exists, but this program lacks the capability to manage it.
     case forbidden
     case usable
 
@@ -17,9 +17,12 @@ enum RadioAccess: Hashable {
             status: FileTree.text(at: "/proc/self/status", bytesMax: 8192) ?? "")
     }
 
+    /// Determines the access.
+    ///
     /// - Parameters:
-    ///   - adapters: names in /sys/class/bluetooth, which has links too: `hci0:256`.
-    ///   - status: /proc/self/status, whose line `CapEff` has the effective capabilities in hex (proc_pid_status(5)).
+    ///   - adapters: names in /sys/class/bluetooth, which also contains links such as `hci0:256`.
+    ///   - status: text of /proc/self/status, whose line `CapEff` has the effective capabilities in hex
+    ///     (proc_pid_status(5)).
     static func look(adapters: [String], status: String) -> Self {
         guard adapters.contains(where: { $0.hasPrefix("hci") && !$0.contains(":") }) else { return .none }
         let line = status.split(separator: "\n").first { $0.hasPrefix("CapEff:") }

@@ -6,7 +6,7 @@ import MeterStore
 import ServerKit
 import Synchronization
 
-/// Reports once if somebody removes the store's file while this program uses it.
+/// Reports once when the store's file is removed while this program uses it.
 final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder
@@ -32,7 +32,9 @@ final class StoreWatch: Sendable {
         return status
     }
 
-    /// - Returns: the problem with the file's place, if any.
+    /// Checks the store's file.
+    ///
+    /// - Returns: the problem with the file's path; nil if there is none.
     @discardableResult
     func look() -> String? {
         let trouble = store.trouble

@@ -3,17 +3,18 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 
-/// Stores the network access of the page in a file that only its owner may read.
+/// Stores the settings of the page's network access in a file that only its owner may read.
 struct WebOpeningFile: WebOpeningRepository {
     let path: String
 
     private struct Content: Codable {
         var host: String
         var port: Int
-        /// In hex. The token itself is not stored anywhere.
+        /// SHA-256 of the token in hex. The token itself is not stored anywhere.
         var token_sha256: String
         var login_key: String
-        /// Codes of logins ended early, with their expiry in milliseconds since 1970. Missing from earlier versions.
+        /// Codes of logins ended early, with their expiry in milliseconds since 1970. Files of earlier versions lack
+        /// it.
         var ended_logins: [String: Int64]?
     }
 
@@ -30,7 +31,7 @@ struct WebOpeningFile: WebOpeningRepository {
         }
     }
 
-    /// Writes atomically and durably.
+    /// Writes the settings atomically, and waits until they are on the disk.
     func write(_ opening: WebOpening) throws(GatewayError) {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),

@@ -20,7 +20,7 @@ extension WebPage.Dependencies {
                 peer: { socket(of: $0) },
                 mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) }),
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeRNG: { SystemRandomNumberGenerator() },
-            // If cancelled, the pause ends at once.
+            // Cancellation ends the pause immediately.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
         proxies = configuration.web.proxies
         ingress = configuration.web.ingress.map {
@@ -31,7 +31,7 @@ extension WebPage.Dependencies {
         tls = Self.tls(configuration, names: own + configuration.web.names, logger: logger)
     }
 
-    /// Nil for plain HTTP alone.
+    /// Returns the certificate's keeper; nil if only plain HTTP is served.
     private static func tls(_ configuration: Configuration, names: [String], logger: Logger) -> TLSKeeper? {
         let web = configuration.web
         if let certificatePath = web.certificatePath, let keyPath = web.keyPath {
@@ -45,7 +45,8 @@ extension WebPage.Dependencies {
             CertificateFiles(certificatePath: "\(folder)/web-certificate.pem", keyPath: "\(folder)/web-key.pem"),
             .own(.web) {
                 let addresses = IPAddress.ofThisMachine()
-                // IPv6 addresses may change each day, and a new certificate has another fingerprint.
+                // Only lasting addresses require a new certificate, because IPv6 addresses may change daily and each
+                // new certificate has another fingerprint.
                 let (lasting, passing) = (addresses.filter { !$0.contains(":") }, addresses.filter { $0.contains(":") })
                 return (Set(names + ["localhost", "127.0.0.1", "::1"] + lasting), more: Set(passing))
             }, wallNow: { LinuxClock.wallNow }, logger: logger)
@@ -53,7 +54,8 @@ extension WebPage.Dependencies {
 }
 
 extension CertificateTerms {
-    /// Apple's systems refuse more than 825 days (<https://support.apple.com/en-us/103769>).
+    /// Terms of the page's certificate. Apple's systems refuse more than 825 days
+    /// (<https://support.apple.com/en-us/103769>).
     fileprivate static let web = CertificateTerms(commonName: "meterd", daysValid: 820, renewalDays: 30)
 }
 
@@ -75,17 +77,18 @@ private func socket(of connection: WebConnection) -> WebPeer? {
     return WebPeer(user: socket.user, socket: socket.inode)
 }
 
-/// Whether a user may also use the control socket: root, this program's user, and members of its group.
+/// Returns whether a user may also use the control socket: root, this program's user, and members of the socket's
+/// group.
 private func isOfSocketsGroup(_ user: UInt32, _ socketPath: String) -> Bool {
     if user == 0 || user == geteuid() { return true }
     guard let group = UserGroups.group(ofFile: socketPath) else { return false }
     return UserGroups.isMember(user, of: group)
 }
 
-/// Serves the page and its live changes until shutdown, which cuts the connections.
+/// Serves the page and its live changes until shutdown, which closes the connections.
 struct LiveService: Service {
     let live: LiveFeed
-    /// Nil if this host serves no page.
+    /// The web page; nil if this host serves none.
     let page: WebPage?
 
     func run() async throws {

@@ -5,14 +5,15 @@ import LinuxIO
 import Logging
 import SystemBus
 
-/// This program as an agent of bluetoothd, which asks its agents for PINs (BlueZ doc/agent-api.txt). Use only on the
-/// loop.
+/// Pairing agent of this program at bluetoothd, which requests PINs from its agents (BlueZ doc/agent-api.txt). Use only
+/// on the loop.
 ///
-/// Without a system bus, libsystemd or bluetoothd no agent is needed: the kernel asks this program directly.
+/// Without a system bus, libsystemd or bluetoothd no agent is needed: the kernel requests the PIN directly from this
+/// program.
 final class PairingAgent: @unchecked Sendable {
     struct Listener: Sendable {
         var pinGiven: @Sendable (AgentDevice) -> Void
-        /// bluetoothd is about to lose our agent, and may switch Bondable off.
+        /// Called when bluetoothd is about to lose our agent, after which it may switch Bondable off.
         var leaves: @Sendable () -> Void
         var changed: @Sendable () -> Void
     }
@@ -76,7 +77,7 @@ final class PairingAgent: @unchecked Sendable {
         }
     }
 
-    /// Closes the bus. bluetoothd notices by itself that its agent is gone.
+    /// Closes the bus connection. bluetoothd then detects the loss of its agent.
     func close() {
         if let reopening { loop.cancel(reopening) }
         reopening = nil
@@ -100,7 +101,7 @@ final class PairingAgent: @unchecked Sendable {
 
     // MARK: Links
 
-    /// - Parameter proceed: called once, when the agent is in place or will not come.
+    /// - Parameter proceed: called once, when the agent is registered, has failed or has timed out.
     func begin(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
         self.proceed(device)
         open()
@@ -184,7 +185,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func registered(_ error: BusError?) {
-        // Our own earlier agent, which seemed to have left.
+        // AlreadyExists means that our own earlier agent is still registered.
         let failure = error?.name == "org.bluez.Error.AlreadyExists" ? nil : error
         note(failure)
         perform(machine.registered(error: failure?.description))

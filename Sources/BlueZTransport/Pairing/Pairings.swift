@@ -4,7 +4,7 @@ import GatewayAPI
 import LinuxIO
 import Logging
 
-/// Answers pairing requests of meters and keeps the outcome. Use only on the loop.
+/// Answers pairing requests of meters and stores the outcome. Use only on the loop.
 final class Pairings: @unchecked Sendable {
     private let configuration: Radios.Configuration
     private let kernel: KernelConnection
@@ -13,8 +13,8 @@ final class Pairings: @unchecked Sendable {
     private var agent: PairingAgent?
     private var attempts: [AgentDevice: PairingAttempt] = [:]
 
-    /// Time for bluetoothd to answer before this program does. bluetoothd may hang, or ask another agent, and thus a
-    /// person.
+    /// Time for bluetoothd to answer a PIN request before this program answers. bluetoothd may hang, or forward the
+    /// request to another agent, which asks a person.
     private static let agentPatience: Duration = .seconds(1)
 
     init(configuration: Radios.Configuration, kernel: KernelConnection, loop: IOLoop, logger: Logger) {
@@ -27,7 +27,7 @@ final class Pairings: @unchecked Sendable {
     // MARK: The agent
 
     /// - Parameters:
-    ///   - agentLeaves: called when bluetoothd is about to lose our agent, and may switch Bondable off.
+    ///   - agentLeaves: called when bluetoothd is about to lose our agent, after which it may switch Bondable off.
     ///   - changed: called when `status` may have changed.
     func open(agentLeaves: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void) {
         guard configuration.isAgent else { return }
@@ -74,9 +74,10 @@ final class Pairings: @unchecked Sendable {
     /// Releases the agent: a link that is up needs no PIN.
     func linkUp(_ device: AgentDevice) { agent?.end(device) }
 
-    /// Ends the attempts to reach a meter.
+    /// Ends the pairing attempts with a meter.
     ///
-    /// - Parameter isOver: whether the link was over this adapter, which may be gone, or back under another number.
+    /// - Parameter isOver: returns whether the ended link used this adapter. True also for an adapter that has
+    ///   disappeared.
     func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {
         for device in attempts.keys where device.address == address && isOver(device.adapter) {
             attempts[device] = nil
@@ -123,7 +124,8 @@ final class Pairings: @unchecked Sendable {
             return kernel.send(.pinCodeRefusal(device), to: key.adapter)
         }
         guard agent?.answers(for: key) == true else { return sendPIN(device, key, metadata) }
-        // bluetoothd asks our agent. The adapter must not get two answers.
+        // bluetoothd requests the PIN from our agent. This program waits first, because the adapter must not get two
+        // answers.
         _ = loop.schedule(at: loop.now + Self.agentPatience) { [weak self] in
             guard let self, attempts[key]?.isUnanswered == true else { return }
             sendPIN(device, key, metadata)

@@ -10,9 +10,10 @@ package struct AdapterFiles: Sendable {
     var bluetoothClass: String
     var usbNodes: String
     var serialBus: String
-    /// Folder for requests to rebind a serial device, which a unit run by root handles. Nil if nothing handles them.
+    /// Folder for requests to rebind a serial device. A unit that runs as root handles the requests. Nil without such a
+    /// unit.
     package var requests: String?
-    /// Number of checks, a tenth of a second apart, whether the unit took a request.
+    /// Number of checks, 0.1 s apart, for whether the unit has accepted a request.
     var requestLooks = 100
 
     package init(

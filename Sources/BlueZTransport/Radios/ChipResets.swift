@@ -19,13 +19,13 @@ final class ChipResets: @unchecked Sendable {
         machine.allowChipReset(files.chipReset(of: adapter), last: last)
     }
 
-    /// - Parameter report: gets the success; called on the loop, later.
+    /// - Parameter report: receives whether the reset succeeded. Called on the loop after this function has returned.
     func perform(
         _ reset: ChipReset, of adapter: String, at now: MonotonicTime, _ report: @escaping @Sendable (Bool) -> Void
     ) {
         let loop = loop
         guard let reset = prepared(reset, of: adapter, at: now) else {
-            // Later, because the caller is still at work.
+            // Deferred: the caller must return before the report.
             return loop.execute { report(false) }
         }
         BackgroundThread.run {

@@ -2,7 +2,7 @@ package import BluetoothCore
 package import Domain
 package import Gateway
 
-/// Needs of meters and people for the search.
+/// Demand of meters and users for the Bluetooth search.
 package struct DemandSource {
     private var source: (@Sendable () -> RadioDemand)?
     private var byHandUntil: MonotonicTime?

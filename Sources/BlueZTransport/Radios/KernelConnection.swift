@@ -59,7 +59,7 @@ final class KernelConnection: @unchecked Sendable {
         rfkill = nil
     }
 
-    /// Schedules a retry. Logs each error once; a machine without Bluetooth is no error.
+    /// Schedules a retry. Logs each error once, and a machine without Bluetooth only at info level.
     func failed(_ problem: Errno) {
         reopensAt = loop.now + configuration.reopenInterval
         guard problem != lastProblem else { return }
@@ -73,7 +73,7 @@ final class KernelConnection: @unchecked Sendable {
 
     func malformed(_ fault: ManagementFault) {
         faults += 1
-        // Logs the first, then ever fewer.
+        // Logs faults number 1, 2, 4, 8 and so on.
         guard faults & (faults - 1) == 0 else { return }
         logger.warning("malformed Bluetooth packet ignored", metadata: ["cause": "\(fault)", "count": "\(faults)"])
     }

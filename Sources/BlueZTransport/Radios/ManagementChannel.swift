@@ -7,7 +7,7 @@ import LinuxIO
 
 /// The kernel's management channel: events, and one command at a time for each adapter. Use only on the loop.
 final class ManagementChannel: @unchecked Sendable {
-    /// Reports of devices are by far the most frequent input, so they stay in place in the buffer.
+    /// Handlers for input. Device reports are by far the most frequent input, so they are not copied from the buffer.
     struct Listener: Sendable {
         var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
         var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
@@ -20,7 +20,7 @@ final class ManagementChannel: @unchecked Sendable {
     private let listener: Listener
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ManagementPacket.lengthMax, alignment: 16)
-    /// Commands by adapter index. The first of each is sent.
+    /// Queued commands by adapter index. The first command of each queue has been sent.
     private var queues: [UInt16: [Waiting]] = [:]
     private var isOpen = false
 
@@ -29,7 +29,7 @@ final class ManagementChannel: @unchecked Sendable {
         var deadline: MonotonicTime?
     }
 
-    /// Bounded, so that meters get their turn.
+    /// Maximum number of packets per loop iteration, so that input from meters is not delayed.
     private static let packetsPerTurn = 64
     /// Longest queue for an adapter. Devices cause commands, such as requests for names, which must not pile up.
     private static let waitingMax = 32
@@ -61,10 +61,10 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Commands
 
-    /// Queues a command for its adapter. Answers to a device that is pairing go at once: it does not wait, and another
-    /// program may answer meanwhile.
+    /// Queues a command for its adapter. Sends answers to a pairing device ahead of the queue: the device does not
+    /// wait, and another program may answer first.
     ///
-    /// - Parameter patience: longest wait of later commands to this adapter for its answer.
+    /// - Parameter patience: maximum time that later commands to this adapter wait for the answer.
     func send(_ command: ManagementCommand, to index: UInt16, patience: Duration = .seconds(8)) {
         guard isOpen else { return }
         guard !command.isPairingAnswer else { return transmit(command, index) }
@@ -83,7 +83,7 @@ final class ManagementChannel: @unchecked Sendable {
         _ = try? command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
     }
 
-    /// Gives up commands that timed out, so that the next ones are sent.
+    /// Drops commands that timed out, so that the next commands are sent.
     func expire() {
         for index in queues.keys { expire(index) }
     }
@@ -111,7 +111,8 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // The kernel takes a datagram as a whole. One without room is lost, as if the adapter had not answered.
+            // The kernel accepts a datagram only as a whole. A datagram without room is lost, with the same effect as a
+            // missing answer.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))
@@ -120,7 +121,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Incoming events
 
-    /// Reads pending events, for a caller that must see them before their consequences.
+    /// Reads pending events. Call this before handling an effect that these events may explain.
     func catchUp() { ready(.readable) }
 
     private func ready(_ readiness: Readiness) {
@@ -167,7 +168,7 @@ final class ManagementChannel: @unchecked Sendable {
         guard isOpen else { return }
         close()
         let listener = listener
-        // Later, because the caller may be a function of this channel.
+        // Deferred, because the caller may be a function of this channel.
         loop.execute { listener.closed(reason) }
     }
 }

@@ -37,9 +37,9 @@ struct PresentAdapter: Sendable {
         machine.count(recoveries: before.recoveries, discoveryTime: .milliseconds(before.discovery_ms))
     }
 
-    /// Takes over the machine's state.
+    /// Copies the machine's state and, if it changed, the time.
     ///
-    /// - Returns: the state shown before. Nil if it is the same.
+    /// - Returns: the state shown before. Nil if the state is unchanged.
     mutating func showState(since now: @autoclosure () -> WallTime) -> AdapterState? {
         let new = machine.state
         guard new != state else { return nil }

@@ -68,14 +68,14 @@ extension Radios {
             .adapter, "Adapter \(link.adapter), over which the meter was heard, is not there. Plug it in again.")
     }
 
-    /// Loads the link's parameters before the connect. The kernel reads them when it hears the meter
-    /// (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect goes there through
-    /// `hci_connect_le_scan` and keeps what was loaded, `hci_explicit_conn_params_set`).
+    /// Loads the link's parameters before the connect. The kernel reads them when it receives the meter's advertisement
+    /// (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect reaches this function through
+    /// `hci_connect_le_scan` and keeps the loaded parameters, `hci_explicit_conn_params_set`).
     ///
-    /// Loads one device at a time: a newer kernel (6.12, not 6.1) that already knows the device then keeps what other
-    /// programs loaded. Otherwise the kernel forgets the parameters of devices that nobody is connecting to
-    /// (`load_conn_param`, net/bluetooth/mgmt.c), and they get its defaults at their next link. Without CAP_NET_ADMIN
-    /// the kernel refuses, and the link gets the defaults.
+    /// Loads one device at a time: for a known device, a newer kernel (6.12, not 6.1) then keeps the parameters that
+    /// other programs loaded. Otherwise the kernel drops the parameters of devices without a pending connection
+    /// (`load_conn_param`, net/bluetooth/mgmt.c). The next links of these devices then use the kernel's defaults.
+    /// Without CAP_NET_ADMIN the kernel refuses the command, and the link uses the defaults.
     private func loadParameters(for link: RadioLink) {
         guard let index = index(of: link.adapter) else { return }
         let device = RadioAddress(link.address, link.isRandom ? .leRandom : .lePublic)
@@ -93,7 +93,7 @@ extension Radios {
         return true
     }
 
-    /// Returns nil for LE, or if the adapter is not there.
+    /// Returns the device to pair with. Nil for LE, or if the adapter is absent.
     private func pairingDevice(_ link: RadioLink, _ transport: LinkAddress.Transport) -> AgentDevice? {
         guard transport == .spp, let index = index(of: link.adapter) else { return nil }
         return AgentDevice(adapter: index, address: link.address)
@@ -108,7 +108,7 @@ extension Radios {
 
     private func index(of adapter: MACAddress) -> UInt16? { present.first { $0.address == adapter }?.index }
 
-    /// Later, because the meters have not heard of the present event yet.
+    /// Updates the demand after the present event, because the meters have not received the event yet.
     private func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }

@@ -6,10 +6,10 @@ import Glibc
 package import LinuxIO
 package import Logging
 
-/// This host's Bluetooth adapters. Keeps each searching, reports the meters they hear, and grants links.
+/// This host's Bluetooth adapters. Keeps each adapter searching, reports the received meters, and grants links.
 ///
 /// An adapter's own address identifies it, because the kernel's numbers change. bluetoothd may run at the same time:
-/// the kernel reports to both, and this program changes only what searching needs.
+/// the kernel reports to both programs, and this program changes only settings that the search needs.
 package actor Radios: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -19,13 +19,13 @@ package actor Radios: RadioSource, RadioSlots {
     let kernel: KernelConnection
     let pairings: Pairings
     private let chipResets: ChipResets
-    /// A handful of adapters, so a search costs less than a table.
+    /// Present adapters. For a handful of them, a linear search is faster than a table.
     private(set) var present: [PresentAdapter] = []
     private var gone: [MACAddress: AdapterStatus] = [:]
     private var sightings: RadioSightings
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
-    /// Called when `adapters` may differ.
+    /// Called when the result of `adapters` may have changed.
     private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
@@ -116,15 +116,15 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: The kernel's events
 
-    /// The busiest path: 200 advertisers cause some thousand calls a second.
+    /// Handles the report of a device. This is the busiest path: 200 advertisers cause some thousand calls a second.
     private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = place(of: index), let address = present[place].address else { return }
         let actions = present[place].machine.heard(at: now)
-        // An idle adapter also hears devices during another program's discovery, and then counts as searching.
+        // An idle adapter also reports devices during another program's discovery, and then counts as searching.
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {
-            // The kernel looks up an unknown name. A name from an inquiry's answer is known.
+            // The kernel looks up a name that is reported as unknown. A name from an inquiry's answer counts as known.
             let isKnown = sightings.isNamed(report.address, heardBy: address)
             kernel.send(.confirmName(report.address, isKnown: isKnown), to: index)
         }
@@ -343,7 +343,7 @@ package actor Radios: RadioSource, RadioSlots {
         if let time = kernel.openTime, now >= time { return open() }
         kernel.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
-            // By number, because the actions of one may remove another.
+            // By index number, because the actions of one adapter may remove another from the list.
             update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {

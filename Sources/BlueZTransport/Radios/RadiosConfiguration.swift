@@ -11,15 +11,15 @@ extension Radios {
         /// Number of links that an adapter is assumed to support.
         package var linksMax = 5
         package var search = SearchMode.gentle
-        /// How long a person counts as looking after the last request.
+        /// Time for which a person counts as searching after the last request.
         package var byHand: Duration = .seconds(5)
         var expiryInterval: Duration = .seconds(5)
         /// Retry interval if the kernel has no Bluetooth, or the channel is lost.
         package var reopenInterval: Duration = .seconds(30)
-        /// PIN of every known meter that wants one (Docs/Protocols/UM.md#links).
+        /// PIN of all known meters that require a PIN (Docs/Protocols/UM.md#links).
         package var pin = "1234"
         /// Whether this program becomes bluetoothd's agent while it makes a link to a meter that bluetoothd is not
-        /// paired with. Without an agent, bluetoothd refuses PINs at once (Docs/Decisions/0019).
+        /// paired with. Without an agent, bluetoothd refuses PINs immediately (Docs/Decisions/0019).
         package var isAgent = false
         /// D-Bus address for bluetoothd. Nil for the system bus.
         package var busAddress: String?

@@ -20,7 +20,7 @@ final class RfkillWatch: @unchecked Sendable {
         self.report = report
     }
 
-    /// Starts watching. Without a readable rfkill, the adapters' own answers must suffice.
+    /// Starts watching. If rfkill is not readable, only the adapters' own answers report a block.
     func begin() {
         guard file == nil, let new = try? FileDescriptor(opening: files.rfkill, O_RDONLY | O_NONBLOCK) else { return }
         do {
@@ -66,7 +66,7 @@ final class RfkillWatch: @unchecked Sendable {
             return
         }
         let block = RadioBlock(isSoft: event[6] != 0, isHard: event[7] != 0)
-        // Read once: after the removal of an adapter, the name may be gone before the last event.
+        // The name is read only once: after the removal of an adapter, it may disappear before the last event.
         guard let adapter = switches[number]?.adapter ?? files.adapterName(ofSwitch: number) else { return }
         switches[number] = (adapter, block)
         report(adapter, block)

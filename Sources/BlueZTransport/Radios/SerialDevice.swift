@@ -27,13 +27,14 @@ extension AdapterFiles {
         access("\(device.driver)/unbind", W_OK) == 0 || requests != nil
     }
 
-    /// Unbinds and binds the driver, or requests that. May wait for many seconds: never call it on the loop.
+    /// Unbinds and rebinds the driver, or requests a rebind from the root unit. May wait for many seconds: never call
+    /// it on the loop.
     ///
-    /// - Returns: whether it was done, or the unit took the request; the adapter then disappears.
+    /// - Returns: whether the driver was rebound or the unit accepted the request. The adapter then disappears.
     func rebind(_ device: SerialDevice, of adapter: String) -> Bool {
         guard access("\(device.driver)/unbind", W_OK) == 0 else { return askForRebind(of: adapter) }
         guard Self.write(device.name, to: "\(device.driver)/unbind") else { return false }
-        // A device left unbound is no longer an adapter, so nothing would retry.
+        // Retry here: a device without a driver is no adapter any more, so no other code would retry.
         for _ in 0..<Self.bindTries {
             usleep(Self.bindPause_us)
             if Self.write(device.name, to: "\(device.driver)/bind") { return true }
@@ -44,7 +45,7 @@ extension AdapterFiles {
     private static let bindTries = 3
     private static let bindPause_us: UInt32 = 1_000_000
 
-    /// Requests a rebind by a file with the adapter's name. The unit removes the file first.
+    /// Requests a rebind with a file named after the adapter. The unit removes the file before it acts.
     private func askForRebind(of adapter: String) -> Bool {
         guard let requests else { return false }
         let request = "\(requests)/rebind-\(adapter)"
@@ -56,7 +57,7 @@ extension AdapterFiles {
             usleep(Self.requestPause_us)
             if !FileTree.exists(request) { return true }
         }
-        // Nothing handles requests. A unit that starts later must not find this one.
+        // No unit handles requests. A unit that starts later must not find this request.
         return unlink(request) != 0
     }
 

@@ -82,7 +82,7 @@ extension GATTDatabase {
 }
 
 extension GATTProperties {
-    /// Names that other tools use.
+    /// Property names as used by other tools.
     fileprivate var words: [String] {
         let names: [(GATTProperties, String)] = [
             (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),

@@ -10,10 +10,11 @@ package import Domain
 /// ```
 ///
 /// The driver pulls PDUs with `nextPDU` whenever the link has room. At most one request is outstanding (Core
-/// Specification 5.4, vol 3 part F 3.3.2). Notifications and indications come at any time. Late, repeated or
+/// Specification 5.4, vol 3 part F 3.3.2). Notifications and indications may arrive at any time. Late, repeated or
 /// unrequested PDUs are only counted.
 package struct ATTBearer: Sendable {
-    /// Time limit of a request (vol 3 part F 3.3.3). After a timeout nothing may be sent: the link must be made anew.
+    /// Time limit of a request (vol 3 part F 3.3.3). After a timeout, nothing may be sent on the link, and a new link
+    /// is needed.
     static let transactionTimeout = Duration.seconds(30)
     /// Maximum number of queued replies to the peer. A correct peer has at most one request and one indication
     /// outstanding.
@@ -46,7 +47,7 @@ package struct ATTBearer: Sendable {
         self.ownMTU = min(max(ownMTU, ATTPDU.defaultMTU), ATTPDU.largestMTU)
     }
 
-    /// Takes the MTU that another host agreed on when it made the link. Never call this while a request is outstanding.
+    /// Sets the MTU that another host negotiated when it made the link. Never call this while a request is outstanding.
     mutating func agreed(on mtu: Int) { self.mtu = min(max(mtu, ATTPDU.defaultMTU), ownMTU) }
 
     /// Whether a request timed out. A dead bearer sends and accepts nothing.
@@ -61,7 +62,7 @@ package struct ATTBearer: Sendable {
         outgoing.append(pdu)
     }
 
-    /// Queues the MTU exchange. At most once for each connection (vol 3 part F 3.4.2.1).
+    /// Queues the MTU exchange, at most once for each connection (vol 3 part F 3.4.2.1).
     package mutating func exchangeMTU() {
         send(.exchangeMTURequest(mtu: UInt16(clamping: ownMTU)))
     }

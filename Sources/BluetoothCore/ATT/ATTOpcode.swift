@@ -63,7 +63,7 @@ package enum ATTOpcode: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Whether an opcode, known here or not, is a command: bit 6 is set, and no reply follows.
+    /// Returns whether an opcode, known here or not, is a command: bit 6 is set, and no reply follows.
     package static func isCommand(_ raw: UInt8) -> Bool { raw & 0x40 != 0 }
 
     /// The response to a request: its opcode plus one. Nil for an opcode that is not a request.

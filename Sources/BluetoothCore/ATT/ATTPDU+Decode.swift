@@ -82,7 +82,7 @@ extension ATTPDU {
         }
     }
 
-    /// The signature is the last 12 bytes.
+    /// Reads a signed write. The signature is the last 12 bytes.
     private static func signedWrite(from reader: inout ATTReader) throws(ATTDecodeError) -> ATTPDU {
         let handle = try reader.u16()
         let rest = reader.rest()

@@ -76,7 +76,8 @@ extension [UInt8] {
         self += value.prefix(Int(UInt16.max))
     }
 
-    /// Appends the format and the entries: format 1 for short types; 2 for long ones, if any entry has no short form.
+    /// Appends the format and the entries. Format 1 means short types. Format 2 means long types, used if any entry has
+    /// no short form.
     fileprivate mutating func append(_ entries: [ATTInformation]) {
         let isShort = entries.allSatisfy { $0.type.short != nil }
         append(isShort ? 1 : 2)

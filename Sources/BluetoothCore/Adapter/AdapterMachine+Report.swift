@@ -28,7 +28,7 @@ extension AdapterMachine {
         + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
         + " 'sudo setcap cap_net_admin+ep' on the program."
 
-    /// Whether the adapter can hear devices, so that silence from a device means it has gone.
+    /// Whether the adapter can receive devices, so that a silent device counts as gone.
     package var isListening: Bool { phase.isListening }
 
     package var info: ControllerInfo? { setup.info }
@@ -39,19 +39,19 @@ extension AdapterMachine {
 
     package func discoveryTime(at now: MonotonicTime) -> Duration { search.time(at: now) }
 
-    /// Commands that leave the adapter quiet when the program ends.
+    /// Commands that stop the adapter's discovery when the program ends.
     package var farewell: [ManagementCommand] { search.farewell.map { [$0] } ?? [] }
 
     package var linkCount: Int { slots.count }
 
     package func isLinked(_ link: SlotKey) -> Bool { slots.contains(link) }
 
-    /// Whether a link to this device is up or opening, so that a pairing is expected.
+    /// Returns whether a link to this device is up or opening, so that a pairing is expected.
     package func expectsPairing(with device: RadioAddress) -> Bool {
         isLinked(SlotKey(device.address, isClassic: device.kind == .classic))
     }
 
-    /// Nil until the adapter has been read, or if it has no Bluetooth Classic.
+    /// Whether Bondable is on. Nil until the adapter has been read, or if it has no Bluetooth Classic.
     package var isBondable: Bool? { setup.isBondable }
 
     package var isBondableContested: Bool { setup.isBondableContested }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Keeps one adapter searching for meters in endless rounds, and repairs it.
+/// Keeps one adapter searching for meters in continuous rounds, and recovers it from faults.
 ///
 /// ```
 ///  ┌────────────┐ is as it should be ┌─────────┐ silent, faults ┌────────────┐
@@ -15,8 +15,8 @@ package import Domain
 /// ```
 ///
 /// The machine performs no I/O and reads no clock. Each method takes one event and returns the actions; the driver
-/// calls `woke` at `nextWake`. Every state leads back to RUNNING: after the last remedy failed, the search goes on, and
-/// the report asks a person to act. An adapter plugged in again gets a new machine.
+/// calls `woke` at `nextWake`. Every state leads back to RUNNING: after the last remedy has failed, the search
+/// continues, and the report asks a person to act. An adapter plugged in again gets a new machine.
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
@@ -33,7 +33,7 @@ package struct AdapterMachine: Sendable {
     /// - Parameters:
     ///   - linksMax: number of links that the adapter is assumed to support. Common controllers support at least five
     ///     LE links besides scanning.
-    ///   - block: rfkill's state so far.
+    ///   - block: current state of rfkill.
     ///   - mode: airtime that the search may use.
     ///   - isShared: whether the chip shares, or may share, an antenna with Wi-Fi.
     package init(
@@ -98,7 +98,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// Notes that a device of any kind was heard. Runs for each report, so it must be cheap.
+    /// Handles the reception of any device. Runs for each report, so it must be cheap.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
         if search.hasDoubts, phase == .running, !commands.isWaiting {
             search.heardWithoutDiscovery(at: now, timing)
@@ -115,11 +115,11 @@ package struct AdapterMachine: Sendable {
     package mutating func deviceConnected(_ device: RadioAddress) { slots.connect(device) }
     package mutating func deviceDisconnected(_ device: RadioAddress) { slots.disconnect(device) }
 
-    /// Leaves the air to bluetoothd, which has just taken up the adapter.
+    /// Pauses discovery for bluetoothd, which has just taken control of the adapter.
     ///
-    /// bluetoothd first unblocks all devices (`clear_blocked`, BlueZ src/adapter.c), which the kernel reports. It does
-    /// not know of a discovery already running, and would fail a request to begin one meanwhile. It does hear of that
-    /// discovery's end, and of later ones.
+    /// bluetoothd first unblocks all devices (`clear_blocked`, BlueZ src/adapter.c), which the kernel reports.
+    /// bluetoothd does not detect a discovery that is already running, and would fail a request to begin one meanwhile.
+    /// It does receive the end of that discovery, and later discoveries.
     package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
         search.giveWay(at: now, timing)
         return finish(at: now)
@@ -151,7 +151,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// Notes that our agent leaves bluetoothd, which may then switch Bondable off.
+    /// Records that our agent is unregistered from bluetoothd, which may then switch Bondable off.
     package mutating func agentLeaves(at now: MonotonicTime) { setup.agentLeaves(at: now) }
 
     /// Sets the chip reset that this program may use, if any.
@@ -161,7 +161,7 @@ package struct AdapterMachine: Sendable {
         ladder.allowChipReset(reset, last: last)
     }
 
-    /// Handles the outcome of `resetChip`. After a success the adapter disappears, and should come back.
+    /// Handles the outcome of `resetChip`. After a success the adapter disappears, and should reappear.
     package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard isResettingChip else { return [] }
         guard !isDone else { return finish(at: now) }
@@ -211,7 +211,8 @@ package struct AdapterMachine: Sendable {
         return step(at: now)
     }
 
-    /// The only source of commands. Sends none while another is outstanding or a pause lasts.
+    /// Returns the next actions. This is the only source of commands: it sends none while a command is outstanding or a
+    /// pause lasts.
     private mutating func step(at now: MonotonicTime) -> [AdapterAction] {
         guard commands.mayContinue(at: now), let command = nextCommand(at: now) else { return [] }
         return commands.send(command, at: now)
@@ -280,7 +281,7 @@ package struct AdapterMachine: Sendable {
             search.clearDoubts()
             ladder.discoveryBegan()
             if phase == .running { search.started(kinds, at: now) }
-            // A discovery that was only granted proves nothing yet: see `discovering`.
+            // A granted discovery is no success until it has begun: see `discovering`.
             return
         case .stopDiscovery: search.stopped()
         default: break
@@ -306,7 +307,7 @@ package struct AdapterMachine: Sendable {
             isDenied = true
             enter(.forbidden(until: now + timing.forbiddenRetry))
         case (_, .rfkilled):
-            // rfkill's own report may still be on its way, or may be unavailable.
+            // rfkill's own report may arrive later or be unavailable.
             setup.blocked()
             enter(.off(until: power.respectOff(at: now, timing)))
         case (.startDiscovery(let kinds), .busy): return wasBusy(kinds, at: now)
@@ -340,7 +341,7 @@ package struct AdapterMachine: Sendable {
         return []
     }
 
-    /// Ends a fault: the adapter answers, even if it hears nothing.
+    /// Ends a fault: the adapter answers, even if it receives no device.
     private mutating func endFault() {
         commands.succeed()
         ladder.endFault()

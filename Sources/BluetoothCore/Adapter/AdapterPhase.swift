@@ -4,7 +4,7 @@ enum AdapterPhase: Hashable, Sendable {
     case settingUp
     case running
     case recovering(Recovery)
-    /// Off because of another program, a person or rfkill. Without a time, until rfkill releases it.
+    /// Switched off by another program, a person or rfkill. Nil as time means until rfkill releases the adapter.
     case off(until: MonotonicTime?)
     case forbidden(until: MonotonicTime)
 
@@ -21,7 +21,7 @@ enum AdapterPhase: Hashable, Sendable {
         }
     }
 
-    /// Returns when the phase ends without an event, if it does.
+    /// Returns the time at which the phase ends by itself. Nil if only an event ends it.
     ///
     /// - Parameter resetLimit: time limit of a chip reset.
     func end(isBlocked: Bool, resetLimit: Duration) -> MonotonicTime? {

@@ -15,10 +15,10 @@ struct AdapterPower: Sendable {
         return true
     }
 
-    /// Starts a grace period after another program, a person or rfkill switched the adapter off. It ends, because a
-    /// program that exits may switch off the adapter it used.
+    /// Starts a grace period after another program, a person or rfkill switched the adapter off. The period is limited,
+    /// because a program that exits may switch off the adapter it used.
     ///
-    /// - Returns: end of the grace period. Nil: until rfkill releases the adapter.
+    /// - Returns: end of the grace period. Nil if the period lasts until rfkill releases the adapter.
     mutating func respectOff(at now: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         guard !block.isBlocked else { return nil }
         var grace = timing.offGrace

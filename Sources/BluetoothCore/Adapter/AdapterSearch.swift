@@ -1,6 +1,6 @@
 import Domain
 
-/// Rounds of discovery: the running one, its end, the next start, and when a device was last heard.
+/// Rounds of discovery: the running one, its end, the next start, and when a device was last received.
 ///
 /// Follows discoveries from `begin` to `end`, that is while the machine is running.
 struct AdapterSearch: Sendable {
@@ -14,7 +14,7 @@ struct AdapterSearch: Sendable {
     private var lastBegan: MonotonicTime?
     private var lastEnded: MonotonicTime?
     private var lastInquiry: MonotonicTime?
-    /// Time until which another program has the air. It seems to have ended our discovery to begin its own.
+    /// Time until which our discovery pauses for another program, which seems to have ended it to begin its own.
     private var givesWayUntil: MonotonicTime?
     /// Number of "busy" answers in a row without a sign of another discovery.
     private var doubts = 0
@@ -49,7 +49,7 @@ struct AdapterSearch: Sendable {
         return ownTime + (now - counted.since)
     }
 
-    /// Time without a device heard. Nil while no discovery runs, or while attempts to make a link disturb it.
+    /// Time without a received device. Nil while no discovery runs, or while attempts to make a link disturb it.
     var silence: SilenceWatch? { running == nil || pause.isNeeded ? nil : watch }
 
     var hasEverHeard: Bool { watch.hasEverHeard }
@@ -128,7 +128,7 @@ struct AdapterSearch: Sendable {
 
     /// Handles a "busy" answer to our request. The kernel also reports a controller's Command Disallowed as "busy"
     /// (`mgmt_status_table`, net/bluetooth/mgmt.c). Another program's discovery explains the answer if one was seen to
-    /// begin, or if a device is heard (`heardWithoutDiscovery`).
+    /// begin, or if a device is received (`heardWithoutDiscovery`).
     mutating func wasBusy(_ kinds: DiscoveryKinds, at now: MonotonicTime, _ timing: AdapterTiming) -> Busy {
         guard running == nil else {
             followAnothers(kinds, at: now)
@@ -217,8 +217,7 @@ struct AdapterSearch: Sendable {
 
     private func givesWay(at now: MonotonicTime) -> Bool { givesWayUntil.map { now < $0 } ?? false }
 
-    /// Returns the radios for the next round. Classic takes its turn only now and then, because an inquiry keeps the
-    /// adapter from LE.
+    /// Returns the radios for the next round. Classic is included only at intervals, because an inquiry blocks LE.
     private func kinds(
         with settings: ControllerSettings, beside slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
     ) -> DiscoveryKinds {

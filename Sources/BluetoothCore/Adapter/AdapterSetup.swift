@@ -10,7 +10,7 @@ struct AdapterSetup: Sendable {
 
     var isPowered: Bool { settings.contains(.powered) }
 
-    /// Nil until the adapter has been read, or if it has no Bluetooth Classic.
+    /// Whether Bondable is on. Nil until the adapter has been read, or if it has no Bluetooth Classic.
     var isBondable: Bool? {
         guard info != nil, settings.contains(.classic) else { return nil }
         return settings.contains(.bondable)
@@ -20,7 +20,7 @@ struct AdapterSetup: Sendable {
 
     // MARK: What the kernel says
 
-    /// Takes the answer to a successful command.
+    /// Stores the answer to a successful command.
     ///
     /// - Returns: false if the answer is invalid.
     mutating func succeeded(_ command: ManagementCommand, _ answer: [UInt8]) -> Bool {

@@ -15,7 +15,7 @@ package enum AdapterState: String, Sendable, CaseIterable {
 
 /// rfkill's state for an adapter (Linux `Documentation/driver-api/rfkill.rst`).
 package struct RadioBlock: Hashable, Sendable {
-    /// Blocked by a program; a program can undo it.
+    /// Whether a program set the block, so that a program can also remove it.
     package var isSoft: Bool
     package var isHard: Bool
 
@@ -29,15 +29,15 @@ package struct RadioBlock: Hashable, Sendable {
 
 package enum Remedy: Sendable, CaseIterable {
     case restartDiscovery
-    /// Switches the adapter off and on through the kernel, which ends all its links. The power of a chip behind a UART
-    /// stays on.
+    /// Switches the adapter off and on through the kernel, which ends all its links. A chip behind a UART remains
+    /// powered.
     case cyclePower
     /// Acts as if the adapter were unplugged and plugged in again.
     case resetUSB
     /// Unbinds and binds the driver of a chip behind a UART, which cuts the chip's power.
     case rebindSerial
 
-    /// Position on the ladder. An adapter has at most one of the last two remedies.
+    /// Position on the recovery ladder. An adapter has at most one of the last two remedies.
     package var step: Int {
         switch self {
         case .restartDiscovery: 1
@@ -71,7 +71,7 @@ package enum AdapterAction: Hashable, Sendable {
     case resetChip(ChipReset)
     case note(Remedy, because: String)
     case noteRecovered
-    /// Log entry: another program keeps switching Bondable off.
+    /// Log entry: another program repeatedly switches Bondable off.
     case noteBondableContested
 }
 
@@ -99,6 +99,6 @@ package struct SlotKey: Hashable, Sendable {
 
 package enum DiscoveryOwner: Sendable {
     case own
-    /// Another program. This program hears the same devices, but cannot begin its own discovery.
+    /// Another program. This program receives the same devices, but cannot begin its own discovery.
     case another
 }

@@ -5,16 +5,18 @@ package struct AdapterTiming: Hashable, Sendable {
     package var answerLimit: Duration = .seconds(8)
     /// Timeout of switching on or off, which may include loading firmware.
     package var powerLimit: Duration = .seconds(20)
-    /// Pause between two rounds of discovery. bluetoothd rests 5 s (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`) by a
-    /// timer of whole seconds, and fails a program's request if our next round runs by then. So ours is longer.
+    /// Pause between two rounds of discovery. bluetoothd pauses for 5 s (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`),
+    /// measured in whole seconds. It fails a program's request if our next round is running by then, so our pause is
+    /// longer.
     package var rest: Duration = .seconds(8)
     /// Pause once meters have been missing for `missingPatience`: a meter is off more often than on.
     var restLong: Duration = .seconds(20)
     var missingPatience: Duration = .seconds(300)
-    /// Pause while a person is looking. If bluetoothd had to end a discovery to begin its own, its own begins at once.
+    /// Pause while a person is searching. A discovery that bluetoothd begins after ending another program's discovery
+    /// starts without a pause.
     var restByHand: Duration = .seconds(1)
-    /// Duration of a round on LE alone. With bluetoothd's rest, it stays below the 15 s that habluetooth waits for a
-    /// discovery to begin (`START_TIMEOUT`).
+    /// Duration of a round on LE alone. Together with bluetoothd's pause, it is shorter than the 15 s that habluetooth
+    /// waits for a discovery to begin (`START_TIMEOUT`).
     package var round: Duration = .seconds(8)
     /// Duration and interval of rounds while no meter is missing.
     var sparseRound: Duration = .seconds(5)
@@ -24,40 +26,40 @@ package struct AdapterTiming: Hashable, Sendable {
     var roundKernel: Duration = .seconds(10)
     /// Pause after an unexplained "busy" answer. Doubles three times.
     var busyDoubt: Duration = .seconds(5)
-    /// Duration after which a discovery is restarted. One on LE lasts 10.24 s; an interleaved one the same and some
-    /// seconds for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
+    /// Duration after which a discovery is restarted. An LE discovery lasts 10.24 s. An interleaved discovery lasts
+    /// some seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
     package var roundMax: Duration = .seconds(60)
-    /// A discovery that ends earlier by itself counts as failed.
+    /// Minimum duration of a discovery. A discovery that ends earlier by itself counts as failed.
     package var roundMin: Duration = .seconds(2)
-    /// Interval of inquiries on Classic while no link is up. An inquiry keeps the adapter from everything else.
+    /// Interval of inquiries on Classic while no link is up. An inquiry blocks all other work of the adapter.
     var inquiryInterval: Duration = .seconds(15)
     /// Interval of inquiries while links are up, which an inquiry disturbs.
     var inquiryIntervalLinked: Duration = .seconds(60)
-    /// Silence before recovery begins, if any device was heard before.
+    /// Silence before recovery begins, if any device was received before.
     var silenceLimit: Duration = .seconds(60)
-    /// Silence before recovery begins, if none was ever heard: perhaps there are none.
+    /// Silence before recovery begins, if no device was ever received: perhaps there are no devices nearby.
     package var silenceLimitNever: Duration = .seconds(300)
     /// Pause from the last remedy until recovery begins again. Doubles each time up to `failedRetryMax`.
     var failedRetry: Duration = .seconds(600)
     var failedRetryMax: Duration = .seconds(3600)
-    /// How long other programs' links still count on an adapter that does not answer. Longer than the longest
-    /// supervision timeout of a link, 32 s (Core Specification, volume 6, part B, section 4.5.2).
+    /// Time for which other programs' links still count as up on an adapter that does not answer. Longer than the
+    /// longest supervision timeout of a link, 32 s (Core Specification, volume 6, part B, section 4.5.2).
     var unansweredBelieved: Duration = .seconds(60)
-    /// Time limit for the adapter to come back after a USB reset.
+    /// Time limit for the adapter to reappear after a USB reset.
     var resetLimit: Duration = .seconds(15)
     /// Pause after a failed command. Doubles each time up to `retryMax`.
     var retryBase: Duration = .seconds(1)
     package var retryMax: Duration = .seconds(60)
     var forbiddenRetry: Duration = .seconds(60)
-    /// Longest wait before our own discovery is tried during another program's.
+    /// Maximum wait before a retry of our own discovery during another program's discovery.
     var busyRetry: Duration = .seconds(30)
     /// Grace period after another program or a person switched the adapter off. Doubles each time up to `offGraceMax`.
     var offGrace: Duration = .seconds(20)
     var offGraceMax: Duration = .seconds(3600)
     /// Longest pause in discovery for one attempt to make a link.
     var attemptMax: Duration = .seconds(30)
-    /// During endless attempts, discovery rests for `pauseMax` at most and then runs for `breath`, so that other meters
-    /// are heard.
+    /// Maximum pause in discovery during continuous attempts to make a link. Discovery then runs for `breath`, so that
+    /// other meters are received.
     package var pauseMax: Duration = .seconds(20)
     var breath: Duration = .seconds(12)
     /// `pauseMax` for a chip that shares its antenna with Wi-Fi.

@@ -3,8 +3,9 @@ import Domain
 /// Airtime that the search uses.
 ///
 /// A discovery scans without pause (Linux `include/net/bluetooth/hci_core.h`, `DISCOV_LE_SCAN_WIN` =
-/// `DISCOV_LE_SCAN_INT`). A chip with one antenna for Wi-Fi and Bluetooth leaves no air for Wi-Fi meanwhile. The kernel
-/// has one discovery for all programs, so an endless one keeps others from theirs (Docs/Decisions/0020).
+/// `DISCOV_LE_SCAN_INT`). During a scan, a chip with one antenna for Wi-Fi and Bluetooth has no airtime left for Wi-Fi.
+/// The kernel runs one discovery for all programs, so an endless discovery blocks those of other programs
+/// (Docs/Decisions/0020).
 struct Airtime: Sendable {
     private let mode: SearchMode
     private let isShared: Bool
@@ -42,7 +43,7 @@ struct Airtime: Sendable {
         return .rounds(rest: now < since + timing.missingPatience ? timing.rest : timing.restLong)
     }
 
-    /// Whether to inquire on Classic now and then. An inquiry keeps the adapter from everything else.
+    /// Whether the search includes inquiries on Classic. An inquiry blocks all other work of the adapter.
     var inquires: Bool {
         switch share {
         case .full: true
@@ -62,7 +63,7 @@ struct Airtime: Sendable {
 }
 
 enum AirShare: Hashable, Sendable {
-    /// One round after another, because a person is looking.
+    /// Rounds with only a short pause, because a person is searching.
     case full
     case rounds(rest: Duration)
     case sparse
@@ -76,7 +77,8 @@ enum AirShare: Hashable, Sendable {
         }
     }
 
-    /// Returns the earliest start of the next round after one from `began` to `ended`. Nil if it needs an event first.
+    /// Returns the earliest start of the next round after one from `began` to `ended`. Nil if only an event starts the
+    /// next round.
     func nextRound(began: MonotonicTime, ended: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         switch self {
         case .full: ended + timing.restByHand

@@ -1,7 +1,7 @@
 import Domain
 
-/// Pause in discovery during attempts to make a link. The kernel begins no LE link during a discovery. It makes the
-/// links of several attempts one after the other by itself.
+/// Pause in discovery during attempts to make a link. The kernel begins no LE link during a discovery. The kernel
+/// itself makes the links of several attempts one after another.
 struct AttemptPause: Sendable {
     private let isShared: Bool
     private var phase = Phase.none
@@ -9,7 +9,7 @@ struct AttemptPause: Sendable {
     private enum Phase: Hashable, Sendable {
         case none
         case resting(since: MonotonicTime)
-        /// Discovery runs for a while during long attempts, so that other meters are heard.
+        /// Discovery runs for a while during long attempts, so that other meters are received.
         case breathing(since: MonotonicTime)
     }
 

@@ -1,11 +1,12 @@
 import Domain
 
-/// Timing of requests for Bondable, which Bluetooth Classic needs, and the pauses when another program takes it away.
+/// Timing of requests for the setting Bondable, which Bluetooth Classic needs, and pauses when another program switches
+/// it off.
 ///
-/// A meter with a PIN asks for it itself. For a device without Secure Simple Pairing, the kernel starts no
+/// A meter with a PIN requests the PIN itself. For a device without Secure Simple Pairing, the kernel starts no
 /// authentication at the security level of an RFCOMM socket (`hci_conn_security`, net/bluetooth/hci_conn.c). While
 /// Bondable is off, the kernel refuses such a request for every program (`hci_pin_code_request_evt`,
-/// net/bluetooth/hci_event.c). bluetoothd switches it off when its last agent leaves (BlueZ src/adapter.c,
+/// net/bluetooth/hci_event.c). bluetoothd switches Bondable off when its last agent unregisters (BlueZ src/adapter.c,
 /// `adapter_set_io_capability`).
 struct BondableSetting: Sendable {
     private var askedAt: MonotonicTime?
@@ -14,21 +15,21 @@ struct BondableSetting: Sendable {
     private var farewellUntil: MonotonicTime?
 
     private static let lossesMax = 4
-    /// A loss this soon after a request means that another program takes Bondable away.
+    /// Time after a request in which a loss of Bondable means that another program switches it off.
     private static let contest: Duration = .seconds(60)
     /// Pause before the next request after a loss. Doubles each time up to `retryMax`.
     private static let retry: Duration = .seconds(2)
     private static let retryMax: Duration = .seconds(600)
-    /// How long a loss after our own agent left counts as caused by that.
+    /// Time in which a loss of Bondable counts as caused by the removal of our own agent.
     private static let farewell: Duration = .seconds(5)
 
     var isContested: Bool { losses >= Self.lossesMax }
 
-    /// Time of the next request while Bondable is off. Nil: at once.
+    /// Time of the next request while Bondable is off. Nil if the request may be sent immediately.
     var wakeTime: MonotonicTime? { notBefore }
 
-    /// Returns whether to request Bondable now that it is off: at once, or after a pause if another program keeps
-    /// taking it away. Each attempt to make a Classic link gets one request in any case.
+    /// Returns whether to request Bondable, which is off. True immediately, or after a pause if another program keeps
+    /// switching it off. Each attempt to make a Classic link gets one request in any case.
     ///
     /// - Parameter lastAttempt: start of the newest attempt to make a Classic link.
     mutating func request(lastAttempt: MonotonicTime?, at now: MonotonicTime) -> Bool {

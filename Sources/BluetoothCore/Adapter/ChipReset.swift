@@ -1,7 +1,7 @@
 import Domain
 
-/// A reset of an adapter's chip, the last step of the ladder. The adapter disappears and comes back under the same or
-/// another number.
+/// A reset of an adapter's chip, the last step of the recovery ladder. The adapter disappears and reappears under the
+/// same or another number.
 package enum ChipReset: Hashable, Sendable {
     case usbPort
     /// Rebinds the driver of a chip behind a UART, as in a Raspberry Pi. Set Powered does not reach such a chip:
@@ -16,8 +16,8 @@ package enum ChipReset: Hashable, Sendable {
         }
     }
 
-    /// Least time between two resets of one chip. A dead chip comes back dead, and its new machine knows no earlier
-    /// reset.
+    /// Minimum time between two resets of one chip. A broken chip reappears broken, and its new machine has no record
+    /// of an earlier reset.
     package static let intervalMin = Duration.seconds(600)
 
     /// Returns the time limit for the adapter to disappear. Unbinding waits for each hung command's own timeout.
@@ -30,7 +30,7 @@ package enum ChipReset: Hashable, Sendable {
 }
 
 struct ChipResetAccess: Sendable {
-    /// Nil if this program may use none.
+    /// Permitted chip reset. Nil if this program may use none.
     private(set) var reset: ChipReset?
     private var notBefore: MonotonicTime?
 

@@ -4,7 +4,7 @@ import Domain
 struct LinkSlots: Sendable {
     private let linksMax: Int
     private var attempts: [SlotKey: MonotonicTime] = [:]
-    /// Attempts that ran out of time. They no longer disturb discovery.
+    /// Attempts that timed out. They no longer pause discovery.
     private var overdue: Set<SlotKey> = []
     private var up: Set<SlotKey> = []
     /// Links of this and other programs, as the kernel reports them.
@@ -14,7 +14,7 @@ struct LinkSlots: Sendable {
 
     var count: Int { attempts.count + overdue.count + up.count }
     var hasAttempts: Bool { !attempts.isEmpty }
-    /// Whether a link of ours is up. Its session ends a link that stays silent.
+    /// Whether one of our links is up. Sessions close their links if the meter is silent.
     var hasOwnLinks: Bool { !up.isEmpty }
     /// Whether any program has a link, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { hasOwnLinks || !connected.isEmpty }
@@ -69,7 +69,7 @@ struct LinkSlots: Sendable {
 
     // MARK: Time
 
-    /// Marks attempts that ran out of time. They no longer disturb discovery, but keep their slots.
+    /// Marks attempts that timed out. They no longer pause discovery, but keep their slots.
     mutating func expire(at now: MonotonicTime, _ timing: AdapterTiming) {
         for (link, since) in attempts where now >= since + timing.attemptMax {
             attempts[link] = nil

@@ -11,7 +11,8 @@ struct ListenedTime: Sendable {
         var time = Duration.zero
     }
 
-    /// - Parameter part: 2 if the discovery listens to another radio half of the time.
+    /// - Parameter part: divisor of the time: 2 if the discovery listens to another radio half of the time, otherwise
+    ///   1.
     mutating func changed(isOn: Bool, part: Int, at now: MonotonicTime) {
         if let present {
             ended += (now - present.since) / present.part

@@ -1,7 +1,7 @@
 package import Domain
 package import MeterCodec
 
-/// A certain or possible meter, heard over one adapter and one kind of radio.
+/// A certain or possible meter, received over one adapter and one kind of radio.
 package struct RadioSighting: Hashable, Sendable {
     package var device: RadioAddress
     package var adapter: MACAddress
@@ -20,14 +20,14 @@ package struct RadioSighting: Hashable, Sendable {
 }
 
 package enum RadioSightingEvent: Hashable, Sendable {
-    /// Heard for the first time, or identified better than before.
+    /// Received for the first time, or identified better than before.
     case appeared(RadioSighting)
-    /// Still there; sent now and then.
+    /// Still received; sent at intervals of at least `heardInterval`.
     case heard(RadioSighting)
     case vanished(RadioSighting)
 }
 
-/// A device that was heard but not reported, with the reason.
+/// A device that was received but not reported, with the reason.
 package struct PassedOverRadio: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case noMeter
@@ -51,19 +51,19 @@ package struct SightingTiming: Hashable, Sendable {
     var staleLowEnergy: Duration = .seconds(30)
     var staleClassic: Duration = .seconds(90)
     /// Number of discoveries that must have missed the meter as well. A kernel that filters duplicates reports a device
-    /// once in each, and some fail.
+    /// once per discovery, and some discoveries fail.
     var roundsMissed = 3
-    /// Multiple of the stale time after which a meter counts as gone, whatever the discoveries did.
+    /// Multiple of the stale time after which a meter counts as gone, regardless of the number of discoveries.
     var staleFactorMax = 4
-    /// Time after which a meter counts as gone even if nothing listened. habluetooth uses this limit for a radio of
-    /// unknown rhythm (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
+    /// Time after which a meter counts as gone even if no adapter listened. habluetooth uses this limit for a device
+    /// with an unknown advertising interval (`FALLBACK_MAXIMUM_STALE_ADVERTISEMENT_SECONDS`).
     var staleMax: Duration = .seconds(900)
     var countWindow: Duration = .seconds(60)
 
     package init() {}
 
-    /// For radios that search without a pause and report each advertisement: no round has to end before a meter is
-    /// gone.
+    /// Timing for radios that search without a pause and report each advertisement. A meter counts as gone without the
+    /// end of a round.
     package static var continuous: SightingTiming {
         var timing = SightingTiming()
         timing.roundsMissed = 0
@@ -71,14 +71,14 @@ package struct SightingTiming: Hashable, Sendable {
     }
 }
 
-/// Keeps every heard device for a while, and meters until they vanish.
+/// Stores every received device for a limited time, and meters until they disappear.
 ///
-/// Anyone can send anything, so both tables are bounded. A known device costs one look-up and no allocation, unless its
-/// data changed.
+/// Any device can send arbitrary data, so both tables are bounded. A known device costs one look-up and no allocation,
+/// unless its data changed.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
     private let catalogue: MeterCatalogue
-    /// Most devices kept. Further ones are dropped, unless they look like meters.
+    /// Maximum number of stored devices. Further devices are dropped, unless they look like meters.
     package static let devicesMax = 4096
     package static let metersMax = 256
 
@@ -87,7 +87,8 @@ package struct RadioSightings: Sendable {
     private var free: [Int] = []
     private var meters: Set<Int> = []
     private var rounds: [MACAddress: (lowEnergy: ListenedTime, classic: ListenedTime)] = [:]
-    /// Times of reports that found no room, for each adapter; the last `refusalsMax` of each.
+    /// Times of reports that were dropped because the table was full, by adapter. Holds the last `refusalsMax` times of
+    /// each adapter.
     private var refusals: [MACAddress: [MonotonicTime]] = [:]
     private static let refusalsMax = 1000
 
@@ -110,7 +111,7 @@ package struct RadioSightings: Sendable {
         var services: [BluetoothUUID] = []
         var lastHeard: MonotonicTime
         var lastTold: MonotonicTime
-        /// Time that the adapter had listened to this kind of radio when it last heard the device.
+        /// Time that the adapter had listened to this kind of radio when it last received the device.
         var listened: ListenedTime.Mark
         /// Digests of the last two contents, because an advertisement and a scan response may alternate.
         var digests: (UInt64, UInt64)
@@ -150,9 +151,10 @@ package struct RadioSightings: Sendable {
         rounds[adapter] = times
     }
 
-    /// Forgets devices that were not heard for long.
+    /// Removes devices that were not received for a long time.
     ///
-    /// - Parameter isLinked: whether a device has a link. A linked device is there, although it does not advertise.
+    /// - Parameter isLinked: returns whether a device has a link. A linked device counts as present, although it does
+    ///   not advertise.
     package mutating func expire(
         at now: MonotonicTime, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -214,8 +216,8 @@ package struct RadioSightings: Sendable {
         return all.filter(\.looksLikeMeter) + all.filter { !$0.looksLikeMeter }
     }
 
-    /// Number of possible meters that an adapter heard lately but that are not reported. Devices without room count
-    /// once for each report.
+    /// Returns the number of possible meters that an adapter received recently but that are not reported. Devices
+    /// without room in the table count once for each report.
     package func droppedCount(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         let refused = refusals[adapter]?.count { now - $0 < timing.countWindow } ?? 0
         return passedOver(at: now).count { $0.looksLikeMeter && $0.sighting.adapter == adapter } + refused
@@ -242,7 +244,7 @@ package struct RadioSightings: Sendable {
     }
 
     private mutating func refuse(_ adapter: MACAddress, at now: MonotonicTime) {
-        // In place, because this runs for each report.
+        // Modified in place, because this runs for each report.
         if refusals[adapter]?.count ?? 0 >= Self.refusalsMax { refusals[adapter]?.removeFirst() }
         refusals[adapter, default: []].append(now)
     }
@@ -286,7 +288,8 @@ package struct RadioSightings: Sendable {
         return .heard(entries[place].sighting)
     }
 
-    /// Takes what the device advertises. A device once taken for a meter remains one while it is there.
+    /// Updates the entry from the device's advertisement. A device identified as a meter remains a meter until it is
+    /// removed.
     private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
         let data = AdvertisingData(report.data)
         var entry = entries[place]
@@ -302,7 +305,7 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind, in: catalogue)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
-        // Makes the earlier content count as new when heard again, so that it is kept.
+        // Makes the earlier content count as new when received again, so that it is stored.
         if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
         if entry.verdict != .none { entry.contents = [Array(report.data)] + entry.contents.prefix(1) }
@@ -315,7 +318,7 @@ package struct RadioSightings: Sendable {
             entry.verdict != .none
             && (!isMeter || entry.sighting.model != before.model || entry.sighting.name != before.name)
         guard isNews, isMeter || meters.count < Self.metersMax else {
-            // Kept, because name and service may come in separate reports.
+            // Stored, because name and service may arrive in separate reports.
             entries[place] = entry
             return nil
         }
@@ -354,7 +357,7 @@ package struct RadioSightings: Sendable {
         free.append(place)
     }
 
-    /// FNV-1a: only detects changes; safety does not depend on it.
+    /// Returns the FNV-1a digest, which only detects changes. Security does not depend on it.
     private static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

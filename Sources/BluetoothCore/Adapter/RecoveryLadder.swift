@@ -26,7 +26,7 @@ struct RecoveryLadder: Sendable {
         var reason = ""
         var rounds = 0
         var notBefore: MonotonicTime?
-        /// Time of the first failed command since a discovery began or a device was heard.
+        /// Time of the first failed command since a discovery began or a device was received.
         var unansweredSince: MonotonicTime?
     }
 
@@ -40,7 +40,7 @@ struct RecoveryLadder: Sendable {
 
     // MARK: Up
 
-    /// Takes the next step.
+    /// Selects the next step of the ladder and records it.
     ///
     /// - Parameter slots: links that a remedy would end.
     mutating func climb(
@@ -74,9 +74,9 @@ struct RecoveryLadder: Sendable {
 
     /// Returns whether to leave power and USB alone: a link that is up is worth more than the search for others.
     ///
-    /// Our own open links count as working, because their sessions end silent ones. A device leaves the kernel's list
-    /// when the chip reports its end, and a hung chip reports nothing. After a while without an answer the list proves
-    /// nothing.
+    /// Our own open links count as working, because their sessions close silent links. The kernel removes a link from
+    /// its list when the chip reports the link's end, and a hung chip reports nothing. After `unansweredBelieved`
+    /// without an answer, the list is ignored.
     private func spares(_ slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming) -> Bool {
         if slots.hasOwnLinks { return true }
         guard climbed.cause == .fault, let since = climbed.unansweredSince else { return slots.hasLinks }
@@ -95,9 +95,9 @@ struct RecoveryLadder: Sendable {
 
     // MARK: Down
 
-    /// Ends all trouble: a device was heard.
+    /// Resets the ladder after a device was received.
     ///
-    /// - Returns: whether there was trouble.
+    /// - Returns: whether the adapter was recovering or had failed.
     mutating func heard() -> Bool {
         guard state != nil else { return false }
         climbed = Climb()

@@ -2,11 +2,11 @@ package import Domain
 
 /// Airtime that an adapter's search may use: `[bluetooth] scan` in meterd.toml.
 package enum SearchMode: String, Sendable, CaseIterable {
-    /// Rounds with rests in between, whatever is linked.
+    /// Searches in rounds with pauses, regardless of open links.
     case always
-    /// As `always` while a wanted meter is missing; otherwise a few seconds a minute.
+    /// Searches like `always` while a wanted meter is missing, otherwise for a few seconds a minute.
     case gentle
-    /// Searches only while a wanted meter is missing, or a person is looking.
+    /// Searches only while a wanted meter is missing, or while a person is searching.
     case onDemand = "on-demand"
 }
 
@@ -14,7 +14,7 @@ package struct SearchDemand: Hashable, Sendable {
     /// Radios of the wanted meters without a link.
     package var missing: DiscoveryKinds
     package var missingCount: Int
-    /// Whether a wanted meter has a link elsewhere, and so is silent until that ends.
+    /// Whether a wanted meter has a link elsewhere and therefore does not advertise until that link ends.
     package var hasDistant: Bool
     package var byHandUntil: MonotonicTime?
     /// Whether a meter sends something many times a second over this adapter.

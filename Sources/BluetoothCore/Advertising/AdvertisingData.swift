@@ -15,7 +15,7 @@ package struct AdvertisingData: Hashable, Sendable {
     package var deviceClass: UInt32?
     package var isTruncated = false
 
-    /// Most services taken from one device. No known meter lists more.
+    /// Maximum number of services stored for one device. No known meter lists more.
     package static let servicesMax = 64
 
     package init(_ bytes: UnsafeRawBufferPointer) {
@@ -71,7 +71,7 @@ package struct AdvertisingData: Hashable, Sendable {
 
 package struct DeviceName: Hashable, Sendable {
     package var text: String
-    /// False for a name shortened to fit an advertisement.
+    /// Whether the name is complete. False for a name shortened to fit an advertisement.
     package var isComplete: Bool
 
     /// Longest name of the standard, in bytes (Core Specification 5.4, vol 3 part C 3.2.2.3).
@@ -98,7 +98,7 @@ package struct DeviceName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// Returns the better of both names: a shortened one never replaces a complete one.
+    /// Returns the better of the two names: a shortened name never replaces a complete one.
     package func replacing(_ old: DeviceName?) -> DeviceName {
         guard let old, old.isComplete, !isComplete else { return self }
         return old

@@ -16,8 +16,8 @@ package enum RadioIdentification: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - name: nil if not heard yet.
-    ///   - kind: radio that heard the device.
+    ///   - name: nil if not received yet.
+    ///   - kind: radio that received the device.
     package init(
         name: String?, services: [BluetoothUUID], kind: RadioAddress.Kind, in catalogue: MeterCatalogue = .standard
     ) {
@@ -31,7 +31,7 @@ package enum RadioIdentification: Hashable, Sendable {
                 return
             }
         }
-        // Over Classic, most other devices have the meters' serial port, too.
+        // Most other Classic devices offer the same serial port as the meters.
         let hasModule = radio == .ble && !catalogue.radioServices.isDisjoint(with: short)
         let upper = name?.uppercased() ?? ""
         let maker = catalogue.families.first { $0.isMakersName(upper) }

@@ -6,7 +6,8 @@ package import Domain
 /// requests. The driver calls `nextPDU` whenever the link has room, passes in incoming PDUs, and calls `woke` at
 /// `nextWake`.
 package struct GATTClient: Sendable {
-    /// Most services, characteristics and descriptors together. The largest known meter has about a hundred.
+    /// Maximum number of services, characteristics and descriptors together. The largest known meter has about a
+    /// hundred.
     package static let attributeLimit = 512
 
     package private(set) var database = GATTDatabase()
@@ -49,7 +50,7 @@ package struct GATTClient: Sendable {
         if case .none = work { false } else { true }
     }
 
-    /// Takes the database and MTU from another host, which made the link.
+    /// Sets the database and MTU received from the host that made the link.
     mutating func know(_ database: GATTDatabase, mtu: Int) {
         self.database = database
         bearer.agreed(on: mtu)
@@ -141,7 +142,7 @@ package struct GATTClient: Sendable {
     }
 
     package enum OnWoke: Hashable, Sendable {
-        /// Operation and link are over.
+        /// A request timed out, which ends the operation and the link.
         case timedOut
         case none
     }
@@ -191,7 +192,7 @@ extension GATTClient {
         case (.read(_, let soFar), .invalidOffset) where !soFar.isEmpty,
             (.read(_, let soFar), .attributeNotLong) where !soFar.isEmpty,
             (.read(_, let soFar), .requestNotSupported) where !soFar.isEmpty:
-            // The value ended exactly where the first answer did.
+            // The value ended exactly at the end of the first answer.
             return .value(soFar)
         default: return .failed(.refused(error))
         }
@@ -237,7 +238,8 @@ extension GATTClient {
         return nil
     }
 
-    /// Each value holds the properties, the handle of the value, and the UUID (vol 3 part G 3.3.1).
+    /// Adds the found characteristics. Each value holds the properties, the handle of the value, and the UUID (vol 3
+    /// part G 3.3.1).
     private mutating func found(_ entries: [ATTHandleValue], service: Int, next: UInt16) -> Outcome? {
         let last = database.services[service].range.last
         var previous = next - 1

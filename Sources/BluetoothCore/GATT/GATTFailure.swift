@@ -7,7 +7,7 @@ package enum GATTFailure: Error, Hashable, Sendable {
     case timedOut
 }
 
-/// A well-formed answer that makes no sense.
+/// Inconsistency in a well-formed answer.
 package enum GATTFault: Hashable, Sendable {
     /// A handle that does not come after the previous one, so that the list might never end.
     case handlesGoBack(to: UInt16)

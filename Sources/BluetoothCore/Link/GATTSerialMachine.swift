@@ -37,8 +37,8 @@ package struct GATTSerialMachine: Sendable {
 
     /// - Parameters:
     ///   - ownMTU: longest PDU that this host accepts.
-    ///   - setUpLimit: time limit for opening the link. A meter needs about a second. Without a limit, one that answers
-    ///     each of a hundred requests just in time would hold its adapter's slot for an hour.
+    ///   - setUpLimit: time limit for opening the link. A meter needs about a second. Without a limit, a meter that
+    ///     answers each of a hundred requests just in time would hold its adapter's slot for an hour.
     package init(ownMTU: Int = ATTPDU.largestMTU, setUpLimit: Duration = .seconds(30)) {
         client = GATTClient(ownMTU: ownMTU)
         self.setUpLimit = setUpLimit
@@ -75,7 +75,7 @@ package struct GATTSerialMachine: Sendable {
         case none
     }
 
-    /// Handles an incoming packet, which may be any bytes.
+    /// Handles an incoming packet, which may contain arbitrary bytes.
     package mutating func received(_ packet: [UInt8]) -> OnReceived {
         switch phase {
         case .down, .failed: return .none
@@ -103,9 +103,9 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
-    /// Switches writing to the other way to the meter's line.
+    /// Switches to the other characteristic that writes to the meter's serial line.
     ///
-    /// - Returns: false if there is only one way, or the link is not open.
+    /// - Returns: false if there is no other, or the link is not open.
     package mutating func switchOutput() -> Bool {
         guard case .open(var profile, let unanswered) = phase, profile.switchOutput() else { return false }
         phase = .open(profile, unanswered: unanswered)
@@ -189,11 +189,11 @@ extension GATTSerialMachine {
     private mutating func stepFailed(_ failure: GATTFailure) -> OnReceived {
         switch (phase, failure) {
         case (.agreeingOnMTU, .refused):
-            // Old modules do not know the request. The MTU stays at 23.
+            // Old modules do not support the request. The MTU remains 23.
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // The meter lists both kinds of write, but takes only one (Docs/Protocols/TC66.md#links).
+            // The meter lists both kinds of write, but accepts only one of them (Docs/Protocols/TC66.md#links).
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)
@@ -221,8 +221,8 @@ extension GATTSerialMachine {
     }
 
     private mutating func subscribe(_ profile: GATTSerialProfile) -> OnReceived {
-        // Uses the descriptors just found. A clone of the HM-10 may notify without a descriptor to switch that on. It
-        // counts as switched on, as in BlueZ (src/shared/gatt-client.c, register_notify).
+        // Uses the descriptors just found. A clone of the HM-10 may notify without a descriptor that enables
+        // notifications. They then count as enabled, as in BlueZ (src/shared/gatt-client.c, register_notify).
         guard let handle = GATTSerialProfile(client.database)?.input.subscription else {
             phase = .open(profile, unanswered: nil)
             return .opened(profile, mtu: mtu)
@@ -231,7 +231,8 @@ extension GATTSerialMachine {
         return go(on: client.begin(.subscribe(handle, profile.subscription)))
     }
 
-    /// An operation without a request ends at once. There is at most one for each service, so the recursion ends.
+    /// Continues after an operation was begun. An operation without a request ends immediately. There is at most one
+    /// such operation for each service, so the recursion ends.
     private mutating func go(on begun: GATTClient.OnBegin) -> OnReceived {
         switch begun {
         case .started, .busy: .none

@@ -2,20 +2,22 @@
 ///
 /// Meters put a serial line behind GATT in three ways (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
 /// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names are unreliable: a TC66C calls
-/// itself `BT24-M`, an FNB58 whatever its owner likes. So the existing characteristics and their properties decide. The
-/// first matching rule applies:
+/// itself `BT24-M`, and the owner of an FNB58 can set any name. So the existing characteristics and their properties
+/// decide. The first matching rule applies:
 ///
-/// 1. `FFE0/FFE4` notifies and `FFE5/FFE9` takes writes: an RF-star module, in TC66C up to firmware 1.14 and in all
-///    FNIRSI meters. Written with response if the property is there: the TC66C gives no answer otherwise, and the
+/// 1. `FFE0/FFE4` notifies and `FFE5/FFE9` accepts writes: an RF-star module, in TC66C up to firmware 1.14 and in all
+///    FNIRSI meters. Written with response if the property allows it: the TC66C gives no answer otherwise, and the
 ///    FNIRSI accept both.
-/// 2. `FFE0/FFE1` notifies and takes writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only `FFE2`,
-///    in the UM's module DX-BT18 and some Atorch, is another way to the same line. Only `switchOutput` selects it: some
+/// 2. `FFE0/FFE1` notifies and accepts writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only
+///    `FFE2`,
+///    in the UM's module DX-BT18 and some Atorch, writes to the same line. Only `switchOutput` selects it: some
 ///    Atorch ignore writes to the first (syssi/esphome-atorch-dl24 writes only this).
 /// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24),
 ///    and Atorch meters built like it.
 ///
-/// In 2 and 3 writes go without response if the property allows: the DX-BT24 lists both kinds and refuses the other on
-/// some hosts. Rules 2 and 3 differ in whether `FFE1` itself takes writes, not in whether `FFE2` is there.
+/// In 2 and 3, writes are sent without response if the property allows it: the DX-BT24 lists both kinds and refuses
+/// writes with response on some hosts. Rules 2 and 3 differ in whether `FFE1` itself accepts writes, not in whether
+/// `FFE2` exists.
 package struct GATTSerialProfile: Hashable, Sendable {
     package var shape: Shape
     private var way: Way
@@ -23,11 +25,11 @@ package struct GATTSerialProfile: Hashable, Sendable {
     package var input: GATTCharacteristic
 
     package enum Shape: String, CaseIterable, Sendable {
-        /// Rule 1.
+        /// Rule 1 of `GATTSerialProfile`.
         case twoServices = "FFE5/FFE9 to FFE0/FFE4"
-        /// Rule 2.
+        /// Rule 2 of `GATTSerialProfile`.
         case oneCharacteristic = "FFE0/FFE1"
-        /// Rule 3.
+        /// Rule 3 of `GATTSerialProfile`.
         case twoCharacteristics = "FFE0/FFE2 to FFE0/FFE1"
     }
 
@@ -92,7 +94,7 @@ package struct GATTSerialProfile: Hashable, Sendable {
         input.properties.contains(.notify) ? .notifications : .indications
     }
 
-    /// Switches to the other way to the line, if there are two. A second call switches back.
+    /// Switches to the other characteristic that writes to the line, if there is one. A second call switches back.
     mutating func switchOutput() -> Bool {
         guard let other = spare else { return false }
         (way, spare) = (other, way)

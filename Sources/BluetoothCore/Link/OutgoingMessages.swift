@@ -19,7 +19,7 @@ struct OutgoingMessages {
     }
 
     /// Removes and returns the next part to send, at most `limit` bytes. Messages never share a packet, because some
-    /// meters read one command from each.
+    /// meters read only one command from each packet.
     mutating func next(atMost limit: Int) -> [UInt8]? {
         guard let message = messages.first else { return nil }
         let part = Array(message[offset...].prefix(max(1, limit)))

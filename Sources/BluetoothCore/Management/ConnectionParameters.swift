@@ -18,7 +18,7 @@ package struct ConnectionParameters: Hashable, Sendable {
     /// Parameters for links to meters.
     ///
     /// The kernel's own supervision timeout is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c): ten connection
-    /// events drowned out by Wi-Fi on the same chip end a link. habluetooth loads 8 s for a link in use
+    /// events that Wi-Fi on the same chip disturbs end a link. habluetooth loads 8 s for a link in use
     /// (`MEDIUM_CONN_TIMEOUT`, src/habluetooth/const.py). The interval is the kernel's own, 30 to 50 ms: habluetooth's
     /// 8.75 to 11.25 ms would use four times the airtime, and no maker of meters publishes one.
     package static let meter = ConnectionParameters(

@@ -7,7 +7,7 @@ package struct ControllerSettings: OptionSet, Hashable, Sendable {
     package init(rawValue: UInt32) { self.rawValue = rawValue }
 
     package static let powered = ControllerSettings(rawValue: 1 << 0)
-    /// The adapter keeps pairing keys, and PIN requests reach programs.
+    /// The adapter stores pairing keys, and the kernel forwards PIN requests to programs.
     package static let bondable = ControllerSettings(rawValue: 1 << 4)
     package static let classic = ControllerSettings(rawValue: 1 << 7)
     package static let lowEnergy = ControllerSettings(rawValue: 1 << 9)

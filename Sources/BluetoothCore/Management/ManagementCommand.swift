@@ -13,7 +13,7 @@ package enum ManagementCommand: Hashable, Sendable {
     /// - Parameter rssi: in dBm. The kernel omits weaker devices; 127 reports all.
     case startServiceDiscovery(DiscoveryKinds, rssi: Int8, services: [BluetoothUUID])
     case stopDiscovery(DiscoveryKinds)
-    /// Answers a report that asks for the name. The kernel looks up an unknown name.
+    /// Answers a report that requests the name. The kernel looks up an unknown name.
     case confirmName(RadioAddress, isKnown: Bool)
     case disconnect(RadioAddress)
     case pairDevice(RadioAddress, IOCapability)
@@ -27,7 +27,8 @@ package enum ManagementCommand: Hashable, Sendable {
     /// Applies to the next link to the device, whichever program makes it.
     case loadConnectionParameters(RadioAddress, ConnectionParameters)
 
-    /// Display and input of a side that pairs (Core Specification 5.4, vol 4 part E 7.7.40; LE adds the last).
+    /// Display and input capabilities of a pairing device (Core Specification 5.4, vol 4 part E 7.7.40; the last case
+    /// is for LE only).
     package enum IOCapability: UInt8, Sendable {
         case displayOnly = 0
         case displayYesNo = 1

@@ -40,7 +40,7 @@ package enum ManagementEvent: Hashable, Sendable {
         }
     }
 
-    /// Linux `net/bluetooth/mgmt.h`, `MGMT_DEV_DISCONN_…`.
+    /// Reason for a disconnection (Linux `net/bluetooth/mgmt.h`, `MGMT_DEV_DISCONN_…`).
     package struct DisconnectReason: RawRepresentable, Hashable, Sendable {
         package let rawValue: UInt8
 
@@ -130,7 +130,7 @@ package enum ManagementEvent: Hashable, Sendable {
 }
 
 extension ManagementEvent {
-    /// Decodes bytes that are kept anyway, as in tests.
+    /// Decodes bytes that the caller keeps in memory, as in tests.
     package static func decode(_ bytes: [UInt8]) throws(ManagementFault) -> (index: UInt16, event: ManagementEvent) {
         let result: Result<(UInt16, ManagementEvent), ManagementFault> = bytes.withUnsafeBytes { raw in
             Result { () throws(ManagementFault) in

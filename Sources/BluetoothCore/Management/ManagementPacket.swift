@@ -48,10 +48,10 @@ package struct ManagementPacket {
     }
 }
 
-/// A heard device, in place within the kernel's packet. Valid only as long as that memory.
+/// Report of a received device, read in place from the kernel's packet. Valid only as long as that memory.
 package struct DeviceReport: @unchecked Sendable {
-    // Unchecked because of the pointer. It never outlives one call, such as into an actor on the thread that read the
-    // packet.
+    // `@unchecked Sendable` because of the pointer, which is used only during one call on the thread that read the
+    // packet, such as a call into an actor.
 
     package let address: RadioAddress
     /// In dBm. Nil if the adapter does not report it.
@@ -60,13 +60,13 @@ package struct DeviceReport: @unchecked Sendable {
     /// Advertising data, or an extended inquiry response.
     package let data: UnsafeRawBufferPointer
 
-    /// Linux `net/bluetooth/mgmt.h`, `MGMT_DEV_FOUND_…`.
+    /// Flags of a report (Linux `net/bluetooth/mgmt.h`, `MGMT_DEV_FOUND_…`).
     package struct Flags: OptionSet, Hashable, Sendable {
         package let rawValue: UInt32
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The kernel asks whether the name is known, and looks up an unknown one (Confirm Name).
+        /// The kernel asks whether the name is known, and looks up an unknown name (Confirm Name).
         package static let confirmName = Flags(rawValue: 1 << 0)
     }
 
@@ -88,7 +88,7 @@ package struct DeviceReport: @unchecked Sendable {
         address = RadioAddress(bytes.address(at: 0), kind)
         let loudness = Int(Int8(bitPattern: bytes[7]))
         // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). The kernel fills in 0 when it reports a
-        // name that it looked up; no radio is that loud.
+        // name that it looked up; no radio is received that strongly.
         rssi = loudness == 127 || loudness == 0 ? nil : loudness
         flags = Flags(rawValue: bytes.long(at: 8))
         let length = Int(bytes.word(at: 12))
@@ -111,7 +111,7 @@ extension UnsafeRawBufferPointer {
         UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// Least significant octet first.
+    /// Returns the address at the offset, where its least significant octet comes first.
     func address(at offset: Int) -> MACAddress {
         MACAddress(bits: UInt64(long(at: offset)) | UInt64(word(at: offset + 4)) << 32)
     }

@@ -1,7 +1,7 @@
 package import Domain
 
-/// The last commands to the kernel's management channel and its events. It holds only numbers: cheap, and without PINs
-/// or keys.
+/// The last commands to the kernel's management channel and its events. Stores only numbers, which are cheap and
+/// contain no PINs or keys.
 package struct ManagementTrace: Sendable {
     package struct Entry: Hashable, Sendable {
         package var time: MonotonicTime
@@ -39,7 +39,7 @@ package struct ManagementTrace: Sendable {
 
     package init() {}
 
-    /// Oldest first.
+    /// Recorded entries, oldest first.
     package var entries: [Entry] { Array(ring[next...] + ring[..<next]) }
 
     package mutating func record(_ content: Content, of index: UInt16, at now: MonotonicTime) {
@@ -63,7 +63,7 @@ extension ManagementTrace.Content {
     fileprivate init?(_ event: ManagementEvent) {
         switch event {
         case .commandComplete(let opcode, let status, _), .commandStatus(let opcode, let status):
-            // Answers about each named device are as many as reports.
+            // These answers are as frequent as reports of devices.
             guard opcode != Self.confirmName else { return nil }
             self = .answer(opcode: opcode, status)
         case .controllerError(let code): self = .controllerError(code)
@@ -91,7 +91,7 @@ extension ManagementTrace.Content {
 
     /// Returns the text for people, with the numbers of BlueZ's doc/mgmt.
     ///
-    /// - Parameter isKnown: whether a device may be named. A stranger's address is private.
+    /// - Parameter isKnown: whether a device may be named. The address of any other device is private.
     package func words(isKnown: (RadioAddress) -> Bool) -> String {
         switch self {
         case .command(let opcode): "command \(Self.hex(opcode))"

@@ -2,7 +2,7 @@ package import Domain
 
 /// Address of a device as the kernel writes it, with the kind of radio.
 package struct RadioAddress: Hashable, Sendable {
-    /// Linux `include/net/bluetooth/bluetooth.h`, `BDADDR_…`.
+    /// Kind of address (Linux `include/net/bluetooth/bluetooth.h`, `BDADDR_…`).
     package enum Kind: UInt8, Sendable, CaseIterable {
         case classic = 0
         case lePublic = 1
@@ -26,7 +26,7 @@ package struct RadioAddress: Hashable, Sendable {
 }
 
 extension RadioAddress {
-    /// Origin of the address, as far as its bits tell. Nil for a random pattern that the standard reserves.
+    /// Origin of the address, as far as its bits show. Nil for a random pattern that the standard reserves.
     var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }
@@ -47,7 +47,7 @@ package struct DiscoveryKinds: OptionSet, Hashable, Sendable {
     package static let classic = DiscoveryKinds(rawValue: 1)
     /// Public and random addresses.
     package static let lowEnergy = DiscoveryKinds(rawValue: 6)
-    /// Both in turns.
+    /// Classic and LE in turns.
     package static let interleaved: DiscoveryKinds = [.classic, .lowEnergy]
 }
 

@@ -41,10 +41,10 @@ package struct AgentDevice: Hashable, Sendable {
 ///                            answered └─────────┘ needs the agent            └──────────┘
 /// ```
 ///
-/// The first registered agent is the default, and any that requests it becomes the default. When the default agent leaves, the
-/// previous agent is the default again (BlueZ src/agent.c, `agent_create`, `add_default_agent`,
+/// The first registered agent is the default, and any that requests it becomes the default. When the default agent
+/// unregisters, the previous agent is the default again (BlueZ src/agent.c, `agent_create`, `add_default_agent`,
 /// `remove_default_agent`). So this agent is registered only while a Classic link is made to a meter that bluetoothd is
-/// not paired with. At all other times bluetoothd asks a desktop's agent.
+/// not paired with. At all other times, bluetoothd sends its requests to a desktop's agent.
 package struct AgentMachine: Sendable {
     private var phase = Phase.away
     private var needs: [AgentDevice: Need] = [:]
@@ -54,7 +54,7 @@ package struct AgentMachine: Sendable {
         /// The bus is connected; whether bluetoothd is there is still unknown.
         case connecting
         case away, idle, registering, requesting, standing, leaving
-        /// No retry before the next meter needs the agent.
+        /// Refused by bluetoothd. The next retry happens when another meter needs the agent.
         case refused
     }
 
@@ -65,13 +65,14 @@ package struct AgentMachine: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// The answer comes back through `paired`.
+        /// Asks bluetoothd whether it has a key for the device. The answer arrives through `paired`.
         case askWhetherPaired(AgentDevice)
-        /// The outcome comes back through `registered`, `becameDefault` and `left`.
+        /// Registers the agent. The outcome of this and the next two actions arrives through `registered`,
+        /// `becameDefault` and `left`.
         case register
         case requestDefault
         case unregister
-        /// The caller may make the link: nothing else can be done for it.
+        /// Lets the caller make the link: no further preparation is possible.
         case proceed(AgentDevice)
     }
 
@@ -109,7 +110,7 @@ package struct AgentMachine: Sendable {
         }
     }
 
-    /// Whether bluetoothd asks us for this device's PIN now.
+    /// Returns whether bluetoothd would now request this device's PIN from this program.
     package func answers(for device: AgentDevice) -> Bool {
         phase == .standing && needs[device]?.isPaired == false
     }
@@ -145,7 +146,7 @@ package struct AgentMachine: Sendable {
         return advance()
     }
 
-    /// - Parameter isPaired: false also if bluetoothd does not know the device.
+    /// - Parameter isPaired: false also if the device is unknown to bluetoothd.
     package mutating func paired(_ device: AgentDevice, _ isPaired: Bool) -> [Action] {
         guard needs[device] != nil else { return [] }
         needs[device]?.isPaired = isPaired
@@ -180,7 +181,7 @@ package struct AgentMachine: Sendable {
         return proceedAll()
     }
 
-    /// Answers bluetoothd's request if it concerns a meter with a link in the making. Rejects all others.
+    /// Answers bluetoothd's request if it concerns a meter whose link is being made. Rejects all other requests.
     package func answer(_ request: Request) -> Answer {
         switch request {
         case .pinCode(let device?) where needs[device] != nil: return .pin

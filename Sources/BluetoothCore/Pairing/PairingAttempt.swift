@@ -1,6 +1,6 @@
-/// Answers that a meter got to its pairing request while a link was being made. They name the cause of a failed link.
+/// Answers to a meter's pairing request while a link was being made. They reveal the cause of a failed link.
 package struct PairingAttempt: Hashable, Sendable {
-    /// Whether the meter asked for a PIN, and the kernel passed that on to programs.
+    /// Whether the meter requested a PIN and the kernel forwarded the request to programs.
     package private(set) var isAsked = false
     private(set) var isPaired = false
     package private(set) var answer = Answer.none
@@ -8,7 +8,7 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package enum Answer: Hashable, Sendable {
         case none
-        /// We sent the PIN to the adapter, which has not yet confirmed that it still wanted one.
+        /// Sent to the adapter, which has not yet confirmed that it still needed a PIN.
         case sent
         case given
         case taken
@@ -26,9 +26,9 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package mutating func pinGiven() { answer = .given }
 
-    /// Takes the kernel's answer to our PIN. A controller that waits for no PIN refuses one (Core Specification 5.4,
-    /// vol 2 part D, "Command Disallowed"); the kernel reports that as "busy" (net/bluetooth/mgmt.c,
-    /// `mgmt_status_table`).
+    /// Handles the kernel's answer to our PIN. A controller that is not waiting for a PIN refuses it (Core
+    /// Specification 5.4, vol 2 part D, "Command Disallowed"). The kernel reports this refusal as "busy"
+    /// (net/bluetooth/mgmt.c, `mgmt_status_table`).
     package mutating func answered(_ status: ManagementStatus) {
         guard answer == .sent else { return }
         answer = status == .success ? .taken : .late
@@ -54,7 +54,7 @@ package struct PairingAttempt: Hashable, Sendable {
         }
         if answer == .late { return .refusedByAnother }
         if status == .timeout || !isFailed { return answer == .none ? .unanswered : .silentAfterPIN }
-        // The controller acknowledges a PIN before the meter has seen any of it.
+        // The controller acknowledges a PIN before any part of it reaches the meter.
         return answer == .none || answer == .sent ? .refusedByAnother : .wrongPIN
     }
 }
@@ -63,11 +63,11 @@ package enum PairingFailure: Hashable, Sendable {
     /// Another program on this host answered first, and refused.
     case refusedByAnother
     case wrongPIN
-    /// The meter got the PIN, and ended the link without an explanation.
+    /// The meter received the PIN, and ended the link without an explanation.
     case silentAfterPIN
     case unanswered
-    /// Bondable is off, so the kernel refuses for every program.
+    /// Bondable is off, so the kernel refuses pairing requests for every program.
     case notBondable
-    /// The adapter has a key that the meter no longer knows, so no program was asked for a PIN.
+    /// The adapter has a key that the meter no longer has, so no program received a PIN request.
     case keyRefused
 }

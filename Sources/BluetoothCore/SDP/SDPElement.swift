@@ -1,10 +1,10 @@
 /// A value in a service record (Core Specification 5.4, vol 3 part B 3). Numbers are big-endian.
 ///
-/// libbluetooth's reader loops for ever on some damaged records, so this program has its own.
+/// libbluetooth's reader loops endlessly on some damaged records, so this program has its own reader.
 package enum SDPElement: Hashable, Sendable {
     case unsigned(UInt64)
     case uuid(BluetoothUUID)
-    /// Also alternatives, of which a client may take any one.
+    /// A sequence, or a list of alternatives from which a client may choose any one.
     case sequence([SDPElement])
     /// An unused type: text, Booleans, addresses, longer numbers.
     case other
@@ -64,8 +64,8 @@ package enum SDPAnswer {
         return records.lazy.compactMap(channel).first
     }
 
-    /// A record alternates attribute numbers and values. Its protocols are a list from lowest to highest; each entry
-    /// begins with the protocol's UUID.
+    /// Returns the channel of a record, which alternates attribute numbers and values. Its protocols are a list from
+    /// lowest to highest. Each entry begins with the protocol's UUID.
     private static func channel(of record: SDPElement) -> UInt8? {
         guard case .sequence(let attributes) = record,
             let index = attributes.indices.first(where: {

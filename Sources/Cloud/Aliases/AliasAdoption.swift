@@ -1,16 +1,16 @@
 package import Domain
 
-/// Puts into force, for leases, the aliases that an older store has only as records.
+/// Aliases that an older store has only as records, put into force for leases.
 ///
-/// It is too late to refuse anybody, although a meter may be leased under two ids. A holder of the canonical id stays;
-/// otherwise the holder with the greatest token stays, under its own id. The others lose the lease at their next
-/// renewal.
+/// These aliases can no longer be refused, although a meter may be leased under two ids. A holder of the canonical id
+/// keeps its lease. Otherwise the holder with the greatest token keeps its lease, under its own id. The other holders
+/// lose the lease at their next renewal.
 package struct AliasAdoption: Hashable, Sendable {
     package private(set) var book: AliasBook
     package private(set) var leases: [String: LeaseRecord] = [:]
 
     /// - Parameters:
-    ///   - records: only those of type `MeterAlias` count. Those beyond the limits are left out, last names first.
+    ///   - records: only those of type `MeterAlias` count. Records beyond the limits are ignored, last names first.
     ///   - lease: reads the lease of exactly that id.
     package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()

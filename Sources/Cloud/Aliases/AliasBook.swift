@@ -6,7 +6,8 @@ package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Id that the alias stands for; may be an alias itself.
         package var meter: String
-        /// Greatest token that, given with this alias, does not refer to the meter's present lease.
+        /// Limit of old tokens: in a request under this alias, a token up to this one does not refer to the meter's
+        /// present lease.
         package var tokensBefore: FencingToken
 
         package init(meter: String, tokensBefore: FencingToken) {
@@ -16,7 +17,7 @@ package struct AliasBook: Hashable, Sendable {
     }
 
     package private(set) var entries: [String: Entry]
-    /// Token that the next grant must exceed, by id; only where the lease's own token does not ensure that.
+    /// Token that the next grant must exceed, by id. Contains only ids whose lease token does not ensure this.
     package private(set) var floors: [String: FencingToken]
     private var meanings: [String: String]
 

@@ -4,7 +4,7 @@ package import Domain
 package struct AliasChange: Hashable, Sendable {
     /// Meters whose leases decide the change.
     package let meters: [String]
-    /// Former canonical ids of the moved ids. Nobody may hold these meters.
+    /// Former canonical ids of the moved ids. The change is refused if a host holds one of these meters.
     private let leaving: Set<String>
     private let moved: [String]
     private let book: AliasBook

@@ -12,7 +12,7 @@ extension CloudService {
             do {
                 try await clock.sleep(now + FailureDetector.interval)
             } catch {
-                // Cancelled; the loop notices it.
+                // Cancelled: the loop condition ends the loop.
             }
         }
     }
@@ -30,8 +30,8 @@ extension CloudService {
         do {
             let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst, address: post.ownAddress)
             guard !heartbeats.wasGivenUp else {
-                // Cut off for too long: the others removed the hosts that wait here from their queues, so these queue
-                // again.
+                // This replica was cut off for too long. The others removed its waiting hosts from the queues, so these
+                // hosts queue again.
                 logger.warning("other replicas removed this replica: its queued hosts queue again")
                 becomeAnother()
                 hub.endQueues()

@@ -2,14 +2,14 @@ package import CloudAPI
 import Domain
 import Logging
 
-/// Exchange between replicas of watched meters, readings for watchers, and commands (Docs/Relay.md#several-copies).
+/// Exchange of watched meters, readings and commands between replicas (Docs/Relay.md#several-copies).
 extension CloudService {
     /// Connects this replica with the others, which reach it at the address.
     package func open(_ link: any ReplicaLink, at address: String) {
         post.open(ReplicaPost.Door(link: link, address: address))
     }
 
-    /// Whether a request shows the shared secret of the replicas.
+    /// Returns whether a request contains the shared secret of the replicas.
     package func isCopy(_ shown: String) -> Bool {
         guard let key = post.key, key.utf8.count == shown.utf8.count else { return false }
         // Compares in constant time.
@@ -103,7 +103,7 @@ extension CloudService {
         return ReplicaNewsAnswer(watching: news.asks == true ? relay.watchedHere : nil)
     }
 
-    /// - Throws: the refusal for the host that asked.
+    /// - Throws: the refusal for the requesting host.
     package func answer(_ question: ReplicaQuestionBody) async throws(CloudFailure) -> ReplicaAnswerBody {
         _ = try addressed(to: question.to, from: question.to)
         if let claim = question.claim {
@@ -130,7 +130,8 @@ extension CloudService {
         return from
     }
 
-    /// Takes over the full list of meters watched at another replica: their holders here must send readings.
+    /// Stores the full list of meters watched at another replica. Holders that listen to this replica must send
+    /// readings of these meters.
     private func note(_ watching: [ReplicaWatch], at other: ReplicaID) async {
         var places: [MeterPlace: Bool] = [:]
         for watch in watching.prefix(CloudLimits.copyWatches) {
@@ -147,7 +148,7 @@ extension CloudService {
         }
     }
 
-    /// Asks the one replica that can answer.
+    /// Sends a question to the one replica that can answer it.
     @discardableResult
     func ask(
         _ other: ReplicaID, _ question: (inout ReplicaQuestionBody) -> Void
@@ -162,7 +163,7 @@ extension CloudService {
 }
 
 extension CloudFailure {
-    /// Failure while this replica does not know yet what is watched at the others.
+    /// Failure until this replica has received the lists of meters watched at the others.
     static var justStarted: CloudFailure {
         CloudFailure(.rateLimited, "this copy of the cloud has just started; ask again", retryAfter: .seconds(1))
     }

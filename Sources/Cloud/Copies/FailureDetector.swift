@@ -1,6 +1,6 @@
 import Domain
 
-/// Detects dead replicas by what this one has seen itself, without comparing clocks of different machines.
+/// Detects dead replicas by the heartbeats that this replica has read, without comparing clocks of different machines.
 struct FailureDetector {
     struct Silence: Hashable {
         var copy: ReplicaID
@@ -14,12 +14,12 @@ struct FailureDetector {
         var since: MonotonicTime
     }
 
-    /// Interval of heartbeats, and of readings of them.
+    /// Interval at which heartbeats are sent and read.
     static let interval = Duration.seconds(5)
     /// Time without a new heartbeat after which a replica is given up.
     static let silenceMax = Duration.seconds(20)
-    /// Longest gap between readings. After a longer one, counting restarts: while the store answered nobody, nobody
-    /// could send a heartbeat.
+    /// Maximum gap between readings. After a longer gap, counting restarts: no replica could send a heartbeat while the
+    /// store did not answer.
     static let gapMax = Duration.seconds(10)
 
     private var heartbeats: [ReplicaID: Heartbeat] = [:]

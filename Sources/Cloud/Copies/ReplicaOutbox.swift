@@ -3,8 +3,9 @@ import Domain
 
 /// Messages of one replica to another, oldest first. A value type.
 ///
-/// The list of watched meters is sent whole, so the next message makes up for a lost one. Of the readings the newest
-/// stay, and the meter's next batch counts the lost ones. A zone loses only its own readings.
+/// The list of watched meters is always sent as a whole, so the next message replaces a lost one. A full outbox keeps
+/// the newest readings, and the meter's next batch contains the number of lost readings. A zone loses only its own
+/// readings.
 struct ReplicaOutbox {
     struct Parcel: Hashable {
         var tellsWatching = false
@@ -33,7 +34,7 @@ struct ReplicaOutbox {
 
     mutating func add(_ event: RelayEventBody, of place: MeterPlace) {
         let event = ReplicaNewsBody.Event(zone: place.zone, meter: place.meter, event: event)
-        // Drops many at once, because each removal moves all others.
+        // Drops a batch of events together, because each removal moves all other events.
         for lost in events.add(event, of: place.zone, max: Self.eventsMax, dropping: Self.eventsAtOnce) { lose(lost) }
     }
 
@@ -47,7 +48,7 @@ struct ReplicaOutbox {
 
     private var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
 
-    /// - Returns: whether to start a delivery; false while one runs, which continues with this.
+    /// - Returns: whether to start a delivery. False while a delivery runs, which also sends the new messages.
     mutating func begin() -> Bool {
         guard !isUnderWay, !isEmpty else { return false }
         isUnderWay = true
@@ -71,8 +72,8 @@ struct ReplicaOutbox {
             commands: commands.take(upTo: Self.othersMax), listeners: listeners.take(upTo: Self.othersMax))
     }
 
-    /// Handles a failed delivery, although the message may have arrived. Commands are not resent: their authors hear
-    /// that they were not done.
+    /// Handles a failed delivery, although the message may have arrived. Commands are not resent: their authors receive
+    /// a failure.
     mutating func failed(_ parcel: Parcel) {
         for event in parcel.events { lose(event) }
         tellsWatching = true
@@ -92,7 +93,7 @@ struct ReplicaOutbox {
         guard let batch = event.event.batch else { return }
         let place = MeterPlace(zone: event.zone, meter: event.meter)
         lost[place] = Self.sum(Self.sum(lost[place] ?? 0, event.event.measurements), batch.missed)
-        // Bounded: with so many meters the counts are dropped.
+        // Limits memory: with more meters than this, the counts are dropped.
         if lost.count > Self.eventsMax { lost = [:] }
     }
 

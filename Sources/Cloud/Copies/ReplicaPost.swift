@@ -21,9 +21,9 @@ final class ReplicaPost: Sendable {
     private struct Peer {
         var address: String
         var outbox = ReplicaOutbox()
-        /// Whether this replica knows what is watched at the peer.
+        /// Whether this replica has received the peer's list of watched meters.
         var isMet = false
-        /// Whether the last message to it failed.
+        /// Whether the last message to the peer failed.
         var isSilent = false
     }
 
@@ -43,14 +43,15 @@ final class ReplicaPost: Sendable {
     func open(_ door: Door) { state.withLock { $0.door = door } }
 
     var isOpen: Bool { state.withLock { $0.door != nil } }
-    /// Address at which others reach this replica; nil if they do not.
+    /// Address at which others reach this replica. Nil if it has none.
     var ownAddress: String? { state.withLock { $0.door?.address } }
     var key: String? { state.withLock { $0.key } }
     var counts: (peers: Int, silent: Int) {
         state.withLock { ($0.peers.count, $0.peers.values.count(where: \.isSilent)) }
     }
 
-    /// Whether this replica knows all watched meters. False just after the start, before it has asked the others.
+    /// Whether this replica has all lists of watched meters. False just after the start, before the other replicas have
+    /// answered.
     var knowsWhoWatches: Bool {
         state.withLock { state in
             state.door == nil || state.hasLooked && state.peers.values.allSatisfy { $0.isMet || $0.isSilent }

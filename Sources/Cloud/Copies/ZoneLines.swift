@@ -1,4 +1,5 @@
-/// Waiting elements, oldest first in each zone. Zones take turns; when full, the zone with the most loses its oldest.
+/// Waiting elements, oldest first in each zone. Zones are served in turn. A full queue drops the oldest element of the
+/// zone with the most elements.
 struct ZoneLines<Element> {
     private var lines: [String: [Element]] = [:]
     private var count = 0
@@ -6,7 +7,7 @@ struct ZoneLines<Element> {
 
     var isEmpty: Bool { count == 0 }
 
-    /// - Parameter dropping: how many of the oldest elements the fullest zone loses beyond `max`.
+    /// - Parameter dropping: number of oldest elements that the fullest zone loses when `max` is exceeded.
     /// - Returns: the dropped elements.
     mutating func add(_ element: Element, of zone: String, max: Int, dropping: Int = 1) -> [Element] {
         lines[zone, default: []].append(element)
@@ -16,9 +17,9 @@ struct ZoneLines<Element> {
         return remove(dropping, of: fullest)
     }
 
-    /// Takes the oldest element of each zone, then the next of each.
+    /// Removes and returns the oldest element of each zone, then the next of each zone.
     ///
-    /// - Parameter fits: whether there is room for one more. The first is taken in any case.
+    /// - Parameter fits: returns whether there is room for the element. The first element is returned in any case.
     mutating func take(upTo limit: Int, where fits: (Element) -> Bool = { _ in true }) -> [Element] {
         let zones = lines.keys.sorted()
         turn &+= 1

@@ -7,15 +7,15 @@ package import Domain
 /// atomic step, decide what is allowed. When a call returns, its change is durable, except for renewals. A call that
 /// has begun is finished even if its task is cancelled.
 ///
-/// Expected failures are thrown as a `CloudFailure`: `zoneNotFound` by every call that names a missing zone, except
-/// those that read one credential, or all; `serviceUnavailable` if the disk fails.
+/// Expected failures are thrown as a `CloudFailure`. Every call that names a missing zone throws `zoneNotFound`, except
+/// those that read one credential, or all. A failing disk causes `serviceUnavailable`.
 package protocol CloudEngine: Sendable {
     /// Epoch of the store; every restore from a backup changes it.
     var epoch: String { get async throws }
 
     /// Checks whether the store works, without visible effect.
     ///
-    /// - Parameter writes: checks by an actual write, if only that tells.
+    /// - Parameter writes: whether to test with a write, if only a write reveals a failure.
     func probe(writes: Bool) async throws
 
     // MARK: Zones and credentials
@@ -26,26 +26,28 @@ package protocol CloudEngine: Sendable {
     func createZone(_ name: String, id: Zone.ID?, terms: LeaseTerms) async throws -> Zone
     func zones() async throws -> [Zone]
     func zone(_ name: String) async throws -> Zone?
-    /// Sets the terms of new leases. Existing leases keep theirs, except that a stricter policy comes with a renewal.
+    /// Sets the terms of new leases. Existing leases keep theirs, except that a stricter policy applies from the next
+    /// renewal.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
-    /// Takes effect with the next change; stored data stays even if it exceeds the quota.
+    /// Sets the quota, which applies from the next change. Stored data is kept even if it exceeds the quota.
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
     /// Returns the usage, which is counted in the same step as each change of the records.
     func usage(of zone: String) async throws -> ZoneUsage
     /// Returns the number of leases that the zone ever had (`LeaseUsage`).
     func leaseCount(of zone: String) async throws -> Int
-    /// Adds a credential. One obtained by enrolment replaces the host's others in the same step
-    /// (`Credential.replaced`); these are revoked as of its `createdAt`.
+    /// Adds a credential. A credential obtained by enrolment replaces the host's other credentials in the same step
+    /// (`Credential.replaced`), and revokes them as of its `createdAt`.
     ///
     /// - Parameter shown: hashes of other tokens that the host showed.
     /// - Returns: the ids of the replaced credentials.
     /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` and of `Credential.replaced`.
     @discardableResult
     func add(_ credential: Credential, showing shown: [[UInt8]]) async throws -> [String]
-    /// Binds a host's credential to it, once. Binding it again to the same host and machine only updates the name.
+    /// Binds a credential to a host, once. Binding the credential again to the same host and machine only updates the
+    /// name.
     ///
-    /// - Throws: `notFound`; `permissionDenied` if it is revoked, or bound to another host or machine; `duplicateHost`
-    ///   if another machine has a credential of this zone, not revoked, with this host id.
+    /// - Throws: `notFound`; `permissionDenied` if the credential is revoked, or bound to another host or machine;
+    ///   `duplicateHost` if another machine has a credential of this zone, not revoked, with this host id.
     func bind(_ binding: Credential.Binding, to credential: String) async throws
     func credential(hash: [UInt8]) async throws -> Credential?
     func credentials(in zone: String?) async throws -> [Credential]
@@ -58,9 +60,9 @@ package protocol CloudEngine: Sendable {
 
     // MARK: Records
 
-    /// Merges each record with the stored one, by `RecordIntake`, and gives each changed one the zone's next sequence.
-    /// Refuses stamps beyond `StampLimit`, and records that exceed the quota. Each record is atomic; the batch need not
-    /// be.
+    /// Merges each record with the stored one, by `RecordIntake`, and gives each changed record the zone's next
+    /// sequence. Refuses stamps beyond `StampLimit`, and records that exceed the quota. Each record is atomic; the
+    /// batch need not be.
     ///
     /// A `MeterAlias` that changes the meaning of ids takes effect for leases in the same step, or is refused
     /// (`AliasChange`).
@@ -72,11 +74,10 @@ package protocol CloudEngine: Sendable {
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome]
     /// Returns the records of a type that changed after a token, oldest change first, each once at its newest place.
-    /// Reading until nothing more comes misses no change acknowledged before the reading began, despite concurrent
-    /// writes.
+    /// Reading to the end includes every change acknowledged before the reading began, despite concurrent writes.
     ///
     /// A zone's first change in each run of the cloud writes a mark in its own transaction (`TimelineMark`), which
-    /// reveals a store that went back.
+    /// reveals a store that was reset to an earlier state.
     ///
     /// - Throws: the errors of `FeedState.check`.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
@@ -86,16 +87,16 @@ package protocol CloudEngine: Sendable {
 
     // MARK: Retention
 
-    /// Dates the tombstones that came since the last call, then deletes those dated before `time`. Raises each zone's
-    /// floor to the greatest deleted sequence. Dates from hosts and from this machine's calendar do not count: either
-    /// may be wrong.
+    /// Gives a date to the tombstones added since the last call, then deletes those dated before `time`. Raises each
+    /// zone's floor to the greatest deleted sequence. Dates from hosts and from this machine's calendar do not count:
+    /// either may be wrong.
     ///
     /// - Returns: number of tombstones deleted.
     func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int
     /// Date from which ages count back (`BelievedDate`); nil if never stored.
     var believedDate: WallTime? { get async throws }
-    /// - Parameter known: its value when it was read.
-    /// - Returns: false, storing nothing, if another replica changed it in the meantime.
+    /// - Parameter known: value of `believedDate` that the caller read.
+    /// - Returns: false, without a write, if another replica has changed the date in the meantime.
     func setBelievedDate(_ date: WallTime, replacing known: WallTime?) async throws -> Bool
     /// Returns the greatest date of an accepted stamp in any zone; nil if there is none.
     func newestStamp() async throws -> WallTime?
@@ -106,8 +107,8 @@ package protocol CloudEngine: Sendable {
     /// The rule runs where the engine writes, perhaps several times: it must be short, have no side effects, and not
     /// call the engine.
     ///
-    /// The same step counts each new lease for its host (`LeaseUsage`), and refuses it beyond the zone's limit. It
-    /// refuses and counts nothing else.
+    /// The same step counts each new lease for its host (`LeaseUsage`), and refuses it beyond the zone's limit. Other
+    /// decisions are neither counted nor limited.
     ///
     /// - Parameter meter: any id of the meter.
     /// - Throws: `LeaseUsage.refusal`.
@@ -126,12 +127,12 @@ package protocol CloudEngine: Sendable {
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
     /// Returns held leases by meter. Hosts list them often, so an engine keeps them in memory.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// Accepts any id of the meter.
+    /// Returns the lease that a request refers to, under any id of the meter.
     func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot
     /// Returns the limits on every lease decision of this engine (Docs/Leases.md#rule-5).
     ///
-    /// - Parameter now: on the clock of all lease times. If the wait after a restore is over by then, it is over for
-    ///   good.
+    /// - Parameter now: time on the clock of all lease times. If the wait after a restore has ended by then, it never
+    ///   restarts.
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 
     // MARK: Commands
@@ -164,14 +165,14 @@ package protocol CloudEngine: Sendable {
     /// Sends the heartbeat of one replica, and returns those of the others.
     ///
     /// - Parameters:
-    ///   - isFirst: whether it is this replica's first, after which it can be given up. If the first one fails, the
-    ///     next does not count as the first.
+    ///   - isFirst: whether this is the replica's first heartbeat, after which others can give the replica up. If the
+    ///     first heartbeat fails, the next does not count as the first.
     ///   - address: address at which the others reach this replica, if any.
     func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats
-    /// Removes a replica's heartbeat; the replica notices it with its next one.
+    /// Removes a replica's heartbeat. The replica detects the removal with its next heartbeat.
     ///
-    /// - Parameter mark: its last one, as seen; 0 if there was none.
-    /// - Returns: false if it has sent another one since, so it is alive.
+    /// - Parameter mark: the replica's last heartbeat, as read; 0 if there was none.
+    /// - Returns: false if the replica has sent another heartbeat since, so it is alive.
     func giveUp(_ copy: ReplicaID, seen mark: UInt64) async throws -> Bool
     /// Returns the shared secret of the replicas: the first one proposed.
     func copiesKey(proposing key: String) async throws -> String

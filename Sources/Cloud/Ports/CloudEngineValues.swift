@@ -35,7 +35,7 @@ package struct Zone: Hashable, Sendable {
 package struct Credential: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case host
-        /// Only lets hosts join: each gets a token of its own.
+        /// Token that only lets hosts join. Each host then gets its own token.
         case enrolment
     }
 
@@ -61,8 +61,8 @@ package struct Credential: Hashable, Sendable {
     package let role: HostRole
     package var label: String
     package var binding: Binding?
-    /// Id of the enrolment token that a host got this one for, until its first use: the answer may have been lost. Nil
-    /// after that, and for all other credentials.
+    /// Id of the enrolment token for which a host received this token. Set until the first use, because the answer may
+    /// have been lost. Nil after that, and for all other credentials.
     package var unusedFrom: String?
     package var createdAt: WallTime
     package var revokedAt: WallTime?

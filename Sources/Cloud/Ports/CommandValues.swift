@@ -3,7 +3,7 @@ package import Domain
 
 // Values that engines store for commands between hosts (Docs/Relay.md#commands).
 
-/// Two requests under one id are the same command if this is equal.
+/// Content of a command request. Two requests under one id are the same command if their contents are equal.
 package struct CommandWish: Codable, Hashable, Sendable {
     package var author: String
     package var meter: String
@@ -19,7 +19,7 @@ package struct CommandWish: Codable, Hashable, Sendable {
     }
 }
 
-/// A command that its holder has claimed, or that ended without a claim. No replica grants a claim of it any more.
+/// A command that its holder has claimed, or that ended without a claim. No replica grants another claim of it.
 package struct StoredCommand: Codable, Hashable, Sendable {
     package var wish: CommandWish
     package var holder: String

@@ -2,14 +2,14 @@ package import Domain
 
 /// A store whose contents move to another one (`metercloud migrate`); nothing else uses it meanwhile.
 ///
-/// It moves everything that hosts rely on: the epoch; the zones' identities, marks and sequences, so that change tokens
-/// stay valid; the leases with their tokens, even free ones; the credentials. Lease queues do not move: hosts queue
-/// again.
+/// The move includes everything that hosts rely on: the epoch; the zones' identities, marks and sequences, so that
+/// change tokens remain valid; the leases with their tokens, even free ones; the credentials. Lease queues do not move:
+/// hosts queue again.
 package protocol DepartingStore: Sendable {
     /// Returns everything except the leases and the records, which may be many.
     func contents() async throws -> StoreContents
-    /// Returns leases by meter, including free ones. Renewal times do not move: the new store counts from when it reads
-    /// the leases.
+    /// Returns leases by meter, including free ones. Renewal times are not moved: the new store counts from the time
+    /// when it reads the leases.
     ///
     /// - Parameters:
     ///   - meter: returns leases after it; nil to begin with the first.
@@ -19,10 +19,10 @@ package protocol DepartingStore: Sendable {
     )]
     /// Returns records by sequence, including tombstones.
     func records(in zone: String, after sequence: UInt64, limit: Int) async throws -> [PlacedRecord]
-    /// Closes the store durably and for good: if opened again, it would be a second cloud that hosts mistake for the
+    /// Closes the store permanently and durably: if opened again, it would be a second cloud that hosts mistake for the
     /// first.
     ///
-    /// - Parameter destination: for people, and so that the next attempt recognises it.
+    /// - Parameter destination: shown to people, and used to recognise a repeated attempt.
     func depart(to destination: String, at now: WallTime) async throws
 }
 

@@ -1,15 +1,16 @@
 package import Domain
 
-/// A replica that the others gave up takes another id.
+/// Tag of a replica's id. A replica that the others gave up gets a new id.
 package enum ReplicaTag {}
 package typealias ReplicaID = UniqueID<ReplicaTag>
 
 package struct Waiter: Hashable, Sendable {
     package var host: HostID
     package var name: String
-    /// Replica with the host's event stream, which makes it offers and removes it from the queue.
+    /// Replica that has the host's event stream. It sends the host offers and removes the host from the queue.
     package var copy: ReplicaID
-    /// Token of the lease when the host joined, or 0. A host that holds the meter under a greater one no longer waits.
+    /// Token of the lease when the host joined, or 0. A host that holds the meter under a greater token no longer
+    /// waits.
     package var token: FencingToken
 
     package init(host: HostID, name: String, copy: ReplicaID, token: FencingToken) {
@@ -49,7 +50,7 @@ package struct Heartbeats: Hashable, Sendable {
     package var marks: [ReplicaID: UInt64]
     /// Addresses of the replicas that others can reach.
     package var addresses: [ReplicaID: String]
-    /// Whether another replica has given up the one that asked.
+    /// Whether another replica has given up the requesting replica.
     package var wasGivenUp: Bool
 
     package init(marks: [ReplicaID: UInt64], addresses: [ReplicaID: String] = [:], wasGivenUp: Bool) {

@@ -40,7 +40,7 @@ package struct ZoneQuota: Hashable, Sendable {
     package static let unlimited = ZoneQuota(
         zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax),
         leases: limitMax)
-    /// Greatest limit, small enough that sums of a few do not overflow.
+    /// Maximum limit, small enough that sums of a few limits do not overflow.
     package static let limitMax = 1 << 53
 
     package var zone: QuotaAmount
@@ -64,7 +64,7 @@ package struct QuotaExcess: Hashable, Sendable {
     package var resource: Resource
     package var limit: Int
     package var used: Int
-    /// Amount missing for the change.
+    /// Amount that the change adds.
     package var needed: Int
     package var isHostsShare: Bool
 

@@ -1,12 +1,13 @@
 package import Domain
 
-/// Usage of a zone's quota by records, in total and by the host that brought them itself.
+/// Usage of a zone's quota by records, in total and by host.
 ///
 /// Depends on the records alone, so a counter updated with each change equals a complete recount. A record counts the
-/// bytes of its type, its name, and its properties' names and values (8 for a value that is not a text). It counts 64
-/// more each for itself, every property and its deletion, for stamps and keys. A tombstone counts until it is purged.
+/// bytes of its type, its name, and its properties' names and values (8 for a value that is not a text). It counts
+/// another 64 bytes each for itself, every property and its deletion, to cover stamps and keys. A tombstone counts
+/// until it is purged.
 ///
-/// A property or deletion counts for the host of its stamp if that host brought it itself, otherwise only for the zone.
+/// A property or deletion counts for the host of its stamp if that host sent it itself, otherwise only for the zone.
 /// The record itself, with its name, counts for the host of its newest stamp.
 package struct ZoneUsage: Hashable, Sendable {
     package static let overhead = 64
@@ -53,8 +54,8 @@ package struct ZoneUsage: Hashable, Sendable {
 
     /// Returns the exceeded limit, if any.
     ///
-    /// A change that needs no more bytes is never refused for bytes, nor one that needs no more records for records,
-    /// whichever host it counts for afterwards. So any host can empty a full zone.
+    /// A change that adds no bytes is never refused for bytes, and a change that adds no records is never refused for
+    /// records. The host that it then counts for does not matter. So any host can empty a full zone.
     package func excess(adding change: ZoneUsage, under quota: ZoneQuota) -> QuotaExcess? {
         for (resource, amount) in Self.resources where change.total[keyPath: amount] > 0 {
             let (used, limit) = (total[keyPath: amount], quota.zone[keyPath: amount])
@@ -91,7 +92,8 @@ package struct ZoneUsage: Hashable, Sendable {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
 
-    /// All parts with the newest stamp are from one host, which owns the record if it brought any of them.
+    /// Returns the host that owns the record. All parts with the newest stamp are from one host, which owns the record
+    /// if it sent any of them itself.
     private static func owner(of record: SyncRecord) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)

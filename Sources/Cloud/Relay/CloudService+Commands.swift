@@ -3,13 +3,13 @@ import Domain
 import Logging
 import Synchronization
 
-/// Commands for a meter held by another host (Docs/Relay.md#commands). The replica that received a command offers it;
-/// the store decides who claims it, and keeps its outcome.
+/// Commands for a meter held by another host (Docs/Relay.md#commands). The replica that received a command offers it to
+/// the holder. The store decides about the claim and keeps the outcome.
 extension CloudService {
-    /// Passes a command on to the meter's holder, and waits for the outcome. A repeated request for a claimed command
-    /// gets its outcome, whatever has changed since.
+    /// Sends a command to the meter's holder and waits for the outcome. A repeated request for a claimed command
+    /// returns its outcome, even if the lease has changed.
     ///
-    /// - Throws: `leaseLost` with the present lease if the token is not its, `badRequest`, `rateLimited`.
+    /// - Throws: `leaseLost` with the present lease if the token does not match it, `badRequest`, `rateLimited`.
     package func command(
         _ request: RelayCommandRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayCommandAnswer {
@@ -24,7 +24,7 @@ extension CloudService {
         let zone = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
-            // The command may have been claimed since the first reading. From now on nobody can claim it.
+            // The command may have been claimed since the first reading. From now on, no host can claim it.
             if let known = try await outcome(of: wish, key) { return known }
             throw lost(standing.record, of: standing.meter, in: zone)
         }
@@ -38,7 +38,7 @@ extension CloudService {
 
     private static let lookInterval = Duration.seconds(1)
 
-    /// Nil if the command is not stored.
+    /// Returns the outcome of a stored command. Nil if the command is not stored.
     ///
     /// - Throws: `badRequest` if the id belongs to another command.
     private func outcome(of wish: CommandWish, _ key: PendingKey) async throws(CloudFailure) -> RelayCommandAnswer? {
@@ -47,7 +47,8 @@ extension CloudService {
         return await outcome(of: stored, key)
     }
 
-    /// Waits until the outcome's deadline, unless too many repeated requests of the author already wait.
+    /// Returns the outcome, waiting for it until its deadline. Does not wait if too many repeated requests of the
+    /// author already wait.
     private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
         var stored = stored
         let author = "\(key.zone) \(stored.wish.author)"
@@ -78,8 +79,9 @@ extension CloudService {
         }
     }
 
-    /// Returns the answer for the author. Stores an end without a claim first, so that no replica grants a claim
-    /// afterwards. If another replica has granted one, its outcome counts.
+    /// Returns the answer for the author. If the command ended without a claim, first stores this end, so that no
+    /// replica grants a claim afterwards. If another replica has already granted a claim, the outcome of that claim
+    /// counts.
     private func settled(
         _ end: CommandEnd, of order: PendingCommand, _ key: PendingKey
     ) async -> RelayCommandAnswer {
@@ -87,7 +89,7 @@ extension CloudService {
         do throws(CloudFailure) {
             let found = try await ask {
                 try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
-                    // Another command has this id, so nobody can claim this one.
+                    // Another command has this id, so no host can claim this command.
                     if let stored { return CommandDecision(stored.wish == order.wish ? stored : nil) }
                     return CommandDecision(nil, storing: end.wasClaimed ? nil : order.stored(end.answer))
                 }
@@ -146,8 +148,8 @@ extension CloudService {
         switch claim {
         case .granted: commands.claimed(key, at: clock.now())
         case .leaseLost(let lease):
-            // A claim by an earlier run of the same host ends nothing: the lease at which the command is aimed may
-            // stand.
+            // A claim by an earlier run of the same host does not end the command: the lease for which the command is
+            // meant may still be valid.
             if let order, lease?.token.rawValue != order.wish.token || lease?.holder?.host != order.holder {
                 commands.changedHands(key)
             }
@@ -184,7 +186,7 @@ extension CloudService {
         do {
             try await ask(other) { $0.outcome = outcome }
         } catch {
-            // The replica that received it may be gone. The author finds the outcome in the store.
+            // The replica that received the command may be gone. The author finds the outcome in the store.
             guard try isStored.get() else { throw error }
         }
         _ = try isStored.get()
@@ -255,7 +257,7 @@ extension CloudService {
         return event
     }
 
-    /// Returns the replica that received a request, unless it is this one.
+    /// Returns the replica that received a request. Nil if this replica received it.
     func elsewhere(_ copy: String?, isHere: Bool) -> ReplicaID? {
         guard !isHere, let other = copy.flatMap({ ReplicaID($0) }), other != self.copy else { return nil }
         return other

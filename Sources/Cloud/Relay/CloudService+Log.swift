@@ -2,11 +2,12 @@ package import CloudAPI
 import Domain
 import Logging
 
-/// Hosts' parts of a meter's log on their way to the host that asks (Docs/Relay.md#the-meters-log); not stored.
+/// Requests for a meter's log. The cloud forwards the hosts' parts to the requesting host and does not store them
+/// (Docs/Relay.md#the-meters-log).
 extension CloudService {
     /// Asks the zone's other hosts for their parts of a meter's log.
     ///
-    /// - Parameter within: age limit of lines by their end, in milliseconds; nil for all.
+    /// - Parameter within: maximum age of a line, measured from its end, in milliseconds; nil for all lines.
     /// - Throws: `badRequest`, `rateLimited`.
     package func log(
         of meter: String, within: Int64?, in zone: String, by principal: Principal
@@ -29,7 +30,7 @@ extension CloudService {
 
     /// Returns the parts of the hosts that listen to this replica, for a host or for another replica.
     ///
-    /// - Parameter asker: the host that asks, which is not asked itself.
+    /// - Parameter asker: requesting host, which receives no request itself.
     /// - Throws: `rateLimited`, `serviceUnavailable`.
     func logParts(
         of meter: String, within: Int64?, in zone: String, for asker: HostID
@@ -45,7 +46,7 @@ extension CloudService {
         }
     }
 
-    /// Returns the parts from other replicas, and whether all of these answered.
+    /// Returns the parts from other replicas, and whether all other replicas answered.
     private func parts(_ question: ReplicaQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
         await withTaskGroup(of: LogAnswer?.self) { group in
             for other in post.others {
@@ -70,10 +71,10 @@ extension CloudService {
 
     // MARK: Answers of hosts
 
-    /// Takes a host's part, for this replica or for the one that asked.
+    /// Accepts a host's part of a log, for this replica or for the replica that requested it.
     ///
     /// - Throws: `badRequest` and `limitExceeded` for a part that no host sends; `rateLimited` if there is no room, or
-    ///   the replica that asked cannot be reached.
+    ///   the requesting replica cannot be reached.
     package func answerLog(
         _ part: RelayLogPart, _ requestID: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {
@@ -100,7 +101,7 @@ extension CloudService {
 
     // MARK: Requests of other replicas
 
-    /// - Returns: nil unless the question is about a log.
+    /// - Returns: nil if the question is not about a log.
     func answerLog(_ question: ReplicaQuestionBody) async throws(CloudFailure) -> ReplicaAnswerBody? {
         if let log = question.log {
             guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "the log query names no host") }

@@ -2,11 +2,11 @@ package import CloudAPI
 package import Domain
 import Logging
 
-/// Readings on their way from a meter's holder to its watchers (Docs/Relay.md).
+/// Relay of readings from a meter's holder to its watchers (Docs/Relay.md).
 extension CloudService {
     /// Returns the events of a meter: first its holder, then its readings.
     ///
-    /// - Parameter wantsAll: every reading, even of a meter whose readings are folded otherwise.
+    /// - Parameter wantsAll: whether to send every reading, even of a meter whose readings are otherwise folded.
     package func watch(
         _ meter: String, wantsAll: Bool, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelaySubscription {
@@ -18,15 +18,15 @@ extension CloudService {
         let subscription = try relay.watch(
             place, credential: member.credential, wantsAll: wantsAll,
             first: RelayEventBody(holder: body(of: standing.record, meter: standing.meter, in: zone)))
-        // The lease may have changed since it was read, which is then news to all watchers.
+        // If this reading shows a changed lease, all watchers receive the change.
         relayLease(standing.record, of: standing.meter, in: zone)
         return subscription
     }
 
-    /// Passes on a batch of readings from the meter's holder.
+    /// Forwards a batch of readings from the meter's holder.
     ///
-    /// - Throws: `leaseLost` if the token is not the lease's, `limitExceeded` and `badRequest` for a batch that no
-    ///   holder sends.
+    /// - Throws: `leaseLost` if the token does not match the lease, `limitExceeded` and `badRequest` for a batch that
+    ///   no holder sends.
     package func relay(
         _ request: RelayRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayAnswer {
@@ -65,7 +65,7 @@ extension CloudService {
         return RelayAnswer(interest: RelayTimes.interest.milliseconds)
     }
 
-    /// Tells the meter's watchers and its holder about a lease that was read or changed.
+    /// Notifies the meter's watchers and its holder of a lease that was read or changed.
     func relayLease(_ record: LeaseRecord?, of meter: String, in zone: Zone) {
         let place = MeterPlace(zone: zone.name, meter: meter)
         guard let (isNews, interest) = relay.update(record, of: place, at: clock.now()) else { return }
@@ -89,12 +89,12 @@ extension CloudService {
         }
     }
 
-    /// Also renews the holder's interest if due.
+    /// Reads the meter's lease for the watchers. Also renews the holder's interest if due.
     func lookAtHolder(of place: MeterPlace) async {
         do {
             let standing = try await engine.standing(of: place.meter, in: place.zone)
             guard standing.meter == place.meter, let zone = try await engine.zone(place.zone) else {
-                // The id has become an alias; the watchers find the meter anew.
+                // The id has become an alias. The watchers must find the meter again.
                 return relay.end(place)
             }
             relayLease(standing.record, of: place.meter, in: zone)

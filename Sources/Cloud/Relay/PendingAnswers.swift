@@ -35,12 +35,12 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         return value
     }
 
-    /// Asks hosts, and waits for the outcome. If the task is cancelled and nobody else waits, an unclaimed request is
-    /// given up.
+    /// Offers a request to hosts and waits for the outcome. If the task is cancelled and no other caller waits, an
+    /// unclaimed request is withdrawn.
     ///
     /// - Parameters:
     ///   - stored: number of requests of the host and the zone in the store.
-    ///   - offer: tells the hosts. Called once for each new request.
+    ///   - offer: sends the request to the hosts. Called once for each new request.
     /// - Throws: the errors of `PendingRequests.take`; `serviceUnavailable` for a cancelled task, and after `close`.
     func ask(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none,
@@ -104,7 +104,7 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
         state.withLock { $0.requests.claimed(key, at: now) }
     }
 
-    /// - Returns: whether somebody waits for it.
+    /// - Returns: whether a caller waits for the answer.
     /// - Throws: the errors of `PendingRequests.answer`.
     func answer(
         _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes: Int = 0

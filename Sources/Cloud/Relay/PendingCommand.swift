@@ -19,7 +19,7 @@ struct PendingCommand: PendingRequest {
     var asker: HostID { author }
     var hosts: [HostID: AskedHost] { [holder: AskedHost(name: holderName, token: wish.token)] }
 
-    /// Returns the command as stored from its claim or its end on.
+    /// Returns the command in the form that is stored at its claim or its end.
     func stored(_ outcome: RelayCommandAnswer? = nil) -> StoredCommand {
         StoredCommand(wish, holder: holder, holderName: holderName, outcome: outcome)
     }
@@ -45,7 +45,8 @@ struct PendingCommand: PendingRequest {
             ? RelayCommandAnswer(.timedOut, message: "the cloud stopped meanwhile") : .silence(of: holderName)
     }
 
-    /// Limits the answer of a holder that has not claimed the command, and so cannot have run it.
+    /// Returns the answer of a holder that has not claimed the command. Accepts only a refusal or "not done", because a
+    /// holder must claim a command before running it.
     private func unclaimed(_ said: RelayCommandAnswer?) -> RelayCommandAnswer {
         guard let said, said.outcome == .refused || said.outcome == .notDone else {
             return notDone("the holder did it without asking")
@@ -63,7 +64,7 @@ struct CommandEnd: Hashable {
 }
 
 extension RelayCommandAnswer {
-    /// Answer for a command that the holder claimed without reporting an outcome.
+    /// Returns the answer for a command that the holder claimed without reporting an outcome.
     static func silence(of holder: String) -> RelayCommandAnswer {
         var answer = RelayCommandAnswer(.timedOut, message: "\(holder) took it and did not say what became of it")
         answer.holderName = holder
@@ -73,8 +74,8 @@ extension RelayCommandAnswer {
 
 /// Times when this replica first saw each version of a command: clocks are not compared.
 struct CommandAges {
-    /// Time from the claim or, once known, the outcome. A repeated request gets the outcome for 75 s after the end; an
-    /// outcome comes within 10 s of its claim.
+    /// Retention time from the claim or, once known, the outcome. A repeated request receives the outcome for 75 s
+    /// after the end. An outcome arrives within 10 s of its claim.
     static let keptFor = Duration.seconds(75) + PendingCommand.rules.outcomeTime
 
     private var since: [CommandMark: MonotonicTime] = [:]

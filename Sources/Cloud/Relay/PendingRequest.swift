@@ -43,13 +43,13 @@ struct PendingRules {
     var openPerHost: Int
     /// Maximum number of requests of one host, including stored ones.
     var countPerHost: Int
-    /// The same for all hosts of one zone.
+    /// Maximum number of requests of all hosts of one zone, including stored ones.
     var countPerZone: Int
     /// Maximum size of the parts for one host, in bytes. A part beyond it is refused, and its host counts as silent.
     var bytesPerHost = Int.max
-    /// The same for all hosts of one zone.
+    /// Maximum size of the parts for all hosts of one zone, in bytes.
     var bytesPerZone = Int.max
-    /// The same for all zones. Each zone may have `bytesAlways` even then.
+    /// Maximum size of the parts for all zones, in bytes. Each zone may have `bytesAlways` even beyond this limit.
     var bytesMax = Int.max
     var bytesAlways = Int.max
 }
@@ -63,7 +63,7 @@ struct PendingKey: Hashable, Comparable {
     }
 }
 
-/// One host may belong to several zones.
+/// A host in one zone. One host may belong to several zones.
 struct HostPlace: Hashable {
     var zone: String
     var host: HostID

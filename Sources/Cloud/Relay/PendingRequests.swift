@@ -41,7 +41,8 @@ struct PendingRequests<Request: PendingRequest> {
     func request(_ key: PendingKey) -> Request? { entries[key]?.request }
 
     /// - Parameter stored: number of requests of the host and the zone in the store.
-    /// - Returns: whether it is new; and the request itself if it has already ended, because there is no host to ask.
+    /// - Returns: whether the request is new. Also the request itself if it has already ended because no host can
+    ///   receive it.
     /// - Throws: `rateLimited`; `badRequest` if the id was used for another request.
     mutating func take(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none, at now: MonotonicTime
@@ -107,7 +108,7 @@ struct PendingRequests<Request: PendingRequest> {
         return entry.request
     }
 
-    /// Changes nothing if the request no longer waits for a claim.
+    /// Marks a request as claimed. Changes nothing if the request no longer waits for a claim.
     mutating func claimed(_ key: PendingKey, at now: MonotonicTime) {
         guard case .offered? = entries[key]?.phase else { return }
         withdrawOffer(key)
@@ -117,8 +118,8 @@ struct PendingRequests<Request: PendingRequest> {
     }
 
     /// - Parameter bytes: size of the part.
-    /// - Returns: whether somebody waits for it.
-    /// - Throws: `rateLimited` if there is no room for it.
+    /// - Returns: whether a caller waits for the part.
+    /// - Throws: `rateLimited` if there is no room for the part.
     mutating func answer(
         _ key: PendingKey, by host: HostID, token: UInt64? = nil, _ part: Request.Part, bytes size: Int = 0
     ) throws(CloudFailure) -> (isNews: Bool, ended: [Ended]) {
@@ -174,7 +175,7 @@ struct PendingRequests<Request: PendingRequest> {
         }
         withdrawOffer(key)
         entries[key] = nil
-        // Removes outdated deadlines many at a time, so that each costs little.
+        // Removes outdated deadlines in bulk, which keeps the cost of each low.
         if ends.count > 2 * entries.count + 64 { ends.keep { entries[$0]?.until == $1 } }
         return [(key, outcome)]
     }

@@ -12,7 +12,7 @@ final class RelayHub: Sendable {
 
     private struct OtherReplica {
         var wantsAll: Bool
-        /// Expiry of that replica's interest, unless it renews it.
+        /// Expiry of that replica's interest, unless that replica renews it.
         var until: MonotonicTime
     }
 
@@ -71,7 +71,7 @@ final class RelayHub: Sendable {
             if held[key]?.isEmpty == true { held[key] = nil }
         }
 
-        /// - Returns: the meter's holder; nil also if somebody still watches it.
+        /// - Returns: the meter's holder. Nil also if the meter still has watchers.
         mutating func forget(_ place: MeterPlace) -> HostID? {
             guard meters[place]?.isIdle == true, let gone = meters.removeValue(forKey: place) else { return nil }
             note(gone.lease, at: place) { $0.remove($1) }
@@ -79,7 +79,7 @@ final class RelayHub: Sendable {
             return gone.lease?.holder?.host
         }
 
-        /// - Returns: the meters concerned, with the holders of those that nobody watches any more.
+        /// - Returns: the affected meters, with the holders of those that have no watchers left.
         mutating func remove(
             where isGone: (MeterPlace, ReplicaID, OtherReplica) -> Bool
         ) -> [(place: MeterPlace, holder: HostID?)] {
@@ -96,20 +96,20 @@ final class RelayHub: Sendable {
     /// Interval between reports to watchers about a host that sends readings without the lease.
     private static let refusalInterval = Duration.seconds(10)
 
-    /// Maximum number of interest events at once for one holder, which fit among its waiting events.
+    /// Maximum number of interest events sent together to one holder, so that they fit into its event queue.
     private static let duePerHolder = EventBuffer.waitingMax / 4
-    /// Maximum number of interest events at once for one zone: all its watched meters have their turn within the 30 s
-    /// of an interest.
+    /// Maximum number of interest events at once for one zone. Within the 30 s of an interest, all watched meters of
+    /// the zone are served.
     private static let duePerZone = 2 * duePerHolder + CloudLimits.watchedPerZone / 30
 
-    /// Held until every watcher has an event, so that all get them in the same order.
+    /// Held while an event is sent to the watchers, so that all watchers receive events in the same order.
     private let telling = Mutex(())
     /// Never resume a watcher under this lock: cancellation already holds the task lock, and resuming locks it too
     /// (`withTaskCancellationHandler`, "Cancellation handlers and locks"). Locked after `telling`.
     private let state = Mutex(State())
-    /// Called when nobody watches a held meter any more.
+    /// Called when a held meter has lost its last watcher.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
-    /// Called when the set of meters watched here changes, or more readings of one are wanted.
+    /// Called when the set of meters watched here changes, or when every reading of a meter is wanted.
     private let changed: @Sendable () -> Void
 
     init(ended: @escaping @Sendable (MeterPlace, HostID) -> Void, changed: @escaping @Sendable () -> Void) {
@@ -118,7 +118,7 @@ final class RelayHub: Sendable {
     }
 
     /// - Parameter first: the subscription's first event.
-    /// - Throws: `serviceUnavailable` once it is closed, `limitExceeded`.
+    /// - Throws: `serviceUnavailable` once the hub is closed, `limitExceeded`.
     func watch(
         _ place: MeterPlace, credential: String, wantsAll: Bool, first: RelayEventBody
     ) throws(CloudFailure) -> RelaySubscription {
@@ -134,7 +134,7 @@ final class RelayHub: Sendable {
         return RelaySubscription(stream: stream, first: told)
     }
 
-    /// - Returns: measurements sent so far, and whether other replicas must hear of this watcher.
+    /// - Returns: number of measurements sent so far, and whether other replicas must be informed of this watcher.
     private func add(_ watcher: Watcher, to place: MeterPlace) throws(CloudFailure) -> (told: Int, isNews: Bool) {
         try state.withLock { state throws(CloudFailure) in
             guard !state.isClosed else { throw .stopping }
@@ -154,7 +154,7 @@ final class RelayHub: Sendable {
             let id = state.nextID
             watcher.continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
             var watched = state.meters[place] ?? Watched()
-            // Somebody wants more than before, so an interest event is due.
+            // This watcher is the first that wants every reading, so an interest event is due.
             if watcher.wantsAll, !watched.wantsAll { watched.interestAt = nil }
             let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
             watched.watchers[id] = watcher
@@ -179,7 +179,8 @@ final class RelayHub: Sendable {
     var watchedHere: [ReplicaWatch] {
         state.withLock { state in
             let watched = state.meters.filter { !$0.value.watchers.isEmpty }
-            // The first of each zone, then the second of each: the limit does not cut off a zone with few meters.
+            // Lists the first meter of each zone, then the second of each, so that the limit does not cut off a zone
+            // with few meters.
             let ranked = Dictionary(grouping: watched.keys, by: \.zone).values
                 .flatMap { $0.sorted().enumerated().map { (rank: $0.offset, place: $0.element) } }
                 .sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
@@ -190,10 +191,10 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Takes over the full list of meters watched at another replica.
+    /// Stores the full list of meters watched at another replica.
     ///
-    /// - Parameter places: meters, each with whether somebody wants every reading.
-    /// - Returns: the meters for which more is wanted than before.
+    /// - Parameter places: meters, each with whether a watcher wants every reading.
+    /// - Returns: the meters for which more readings are wanted than before.
     func setWatched(_ places: [MeterPlace: Bool], at copy: ReplicaID, until: MonotonicTime) -> [MeterPlace] {
         let (new, gone) = state.withLock { state -> ([MeterPlace], [(MeterPlace, HostID?)]) in
             var new: [MeterPlace] = []
@@ -233,8 +234,8 @@ final class RelayHub: Sendable {
 
     func lease(of place: MeterPlace) -> LeaseRecord? { state.withLock { $0.meters[place]?.lease } }
 
-    /// - Returns: whether the lease is news to the watchers, and the interest event that is due. Nil if nobody watches
-    ///   the meter, or if a newer lease is known.
+    /// - Returns: whether the watchers must receive the lease, and the interest event that is due. Nil if the meter has
+    ///   no watchers, or if a newer lease is known.
     func update(
         _ lease: LeaseRecord?, of place: MeterPlace, at now: MonotonicTime
     ) -> (isNews: Bool, interest: Interest?)? {
@@ -299,7 +300,7 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Tells watchers that a host without the lease sent readings, at most every `refusalInterval`.
+    /// Informs watchers that a host without the lease sent readings, at most every `refusalInterval`.
     ///
     /// - Returns: the event; nil if none was due.
     func tellRefusal(of host: String, of place: MeterPlace, at now: MonotonicTime) -> RelayEventBody? {

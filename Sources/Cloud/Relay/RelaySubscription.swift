@@ -26,11 +26,11 @@ extension RelayEventBody {
     var measurements: Int { batch?.readings.reduce(0) { $0 + ($1.count ?? 1) } ?? 0 }
 }
 
-/// Events of one meter that a host watches, to be iterated once. Releasing it ends the watching.
+/// Events of one meter that a host watches, to be iterated once. Releasing the subscription ends it.
 ///
-/// A slow observer loses the oldest events, and gets the number of measurements in them (`Item.missed`). The stream
-/// ends when the host's token is revoked, when the meter's id turns out to be an alias, and at shutdown; the host then
-/// watches again.
+/// A slow observer loses the oldest events, and receives the number of measurements in them (`Item.missed`). The stream
+/// ends when the host's token is revoked, when the meter's id turns out to be an alias, and at shutdown. The host then
+/// subscribes again.
 package struct RelaySubscription: AsyncSequence, Sendable {
     package struct Item: Sendable {
         package var event: RelayEvent

@@ -56,8 +56,8 @@ struct StoreKeys: Sendable {
             .map { key($0) }
     }
 
-    /// Prefixes of the keys in a backup: without running replicas, pending commands and waiting hosts, which a restored
-    /// cloud must not find.
+    /// Prefixes of the keys in a backup. It omits running replicas, pending commands and waiting hosts, which a
+    /// restored cloud must not contain.
     var lastingKinds: [[UInt8]] {
         ["z/", "d/", "n/", "k/", "a/", "l/", "r/", "u/", "x/", "t/", "i/", "b/", "w/h/", "w/k/", "w/l/"].map { key($0) }
     }
@@ -90,7 +90,7 @@ struct StoreKeys: Sendable {
         feed(zone, type: type) + Self.digits(sequence)
     }
     func tombstones(in zone: String) -> [UInt8] { key("t/\(zone)/") }
-    /// All tombstones before this key are older.
+    /// Returns the key of a time: all tombstones before this key are older.
     func tombstones(in zone: String, from time: WallTime) -> [UInt8] {
         tombstones(in: zone) + Self.digits(UInt64(clamping: time.millisecondsSince1970))
     }
@@ -121,7 +121,7 @@ struct StoreKeys: Sendable {
         commandShares(of: author, in: zone) + id.description.utf8
     }
 
-    /// - Returns: nil unless it is an entry under `s/`.
+    /// Returns the command of an entry under `s/`; nil for any other entry.
     func commandMark(_ entry: EtcdEntry) -> CommandMark? {
         let parts = Self.text(of: entry.key, after: allCommandShares)?.split(separator: "/") ?? []
         guard parts.count == 3, let id = RequestID(parts[2]) else { return nil }
@@ -172,7 +172,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// Returns nil if the part after the prefix is not valid text.
+    /// Returns the part of a key after the prefix; nil if it is not valid text.
     static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
         guard key.starts(with: prefix) else { return nil }
         return String(validating: key.dropFirst(prefix.count), as: UTF8.self)
@@ -196,7 +196,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// Encodes slashes, which would end the part.
+    /// Encodes the slashes in a type, because a slash ends a part of a key.
     private static func encoded(_ type: RecordType) -> String {
         guard type.rawValue.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
             return type.rawValue

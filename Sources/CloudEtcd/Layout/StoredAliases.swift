@@ -1,7 +1,7 @@
 import Cloud
 import Domain
 
-/// Aliases in force in one zone, under one key: each decision about a lease compares its revision.
+/// Aliases in force in one zone, under one key. Each decision about a lease compares the revision of this key.
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
@@ -10,7 +10,7 @@ struct StoredAliases: StoredValue, Hashable {
     }
 
     var aliases: [String: Alias]
-    /// Token that an id's next token must exceed, if an alias raised that above the lease's own.
+    /// Token that an id's next token must exceed, for ids whose floor an alias raised above the lease's own token.
     var floors: [String: UInt64]
 
     init(_ book: AliasBook) {

@@ -39,17 +39,18 @@ extension EtcdError {
 }
 
 struct StoredTerms: StoredValue, Hashable {
-    /// Milliseconds.
+    /// Time to live in milliseconds.
     var ttl: Int64
     var lockDelay: Int64
     var policy: String
-    /// Quota of the zone; nil for the standard one.
+    /// Quota of the zone; nil for the standard quota.
     var quota: StoredQuota?
 
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        // In a lease it is the effective one; readers of a zone's terms compute that (LeaseTerms).
+        // For a lease, this is the effective lock-delay. Readers of a zone's terms compute the effective one
+        // (LeaseTerms).
         lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
@@ -68,18 +69,18 @@ struct StoredHead: StoredValue, Hashable {
     var accepted: UInt64 = 0
     /// Greatest sequence of a purged tombstone.
     var floor: UInt64 = 0
-    /// Usage of the zone; nil if not counted since a replica from a version without quotas wrote.
+    /// Usage of the zone; nil if a replica from a version without quotas has written since the last count.
     var used: StoredAmount?
-    /// Sequence before the last change, and the types in that change.
+    /// Sequence before the last change, and the record types in that change.
     var before: UInt64 = 0
     var types: [String] = []
-    /// Author of the last change, with its own number for it: no two changes leave the same head.
+    /// Author of the last change, with its own number for that change, so that no two changes write the same head.
     var writer = ""
 }
 
 struct StoredMark: StoredValue, Hashable {
     var number: UInt64
-    /// Hexadecimal digits.
+    /// Id of the mark in hexadecimal digits.
     var id: String
     var first: UInt64
 
@@ -123,7 +124,7 @@ struct StoredRecord: Hashable, Sendable {
     /// Date from which a tombstone's age counts; nil for other records.
     var tombstoneTime: WallTime?
 
-    /// A line of numbers, then the record in its wire form.
+    /// Stored form: a line of numbers, then the record in its wire form.
     var bytes: [UInt8] {
         var bytes = Array("1 \(sequence) \(tombstoneTime?.millisecondsSince1970.description ?? "-")\n".utf8)
         RecordText.write(record, to: &bytes)
@@ -148,7 +149,7 @@ struct StoredRecord: Hashable, Sendable {
         tombstoneTime = Int64(words[2]).map { WallTime(millisecondsSince1970: $0) }
         let text = entry.value[(end + 1)...]
         do {
-            // Other writers' text may be valid too.
+            // Other writers may format the JSON differently.
             record = try SyncRecord(text: text) ?? JSONDecoder().decode(SyncRecord.self, from: Data(text))
         } catch {
             throw EtcdError(damaged: entry.key, "\(error)")
@@ -165,7 +166,7 @@ struct StoredLease: StoredValue, Hashable {
     var hostName: String?
     var session: String?
     var transport: String?
-    /// Milliseconds since 1970.
+    /// Time of acquisition, in milliseconds since 1970.
     var acquired: Int64?
     /// Last granted request, the only one known to older replicas.
     var request: String?
@@ -200,7 +201,9 @@ struct StoredLease: StoredValue, Hashable {
         self.writer = writer
     }
 
-    /// - Parameter renewedAt: when this replica noticed the change.
+    /// Returns the lease's record; nil if a stored value is invalid.
+    ///
+    /// - Parameter renewedAt: time at which this replica noticed the change.
     func record(renewedAt: MonotonicTime) -> LeaseRecord? {
         guard let terms = terms.terms, token <= FencingToken.max.rawValue, let state = recordState else { return nil }
         let stored = (earlier ?? []) + (request.map { [Grant(request: $0, token: token)] } ?? [])
@@ -228,8 +231,8 @@ struct StoredLease: StoredValue, Hashable {
     }
 }
 
-/// A credential. `kind` includes the role: a replica from before roles would ignore another field, and take a read-only
-/// host for one with all rights; it refuses an unknown kind.
+/// A credential. `kind` includes the role, because a replica from before roles refuses an unknown kind. It would ignore
+/// a separate field, and treat a read-only host as one with all rights.
 struct StoredCredential: StoredValue, Hashable {
     var id: String
     var hash: [UInt8]
@@ -240,11 +243,11 @@ struct StoredCredential: StoredValue, Hashable {
     var host: String?
     var hostName: String?
     var machine: String?
-    /// Milliseconds since 1970.
+    /// Time of creation, in milliseconds since 1970.
     var created: Int64
     var revoked: Int64?
-    /// Id of the enrolment token that a host got this one for, until its first use. An older replica drops it, and then
-    /// the token counts as used.
+    /// Id of the enrolment token with which the host got this credential; nil after the credential's first use. An
+    /// older replica drops this field, and the token then counts as used.
     var unusedFrom: String?
     var writer: String
 

@@ -4,15 +4,15 @@ import Synchronization
 
 struct SeenAliases: Hashable, Sendable {
     var book = AliasBook()
-    /// Revision of their key. Never 0 once read, because a missing key is created.
+    /// Revision of the key of the aliases. Never 0 after a reading, because a missing key is created.
     var revision: Int64 = 0
 }
 
-/// Aliases of all zones as seen by this replica. Decisions compare the revision of their key, so stale aliases decide
-/// nothing.
+/// Aliases of all zones as last read by this replica. Decisions compare the revision of the aliases' key, so a decision
+/// on stale aliases fails.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Maximum number of leases in one step: each takes a comparison and a change.
+    /// Maximum number of leases in one step: each needs a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient
@@ -38,7 +38,9 @@ final class AliasCache: Sendable {
         }
     }
 
-    /// - Parameter revision: the revision seen; a different known one is newer and stays.
+    /// Removes a zone's aliases from the cache.
+    ///
+    /// - Parameter revision: revision that turned out stale. Aliases of any other revision are newer and are kept.
     func forget(_ zone: String, seen revision: Int64) {
         zones.withLock { zones in
             if zones[zone]?.revision == revision { zones[zone] = nil }
@@ -50,7 +52,7 @@ final class AliasCache: Sendable {
         return try await read(zone)
     }
 
-    /// Reads the aliases. If there are none yet, puts those of the zone's records into force.
+    /// Reads a zone's aliases. If there are none yet, first puts the aliases of the zone's records into force.
     func read(_ zone: String) async throws(EtcdError) -> SeenAliases {
         let key = keys.aliases(of: zone)
         for _ in 0..<Self.roundsMax {
@@ -70,7 +72,7 @@ final class AliasCache: Sendable {
         throw EtcdError(.overloaded, "too many others change the aliases of \(zone). Try again")
     }
 
-    /// Adopts the aliases of records; another replica may be quicker.
+    /// Puts the aliases of the zone's records into force, unless another replica does so first.
     private func adopt(_ zone: String) async throws {
         var records: [SyncRecord] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in

@@ -2,11 +2,11 @@ import Cloud
 import Domain
 import Synchronization
 
-/// Decides all leases: decisions gather while others are in progress, and go to etcd in one request, each with its own
-/// comparison and change.
+/// Decides all leases. While requests are in progress, further decisions gather and then share one request to etcd,
+/// each with its own comparison and change.
 ///
-/// Decisions about one lease are made in order, and those waiting for it share one step. Nobody gets an answer before
-/// etcd has stored the result.
+/// Decisions about one lease are made in order, and those waiting for it share one step. Every answer is sent only
+/// after etcd has stored the result.
 final class LeaseBatcher: Sendable {
     private struct State {
         var jobs: [MeterPlace: [LeaseJob]] = [:]
@@ -15,15 +15,15 @@ final class LeaseBatcher: Sendable {
         var workers = 0
     }
 
-    /// Maximum number of concurrent requests: one travels while another waits for the disk.
+    /// Maximum number of concurrent requests, so that one can travel while another waits for the disk.
     private static let workersMax = 3
-    /// Maximum number of leases in one request. At a few operations for each, and one for each zone, it stays within
-    /// etcd's limit.
+    /// Maximum number of leases in one request. With a few operations per lease and one per zone, the request remains
+    /// within etcd's limit.
     static let leasesPerRequest = 60
-    /// Maximum number of plans in one look: each needs three ranges, and one for each other id under which a request
-    /// came.
+    /// Maximum number of plans in one read: each needs three ranges, and one more for each other id that a request
+    /// used.
     private static let looksPerRequest = 10
-    /// Losing this many times in a row is no coincidence.
+    /// Maximum number of attempts. So many conflicts with other writers in a row are not a coincidence.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -57,7 +57,7 @@ final class LeaseBatcher: Sendable {
         (requests.load(ordering: .relaxed), decisions.load(ordering: .relaxed))
     }
 
-    /// Returns at once; every job gets an answer.
+    /// Queues jobs and returns immediately. Every job gets an answer.
     func submit(_ jobs: [LeaseJob], in zone: String) {
         let placed = jobs.map { (aliases.canonical(MeterPlace(zone: zone, meter: $0.meter)), $0) }
         let workers = state.withLock { state in
@@ -104,7 +104,7 @@ final class LeaseBatcher: Sendable {
     }
 
     private struct Progress {
-        /// Whether renewals share one comparison; after a failure each has its own.
+        /// Whether renewals share one comparison; after a failure each uses its own.
         var sharesPulses = true
         /// Leases that do not exist yet.
         var absent: Set<MeterPlace> = []
@@ -124,7 +124,9 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
-    /// - Returns: jobs for which another writer was quicker.
+    /// Runs one round of decisions.
+    ///
+    /// - Returns: jobs to be decided again, because another writer changed their lease first.
     /// - Throws: only before any of the jobs is answered, so that none is answered twice.
     private func round(
         _ asked: [MeterPlace: [LeaseJob]], _ progress: inout Progress
@@ -139,7 +141,7 @@ final class LeaseBatcher: Sendable {
             }
             plans.append(plan)
         }
-        // A lease that this replica has not seen may exist, and then it must not be created.
+        // A lease that this replica has not read may exist already, so read it before creating it.
         let unseen = plans.filter { $0.creation != nil && !progress.absent.contains($0.place) }
         guard unseen.isEmpty else {
             for (place, error) in try await see(unseen, &progress) {
@@ -183,8 +185,8 @@ final class LeaseBatcher: Sendable {
         return (jobs, books)
     }
 
-    /// Fails only these jobs, whose data is damaged, once the others are certain to be answered. Throws any other
-    /// error.
+    /// Queues failures for jobs with damaged data, to be delivered once the other jobs are certain to be answered.
+    /// Throws any other error.
     private func fail(
         _ jobs: [LeaseJob], _ error: EtcdError, _ refusals: inout [() -> Void]
     ) throws(EtcdError) {
@@ -194,7 +196,7 @@ final class LeaseBatcher: Sendable {
 
     private struct Admission {
         var counters: [LeaseCounters] = []
-        /// Refusals, to be called once the rest is stored.
+        /// Refusals, to be called once the accepted plans are stored.
         var refusals: [() -> Void] = []
         var again: [MeterPlace: [LeaseJob]] = [:]
     }
@@ -244,7 +246,7 @@ final class LeaseBatcher: Sendable {
                 let outcome = try plan.outcome(
                     of: answer.transaction(part.index), mayBeDoneBefore: answer.mayBeDoneBefore,
                     revision: answer.revision, keys: keys, now: now)
-                // One of the plans that share comparisons has changed, perhaps another one.
+                // A shared comparison fails for all its plans, although perhaps only one lease has changed.
                 if outcome == .failed, !part.isShared {
                     failed.append(plan)
                 } else if !isSettled(plan, outcome) {
@@ -274,7 +276,9 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// - Returns: whether the plan is carried out and answered; otherwise it must be decided again.
+    /// Delivers the answers of a plan that was carried out.
+    ///
+    /// - Returns: whether the plan was carried out; if false, it must be decided again.
     private func isSettled(_ plan: LeasePlan, _ outcome: LeasePlan.Outcome) -> Bool {
         switch outcome {
         case .done(let seen):
@@ -301,6 +305,8 @@ final class LeaseBatcher: Sendable {
         }
     }
 
+    /// Reads leases that this replica has not read yet.
+    ///
     /// - Returns: the places whose lease cannot be read, with the errors.
     private func see(
         _ unseen: [LeasePlan], _ progress: inout Progress

@@ -5,7 +5,7 @@ import Synchronization
 final class LeaseCache: Sendable {
     private struct Zone {
         var leases: [String: SeenLease] = [:]
-        /// Revision up to which every change has been read; 0 if nothing has.
+        /// Revision up to which every change has been read; 0 before the first reading.
         var readThrough: Int64 = 0
     }
 
@@ -13,9 +13,9 @@ final class LeaseCache: Sendable {
 
     func lease(_ place: MeterPlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
 
-    /// Takes over a state, unless a newer one is known. If nothing changed, the time of the first sight stays.
+    /// Stores a state, unless the cache has a newer one. If nothing changed, the time of the first reading is kept.
     ///
-    /// - Returns: the present state, and whether its holder or state was news.
+    /// - Returns: the current state, and whether its holder or state was new.
     @discardableResult
     func update(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
         zones.withLock { zones in
@@ -72,12 +72,12 @@ final class LeaseCache: Sendable {
 }
 
 extension LeaseRecord {
-    /// Whether the only news is that the holder was told to stop, which does not renew the lease.
+    /// Returns whether the only change is a request to the holder to stop, which does not renew the lease.
     fileprivate func isRevocation(of before: LeaseRecord) -> Bool {
         guard case .held(let holder) = before.state, state == .revoking(holder) else { return false }
         return token == before.token && terms == before.terms && grants == before.grants
     }
 
-    /// Answers may arrive out of order: an older one does not move the time back.
+    /// Moves the renewal time forward to `time`. Answers may arrive out of order, so it never moves back.
     fileprivate mutating func heard(at time: MonotonicTime) { renewedAt = max(renewedAt, time) }
 }

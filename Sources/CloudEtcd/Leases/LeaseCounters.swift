@@ -1,15 +1,15 @@
 import Cloud
 import Domain
 
-/// Lease counts of a zone, as read, for leases to be created.
+/// Lease counts of a zone, as read before the creation of leases.
 struct LeaseCounters: Sendable {
     let zone: String
     private let quota: ZoneQuota
     private var usage: LeaseUsage
-    /// Revisions of the counters' keys, by host; the key nil is the whole zone.
+    /// Revisions of the counters' keys, by host; nil stands for the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
-    /// Unreadable counters. Leases that do not need them are still decided.
+    /// Unreadable counters with their errors. Leases that do not need them are still decided.
     private var damaged: [HostID?: EtcdError] = [:]
 
     static func ranges(of zone: String, _ hosts: [HostID], _ keys: StoreKeys) -> [EtcdRange] {
@@ -48,7 +48,9 @@ struct LeaseCounters: Sendable {
         return count
     }
 
-    /// - Returns: the refusal, if a limit is exceeded or a counter is damaged.
+    /// Counts a lease to be created.
+    ///
+    /// - Returns: the refusal, if a limit is exceeded or a counter is damaged; nil otherwise.
     mutating func add(_ meter: String, for host: HostID?) -> ((LeaseJob) -> Void)? {
         if let error = damaged[nil] ?? damaged[host] { return { $0.fail(error) } }
         if let refusal = usage.refusal(of: host, creating: meter, in: zone, under: quota) {

@@ -1,11 +1,11 @@
 import Cloud
 import Domain
 
-/// A lease as last seen by this replica.
+/// A lease as last read by this replica.
 ///
-/// `record.renewedAt` is when this replica noticed, by its own clock, that the lease or its pulse had changed, or
-/// later. The replica gives it away only by comparing both revisions, which fails if another replica has done anything
-/// since (Docs/Leases.md#rule-3).
+/// `record.renewedAt` is the time on this replica's clock at which it noticed a change of the lease or its pulse, or
+/// later. The replica compares both revisions before it gives the lease away. The comparison fails if another replica
+/// has renewed or changed the lease since (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
     var record: LeaseRecord?
     /// Revision of the lease's key; 0 if it does not exist.
@@ -26,12 +26,12 @@ struct LeaseJob: Sendable {
         var deliver: @Sendable () -> Void
     }
 
-    /// Whether the decision depends on when the lease was renewed. A renewal's does not, so replicas that renew and
-    /// read the same lease do not disturb each other.
+    /// Whether the decision depends on the renewal time of the lease. The decision of a renewal does not, so replicas
+    /// that renew and read the same lease do not conflict.
     var heedsTime: Bool
     var decide: @Sendable (LeaseSnapshot) -> Step
     var fail: @Sendable (EtcdError) -> Void
-    /// Called if a quota does not allow to create the lease.
+    /// Called if a quota does not allow the lease to be created.
     var refuse: @Sendable (CloudFailure) -> Void = { _ in }
 }
 
@@ -56,9 +56,9 @@ struct LeasePlan: Sendable {
     private let heedsTime: Bool
     private let deliveries: [@Sendable () -> Void]
 
-    /// Each job decides on the result of the one before it.
+    /// Decides the jobs in order, each based on the result of the previous job.
     ///
-    /// - Parameter own: returns the lease of exactly that id, as last seen.
+    /// - Parameter own: returns the lease stored under exactly that id, as last read.
     init(
         _ jobs: [LeaseJob], at place: MeterPlace, aliases: SeenAliases, writer: String, own: (String) -> SeenLease
     ) throws(EtcdError) {
@@ -120,8 +120,8 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
-        // Renewals are most of etcd's work and hardly ever fail, so they read the state only after a failure. So do
-        // creations, which are in one nested transaction.
+        // Renewals are most of etcd's work and hardly ever fail, so their state is read only after a failure. The same
+        // applies to creations, which share one nested transaction.
         if change != .pulse, creation == nil { transaction.failure = look(keys).map { .range($0) } }
         return transaction
     }
@@ -138,9 +138,9 @@ struct LeasePlan: Sendable {
 
     enum Outcome: Hashable, Sendable {
         case done(SeenLease)
-        /// Another writer was quicker: decide again on this state.
+        /// Another writer changed the lease first: decide again on this state.
         case changed(Found)
-        /// Another writer was quicker, and the answer does not contain the state: `look`.
+        /// Another writer changed the lease first, and the answer does not contain the new state: read it with `look`.
         case failed
     }
 
@@ -150,11 +150,14 @@ struct LeasePlan: Sendable {
         var hasOtherAliases = false
     }
 
+    /// Returns the outcome of the plan.
+    ///
     /// - Parameters:
     ///   - mayBeDoneBefore: whether the same request was sent before, without an answer.
     ///   - revision: revision of everything that the request wrote.
-    ///   - now: time after the answer, by which the lease has changed at the latest.
-    /// - Throws: `timedOut` if it is unknown whether the plan was carried out: deciding again might do so twice.
+    ///   - now: time after the answer, which is no earlier than the change of the lease.
+    /// - Throws: `timedOut` if it is unknown whether the plan was carried out, because a second decision might carry it
+    ///   out twice.
     func outcome(
         of answer: EtcdTransactionAnswer?, mayBeDoneBefore: Bool = false, revision: Int64, keys: StoreKeys,
         now: MonotonicTime
@@ -181,7 +184,7 @@ struct LeasePlan: Sendable {
         }
         if case .lease(let value) = change {
             if entry.value == value {
-                // Written by this plan, whose answer was lost.
+                // An earlier attempt of this plan wrote the value, but its answer was lost.
                 return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
             }
             guard !mayBeDoneBefore || entry.revision == basis.revision else {
@@ -211,6 +214,8 @@ extension SeenLease {
         self = try Self.read(entry, pulse: pulse, at: now).seen
     }
 
+    /// Decodes a stored lease.
+    ///
     /// - Returns: the lease, and the replica that wrote it.
     static func read(
         _ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime

@@ -13,8 +13,8 @@ struct LeaseRequest {
     /// Combines plans with their own comparisons, and marks each zone in which a holder or a state may change.
     ///
     /// - Parameters:
-    ///   - sharesPulses: puts all renewals into one nested transaction, under the comparisons of all of them. They are
-    ///     most of etcd's work, and hardly ever fail.
+    ///   - sharesPulses: puts all renewals into one nested transaction, under the comparisons of all of them. Renewals
+    ///     are most of etcd's work, and hardly ever fail.
     ///   - counters: counters of the zones in which leases are created. Creations in one zone share one nested
     ///     transaction, because they raise the same counter.
     init(_ plans: [LeasePlan], sharesPulses: Bool, counters: [LeaseCounters] = [], keys: StoreKeys) {

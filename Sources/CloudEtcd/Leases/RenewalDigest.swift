@@ -3,11 +3,11 @@ import Synchronization
 
 /// Recent renewals by one replica: leases, and the revisions of their pulses.
 ///
-/// It goes through etcd to the other replicas, which then know how long a lease has been silent. It is only a hint:
+/// Other replicas read the digest from etcd, and so learn how long a lease has been silent. The digest is only a hint:
 /// without it, a replica counts from its next reading of all leases, and gives the lease away that much later.
 struct RenewalDigest: Hashable, Sendable {
     /// Maximum number of renewals in one digest, which keeps a request far below `EtcdTransaction.bytesMax`. The next
-    /// digest takes the rest.
+    /// digest contains the rest.
     static let renewalsMax = 4000
 
     var zones: [String: [String: Int64]] = [:]
@@ -16,8 +16,8 @@ struct RenewalDigest: Hashable, Sendable {
 }
 
 extension RenewalDigest {
-    /// `1`, then for each zone a line with its name, and below it for each meter a space, the revision, a space and the
-    /// meter. No name contains a line end.
+    /// Stored form: `1`, then a line with the name of each zone. Below it, each meter has a line: a space, the
+    /// revision, a space and the meter. No name contains a line end.
     var bytes: [UInt8] {
         var bytes = Array("1\n".utf8)
         for (zone, meters) in zones.sorted(by: { $0.key < $1.key }) {
@@ -58,7 +58,7 @@ final class PendingRenewals: Sendable {
 
     func add(_ place: MeterPlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
 
-    /// Returns what fits in one digest; empty if nothing waits.
+    /// Removes and returns the renewals that fit in one digest; an empty digest if there are none.
     func take() -> RenewalDigest {
         let taken = pulses.withLock { pulses in
             guard pulses.count > RenewalDigest.renewalsMax else {

@@ -1,4 +1,3 @@
-/// A key and its value in etcd.
 struct EtcdPut: Hashable, Sendable {
     var key: [UInt8]
     var value: [UInt8]
@@ -55,9 +54,9 @@ struct ArrivalLoad: Sendable {
         return requests
     }
 
-    /// Reads everything back.
+    /// Reads all keys back and compares their sum with that of the written keys.
     ///
-    /// - Throws: `damaged` if it differs from what was written.
+    /// - Throws: `damaged` if the sums differ.
     func check(_ keys: StoreKeys) async throws {
         var found = Sum()
         for prefix in keys.allKinds {
@@ -71,7 +70,7 @@ struct ArrivalLoad: Sendable {
         }
     }
 
-    /// Order-independent sum.
+    /// Order-independent checksum of keys and values.
     private struct Sum: Hashable, Sendable {
         var count = 0
         private var sum = 0

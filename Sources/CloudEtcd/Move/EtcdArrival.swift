@@ -4,9 +4,10 @@ package import Logging
 
 /// Moves another store into an etcd that has no cloud yet (`metercloud migrate`).
 ///
-/// Nothing that hosts rely on changes: the epoch and the sequences stay, so change tokens remain valid, as do the
-/// fencing tokens and the holders. At no time can both stores be opened: the old one is closed for good before the new
-/// one gets its epoch, without which it cannot be opened. An interrupted attempt can be repeated and starts over.
+/// The data on which hosts rely does not change: the epoch and the sequences are kept, so change tokens remain valid,
+/// as do the fencing tokens and the holders. The two stores can never be open at the same time. The old one is closed
+/// permanently before the new one gets its epoch, without which no replica opens it. An interrupted attempt can be
+/// repeated and starts over.
 package struct EtcdArrival: Hashable, Sendable {
     package var zones = 0
     package var credentials = 0
@@ -15,11 +16,13 @@ package struct EtcdArrival: Hashable, Sendable {
     /// Whether an earlier attempt had already moved everything.
     package var wasThere = false
 
+    /// Moves the store.
+    ///
     /// - Parameters:
-    ///   - store: marked as left before the one in etcd can be opened.
-    ///   - progress: called now and then with the numbers so far.
+    ///   - store: source, marked as moved before the store in etcd can be opened.
+    ///   - progress: called from time to time with the numbers so far.
     /// - Throws: `badSetting` if etcd has a cloud, or other data, under this prefix, or if the store moved elsewhere
-    ///   before; `damaged` if etcd does not have what was written; the store's errors.
+    ///   before; `damaged` if etcd does not have the written data; the store's errors.
     package static func run(
         from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
         rng: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void

@@ -13,10 +13,12 @@ struct MigrationLock: Sendable {
     let keys: StoreKeys
     let prefix: String
 
-    /// Name of the destination, for people and for recognising an interrupted move.
+    /// Name of the destination, shown to users and used to recognise an interrupted move.
     var destination: String { "etcd (\(client.settings.urls.first ?? ""), prefix \(prefix))" }
 
-    /// - Returns: the revision that all steps are compared with; nil if everything has arrived before.
+    /// Begins or resumes a move.
+    ///
+    /// - Returns: the revision that all steps are compared with; nil if everything arrived in an earlier attempt.
     func begin(_ contents: StoreContents, attempt: String) async throws -> Int64? {
         var anything = EtcdRange(prefix: keys.prefix)
         anything.limit = 1
@@ -85,7 +87,7 @@ struct MigrationLock: Sendable {
         var last = EtcdTransaction(compares: [EtcdCompare(key: keys.arriving, revision: revision)], success: operations)
         last.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await client.commit(last)
-        // An earlier attempt of this call did it, and its answer was lost.
+        // An earlier attempt of this call wrote the epoch, but its answer was lost.
         guard answer.succeeded || answer.range(0)?.entries.first?.value == Array(contents.epoch.utf8) else {
             throw busy
         }

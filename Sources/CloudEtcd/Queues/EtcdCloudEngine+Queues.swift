@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension EtcdCloudEngine {
-    /// Losing this many times in a row is no coincidence.
+    /// Maximum number of attempts. So many conflicts with other writers in a row are not a coincidence.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -27,7 +27,7 @@ extension EtcdCloudEngine {
                 guard let range = answer.range(0) else { throw Self.leftOut(key) }
                 (entry, revision) = (range.entries.first, answer.revision)
                 if let entry, entry.value == value {
-                    // Written by this step, whose answer was lost.
+                    // An earlier attempt of this step wrote the value, but its answer was lost.
                     return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
                 }
             }
@@ -47,7 +47,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// - Returns: an empty queue if it cannot be read: waiting hosts queue again.
+    /// Returns a queue; an empty one if the entry cannot be read, because waiting hosts queue again.
     func queue(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> QueueState {
         var waiters: [Waiter] = []
         do throws(EtcdError) {
@@ -72,7 +72,7 @@ extension EtcdCloudEngine {
             var entries = try await client.read([all]).ranges[0].entries
             for _ in 0..<Self.roundsMax {
                 let own = entries.first { $0.key == key }
-                // The key has existed since the first heartbeat, and only others delete it.
+                // The key has existed since the first heartbeat, and only other replicas delete it.
                 guard own != nil || isFirst else { return heartbeats(entries, wasGivenUp: true) }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
                 transaction.success = [.put(key: key, value: Array((address ?? "").utf8)), .range(all)]
@@ -93,7 +93,8 @@ extension EtcdCloudEngine {
                 continue
             }
             heartbeats.marks[copy] = UInt64(clamping: entry.revision)
-            // Empty for a replica of an earlier version, which takes no messages from others.
+            // The value of a replica of an earlier version is empty, because it accepts no messages from other
+            // replicas.
             guard let address = String(validating: entry.value, as: UTF8.self), !address.isEmpty else { continue }
             heartbeats.addresses[copy] = address
         }
@@ -109,7 +110,8 @@ extension EtcdCloudEngine {
             transaction.success = [.put(key: place, value: Array(key.utf8)), .range(EtcdRange(key: place))]
             transaction.failure = [.range(EtcdRange(key: place))]
             let answer = try await client.commit(transaction)
-            // Another replica was quicker, or the answer to an earlier attempt was lost.
+            // If the comparison failed, another replica wrote the key first, or the answer to an earlier attempt was
+            // lost.
             guard let entry = answer.range(answer.succeeded ? 1 : 0)?.entries.first else { throw Self.leftOut(place) }
             return try text(of: entry)
         }
@@ -131,7 +133,7 @@ extension EtcdCloudEngine {
             let answer = try await client.commit(transaction)
             if answer.succeeded { return true }
             guard let range = answer.range(0) else { throw Self.leftOut(key) }
-            // If missing, another replica was quicker, or the answer to an earlier attempt was lost.
+            // If the key is missing, another replica deleted it first, or the answer to an earlier attempt was lost.
             return range.entries.isEmpty
         }
     }

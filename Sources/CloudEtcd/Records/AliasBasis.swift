@@ -1,11 +1,11 @@
 import Cloud
 import Domain
 
-/// Aliases and leases, as read, on which a decision about an alias is based.
+/// Aliases and leases on which a decision about an alias is based, as read from etcd.
 struct AliasBasis: Sendable {
     let seen: SeenAliases
     let leases: [String: SeenLease]
-    /// Time on this replica's clock, by which it saw the leases.
+    /// Time on this replica's clock after the reading of the leases.
     let leaseTime: MonotonicTime
 
     enum Verdict: Sendable {
@@ -22,7 +22,8 @@ struct AliasBasis: Sendable {
         }
     }
 
-    /// Puts an alias into force with the request that stores its record, if nothing has changed since the reading.
+    /// Changes that put an alias into force in the request that stores its record, if nothing has changed since the
+    /// reading.
     struct Step: Sendable {
         let book: AliasBook
         let freed: [String: LeaseRecord]
@@ -39,7 +40,7 @@ struct AliasBasis: Sendable {
                 let key = keys.lease(of: meter, in: zone)
                 transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
                 guard let record = freed[meter] else { continue }
-                // A renewal since then means that the lease is not over.
+                // A renewal since the reading means that the lease has not expired.
                 transaction.compares.append(
                     EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
                 transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))

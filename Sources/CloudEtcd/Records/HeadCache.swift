@@ -12,8 +12,10 @@ final class HeadCache: Sendable {
         }
     }
 
-    /// - Parameter isOwn: whether this replica wrote it.
-    /// - Returns: the types to report, if any.
+    /// Stores the sequence of a new head.
+    ///
+    /// - Parameter isOwn: whether this replica wrote the head.
+    /// - Returns: the types to report; nil if there are none.
     func see(_ head: StoredHead, of zone: String, isOwn: Bool) -> [String]? {
         told.withLock { told in
             guard let before = told[zone] else {
@@ -23,7 +25,7 @@ final class HeadCache: Sendable {
             guard head.sequence > before else { return nil }
             told[zone] = head.sequence
             guard head.before != before else { return isOwn ? nil : head.types }
-            // Other changes came in between, of unknown types.
+            // Other changes of unknown types happened in between, so report all types.
             let known = RecordType.known.map(\.rawValue)
             return known + head.types.filter { !known.contains($0) }
         }

@@ -2,12 +2,12 @@ import Cloud
 import Domain
 import Synchronization
 
-/// Writes all records: while one request for a zone is in progress, the next records gather and are sent together.
-/// Zones do not hold each other up.
+/// Writes all records. While a request for a zone is in progress, its next records gather and then share one request.
+/// Zones do not wait for each other.
 final class RecordBatcher: Sendable {
     struct Times: Sendable {
         var now: WallTime
-        /// On the clock of all lease times.
+        /// Time on the clock of all lease times.
         var leaseTime: MonotonicTime
     }
 
@@ -21,7 +21,7 @@ final class RecordBatcher: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
-        /// Life of the store (`EtcdClient.life`) in which this replica wrote its mark, by zone.
+        /// Value of `EtcdClient.life` at which this replica wrote its mark, by zone.
         var marked: [String: UInt64] = [:]
     }
 
@@ -55,7 +55,8 @@ final class RecordBatcher: Sendable {
         self.work = work
     }
 
-    /// Each record is atomic; on an error, some may be stored. Completes even if the task is cancelled.
+    /// Writes records, each of them atomically: after an error, some may be stored. Completes even if the task is
+    /// cancelled.
     func write(_ records: [SyncRecord], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -73,7 +74,9 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// - Returns: jobs to be written one by one, because a damaged record, perhaps another job's, kept them back.
+    /// Writes the records of jobs and answers the jobs.
+    ///
+    /// - Returns: jobs to be written one by one, because a damaged record, perhaps of another job, blocked them.
     private func answer(_ jobs: [Job], in zone: String) async -> [Job] {
         var items: [(record: SyncRecord, times: Times)] = []
         for job in jobs { items += job.records.map { ($0, job.times) } }
@@ -107,7 +110,7 @@ final class RecordBatcher: Sendable {
                 state.busy.remove(zone)
                 return nil
             }
-            // Bounded, because the first job waits for the last.
+            // The number is limited, because the first job waits for the last.
             var count = 0
             let fits = jobs.prefix { job in
                 count += job.records.count
@@ -130,7 +133,7 @@ final class RecordBatcher: Sendable {
                 try countRound(&rounds, zone)
                 continue
             }
-            // While nobody else writes, the reading stays valid.
+            // As long as no other replica writes, the plan remains valid for further requests.
             var done = 0
             while done < slice.count {
                 var news: [RecordOutcome] = []
@@ -158,7 +161,8 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// An alias is decided by itself, on the leases that it names.
+    /// Returns the first records that are decided together. An alias is decided alone, because it depends on the leases
+    /// that it names.
     private static func firstTogether(
         _ items: ArraySlice<(record: SyncRecord, times: Times)>
     ) -> [(record: SyncRecord, times: Times)] {
@@ -166,7 +170,9 @@ final class RecordBatcher: Sendable {
         return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
     }
 
-    /// - Returns: nil if the zone had to be counted first.
+    /// Reads the state on which records are decided.
+    ///
+    /// - Returns: the plan; nil if the zone had to be counted first.
     private func read(
         _ items: [(record: SyncRecord, times: Times)], in zone: String
     ) async throws(EtcdError) -> RecordPlan? {
@@ -203,7 +209,9 @@ final class RecordBatcher: Sendable {
             mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
     }
 
-    /// - Returns: nil unless an alias changes something.
+    /// Reads the aliases and leases on which an alias is decided.
+    ///
+    /// - Returns: nil unless the first record is an alias that changes something.
     private func aliasBasis(
         of items: [(record: SyncRecord, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
@@ -223,21 +231,23 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // This replica may already know since when the lease has been so.
+            // The cache may contain an earlier time since which the lease has been unchanged.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }
         return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
     }
 
-    /// - Returns: the start of the next plan; nil if another writer was quicker.
+    /// Writes the changes of a plan.
+    ///
+    /// - Returns: the start of the next plan; nil if another writer changed the head first.
     private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
         guard !plan.isEmpty else { return plan }
         let (transaction, head) = try plan.transaction(writer: nextWriter())
         let answer = try await client.commit(transaction)
         var revision = answer.revision
         if !answer.succeeded {
-            // If this is our own head, the answer to an earlier attempt was lost.
+            // If the head is this replica's own, an earlier attempt succeeded and its answer was lost.
             guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
             revision = entry.revision
         }

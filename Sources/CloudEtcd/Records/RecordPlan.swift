@@ -2,14 +2,14 @@ import Cloud
 import CloudAPI
 import Domain
 
-/// Changes to records of one zone: decided one by one, written all together or not at all, by comparing the zone's
-/// head.
+/// Changes to records of one zone, decided one by one. They are written together or not at all, by a comparison of the
+/// zone's head.
 struct RecordPlan: Sendable {
     /// Operations for one record: writing it and its place, deleting the former place, and the same for a tombstone.
     private static let operationsPerRecord = 5
-    /// The head and a mark, which is stored under two keys.
+    /// Operations for the head and for a mark, which is stored under two keys.
     private static let otherOperations = 3
-    /// A larger record could not be stored at all.
+    /// Maximum size of a record: a larger one would not fit into a request.
     static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
 
     private let zone: String
@@ -23,11 +23,11 @@ struct RecordPlan: Sendable {
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// Life of the store at the reading (`EtcdClient.life`).
+    /// Value of `EtcdClient.life` at the reading.
     let life: UInt64
     private let aliases: AliasBasis?
     private(set) var followed: AliasBasis.Step?
-    /// Mark to write with the changes; nil if this replica has written one in this life.
+    /// Mark to write with the changes; nil if this replica has already written one since `life` last changed.
     let mark: TimelineMark?
 
     init(
@@ -52,7 +52,9 @@ struct RecordPlan: Sendable {
 
     var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
 
-    /// - Returns: nil if the request has no room for the record.
+    /// Adds a record to the plan.
+    ///
+    /// - Returns: the outcome; nil if the request has no room for the record.
     mutating func merge(_ record: SyncRecord, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
         let intake = RecordIntake.decide(

@@ -14,7 +14,7 @@ struct StoredAmount: Codable, Hashable, Sendable {
 struct StoredQuota: Codable, Hashable, Sendable {
     var zone: StoredAmount
     var host: StoredAmount
-    /// Limit on leases; nil for the standard one.
+    /// Maximum number of leases; nil for the standard limit.
     var leases: Int?
 
     init?(_ quota: ZoneQuota) {
@@ -26,8 +26,8 @@ struct StoredQuota: Codable, Hashable, Sendable {
     var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount, leases: leases) }
 }
 
-/// Usage of the hosts whose ids begin with the same digit: small enough to be written with each change, and in few
-/// enough keys for one transaction.
+/// Usage of the hosts whose ids begin with the same digit. Each value is small enough to be written with each change,
+/// and all keys fit into one transaction.
 struct StoredShares: StoredValue, Hashable {
     var hosts: [String: StoredAmount]
 }
@@ -71,7 +71,8 @@ extension ZoneUsage {
 }
 
 extension RecordBatcher {
-    /// Counts all records of a zone from before quotas, one that moved here, or one to which an older replica wrote.
+    /// Counts all records of a zone that has no valid count: it predates quotas, moved here, or was changed by an older
+    /// replica.
     func count(_ zone: String) async throws(EtcdError) {
         for _ in 0..<Self.countsMax {
             let found = try await client.read([
@@ -103,6 +104,8 @@ extension RecordBatcher {
                 + "of an older version? Update them")
     }
 
+    /// Counts the records of a zone.
+    ///
     /// - Returns: nil if etcd was compacted in the meantime.
     private func countRecords(of zone: String) async throws(EtcdError) -> ZoneUsage? {
         var usage = ZoneUsage()
@@ -141,7 +144,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes nothing that others change at the same time.
+    /// Changes a zone's terms, and repeats `change` on the new terms if another writer changed them first.
     func changeZone(_ zone: String, _ change: @escaping @Sendable (inout StoredTerms) -> Void) async throws {
         try await finish { [self] in
             try await check(zone)

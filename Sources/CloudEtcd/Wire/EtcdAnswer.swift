@@ -21,7 +21,8 @@ indirect enum EtcdResult: Hashable, Sendable {
 }
 
 struct EtcdTransactionAnswer: Hashable, Sendable {
-    /// Revision of everything that the transaction wrote or, if it wrote nothing, of the store. 0 in a nested one.
+    /// Revision of everything that the transaction wrote or, if it wrote nothing, of the store. 0 in a nested
+    /// transaction.
     var revision: Int64
     var succeeded: Bool
     var results: [EtcdResult]
@@ -43,7 +44,7 @@ extension EtcdTransactionAnswer {
 }
 
 protocol EtcdReadable: Sendable {
-    /// 0 if there is none.
+    /// Revision of the store; 0 if the answer contains none.
     var storeRevision: Int64 { get }
     var reign: EtcdTerm? { get }
     init?(_ json: inout JSONReader)
@@ -57,7 +58,7 @@ extension EtcdReadable {
     }
 }
 
-/// Members that an answer comes from, and the number of their elections. A restored or new store has a different one.
+/// Members that an answer comes from, and the number of their elections. A restored or new store has a different value.
 struct EtcdTerm: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -65,8 +66,8 @@ struct EtcdTerm: Hashable, Sendable {
 
 // MARK: - Reading
 
-// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Answers come with each
-// lease and each record: a general decoder took more time than everything else in a replica.
+// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Each lease and each record
+// needs an answer: a general decoder took more time than everything else in a replica.
 
 private struct EtcdHeader {
     var revision: Int64 = 0
@@ -176,7 +177,7 @@ struct EtcdStatus: EtcdReadable {
         if header == nil { return nil }
     }
 
-    // May be behind other members.
+    // 0, because a member's status may be behind other members.
     var storeRevision: Int64 { 0 }
 }
 
@@ -202,7 +203,7 @@ struct EtcdWatchMessage: EtcdReadable {
         var entry: EtcdEntry
     }
 
-    /// etcd's error text; the rest is then empty.
+    /// etcd's error text; the other fields are then empty.
     var error: String?
     var isCreated = false
     var isCanceled = false
@@ -282,7 +283,7 @@ extension JSONReader {
         return value
     }
 
-    /// The error text has two names; in a watch it is under `message` within `error`.
+    /// Returns etcd's error text, which has two names; in a watch it is under `message` within `error`.
     mutating func faultWords() -> String? {
         var (error, message) = (String?.none, String?.none)
         guard open("{") else { return nil }

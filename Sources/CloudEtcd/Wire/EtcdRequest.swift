@@ -1,12 +1,13 @@
 import Domain
 
-/// One operation of a request. JSON for the gateway: etcd's names, keys and values in base64, 64-bit numbers as text.
+/// One operation of a request, in the JSON of the gateway: etcd's names, keys and values in base64, 64-bit numbers as
+/// text.
 indirect enum EtcdOperation: Hashable, Sendable {
     case range(EtcdRange)
     case put(key: [UInt8], value: [UInt8])
     case delete(key: [UInt8])
     case deleteAll(prefix: [UInt8])
-    /// A nested transaction, whose comparisons refer to the state before the whole.
+    /// A nested transaction, whose comparisons refer to the state before the outermost transaction.
     case transaction(EtcdTransaction)
 }
 
@@ -14,9 +15,9 @@ struct EtcdRange: Hashable, Sendable {
     var key: [UInt8]
     /// First key after the range; nil for a single key.
     var end: [UInt8]?
-    /// 0 for all.
+    /// Maximum number of entries; 0 for all.
     var limit = 0
-    /// 0 for the present one.
+    /// Revision of the store to read; 0 for the current revision.
     var revision: Int64 = 0
     var changedSince: Int64 = 0
     var isKeysOnly = false
@@ -40,7 +41,7 @@ struct EtcdRange: Hashable, Sendable {
         while let last = end.popLast() {
             if last < .max { return end + [last + 1] }
         }
-        // etcd's notation for "to the very last".
+        // etcd's notation for the end of all keys.
         return [0]
     }
 }
@@ -78,11 +79,12 @@ extension EtcdRange {
     }
 }
 
-/// Writer of requests. Nothing needs quoting: keys and values are in base64.
+/// Writer of requests. No text needs escaping, because keys and values are in base64.
 struct EtcdWriter {
     private(set) var text: [UInt8] = []
 
-    /// Omits defaults: parsing a JSON field takes etcd's gateway longer than carrying it out takes etcd.
+    /// Writes a transaction without default values: etcd's gateway needs longer to parse a JSON field than etcd needs
+    /// to process it.
     mutating func write(_ transaction: EtcdTransaction) {
         text += "{\"success\":".utf8
         write(transaction.success)

@@ -1,11 +1,11 @@
 package enum AlertCondition: Hashable, Sendable {
     case level(Quantity, AlertComparison, Double)
     case rate(Quantity, AlertComparison, AlertRate)
-    /// No reading came.
+    /// The meter sent no reading for a time.
     case stale
-    /// In a state or, if `isIt` is false, in any other one.
+    /// The connection is in this state or, if `isIt` is false, in any other state.
     case state(ConnectionState, isIt: Bool)
-    /// Another host has the meter than the last holder. An event without duration.
+    /// A host other than the last holder holds the meter. An event without duration.
     case holderChanges
 
     /// Quantity of the values; nil for conditions without values.
@@ -16,7 +16,8 @@ package enum AlertCondition: Hashable, Sendable {
         }
     }
 
-    /// Judges a reading's value. Nil for other conditions, and without the value.
+    /// Compares a reading's value with the condition's limit. Nil for conditions other than `level`, and for a reading
+    /// without the value.
     package func level(in reading: Reading) -> (value: Double, isMet: Bool)? {
         guard case .level(let quantity, let comparison, let limit) = self,
             let value = quantity.alertValue(in: reading)
@@ -33,7 +34,7 @@ package enum AlertComparison: Hashable, Sendable {
 
     func holds(_ value: Double, _ limit: Double) -> Bool { self == .above ? value > limit : value < limit }
 
-    /// Whether a value is back on the quiet side by at least the hysteresis.
+    /// Returns whether a value has passed back over the limit by at least the hysteresis.
     func isBack(_ value: Double, _ limit: Double, by hysteresis: Double) -> Bool {
         self == .above ? value <= limit - hysteresis : value >= limit + hysteresis
     }
@@ -62,7 +63,7 @@ package struct AlertRate: Hashable, Sendable {
         }
     }
 
-    /// Long enough to hide jitter of a meter's last digit.
+    /// Time over which the rate is computed: long enough to hide jitter of a meter's last digit.
     package var window: Duration {
         switch per {
         case .second: .seconds(10)
@@ -73,10 +74,10 @@ package struct AlertRate: Hashable, Sendable {
 }
 
 extension Quantity {
-    /// The word that users type: the key without the unit.
+    /// Word for the quantity in rules that users write: the key without the unit.
     package var alertWord: String { word.replacing("_", with: "-") }
 
-    /// Last digit of the usual meter, for the default hysteresis.
+    /// Resolution of a typical meter, for the default hysteresis.
     package var alertResolution: Double {
         switch self {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 0.01
@@ -91,6 +92,6 @@ extension Quantity {
         reading[self].map { isAlertedBySize ? $0.magnitude : $0 }
     }
 
-    /// Whether only the magnitude counts, for either direction, as in recordings.
+    /// Whether rules compare the magnitude, regardless of the direction, as in recordings.
     package var isAlertedBySize: Bool { self == .current || self == .power }
 }

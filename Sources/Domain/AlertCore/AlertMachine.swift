@@ -7,18 +7,18 @@
 ///           back by the hysteresis, or the condition is over
 /// ```
 ///
-/// Hold times use the boot-time clock, so that a step of the calendar changes nothing. An unknown value neither raises
-/// nor clears. A silence longer than `gapMax` begins a hold time anew, because the values meanwhile are unknown. A
-/// raised alert stays raised until a value clears it, over restarts too.
+/// Hold times use the boot-time clock, so a change of the calendar has no effect. An unknown value neither raises nor
+/// clears an alert. A silence longer than `gapMax` restarts a hold time, because the values meanwhile are unknown. A
+/// raised alert remains raised until a value clears it, even after a restart.
 package struct AlertMachine: Sendable {
-    /// Between two alerts, so that a value that swings around its limit does not notify every second.
+    /// Minimum time between two alerts, so that a value that swings around its limit does not notify every second.
     package static let pause = Duration.seconds(10)
 
     package let pattern: AlertPattern
     package private(set) var standing: AlertSnapshot
-    /// Nil if the condition does not hold, or if the alert is raised.
+    /// Start of the condition; nil if the condition does not hold, or if the alert is raised.
     private var holding: Holding?
-    /// End of the last alert, or time of the last event, in this run.
+    /// End of the last alert, or time of the last event, since this process started.
     private var quietSince: MonotonicTime?
     private var past: Past
 
@@ -44,8 +44,8 @@ package struct AlertMachine: Sendable {
     }
 
     /// - Parameters:
-    ///   - standing: state left by an earlier run.
-    ///   - now: start of hold times; a hold of the earlier run begins anew.
+    ///   - standing: state from an earlier run.
+    ///   - now: start of hold times; an unfinished hold time of the earlier run restarts.
     package init(_ pattern: AlertPattern, _ standing: AlertSnapshot = AlertSnapshot(), at now: MonotonicTime) {
         self.pattern = pattern
         self.standing = standing
@@ -58,7 +58,7 @@ package struct AlertMachine: Sendable {
 
     // MARK: Values
 
-    /// Call in the order of the readings' monotonic times.
+    /// Processes a reading. Readings must be in the order of their monotonic times.
     ///
     /// - Parameter gapMax: a longer silence restarts a hold time.
     package mutating func received(_ reading: TimedReading, gapMax: Duration) -> Outcome {
@@ -114,9 +114,9 @@ package struct AlertMachine: Sendable {
         return raiseIfDue(nil, at: now, wall)
     }
 
-    /// A time without a holder is no change.
+    /// Processes the current holder. A time without a holder is not a change.
     ///
-    /// - Parameter holder: the host's id; nil if nobody holds the meter or the holder is unknown.
+    /// - Parameter holder: the host's id; nil if no host holds the meter or the holder is unknown.
     package mutating func holderIs(_ holder: String?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {
         guard case .holderChanges = pattern.condition, let holder, holder != standing.holder else { return .none }
         // The first holder seen is not a change.

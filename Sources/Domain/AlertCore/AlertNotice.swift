@@ -1,4 +1,4 @@
-/// A notification, as facts; each channel has its own format.
+/// Contents of a notification, which each channel formats differently.
 package struct AlertNotice: Hashable, Sendable {
     package enum Event: String, CaseIterable, Sendable {
         case raised
@@ -6,21 +6,21 @@ package struct AlertNotice: Hashable, Sendable {
         /// The meter has another holder.
         case happened
         case finished
-        /// A user tests the delivery.
+        /// Delivery test by a user.
         case test
     }
 
     package var event: Event
-    /// 0 for a battery test.
+    /// Id of the rule; 0 for a battery test.
     package var rule: AlertID
     package var name: String?
-    /// As typed.
+    /// Condition as the user typed it.
     package var condition: String
     package var meter: MeterID
     /// Name given by a user.
     package var meterName: String?
     package var quantity: Quantity?
-    /// Value behind the event; nil for conditions without values. A rate is per its unit of time.
+    /// Value that caused the event; nil for conditions without values. A rate is per its unit of time.
     package var value: Double?
     package var holder: String?
     /// Result of a finished battery test; nil otherwise.
@@ -40,8 +40,8 @@ package struct AlertNotice: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - pattern: the cut-off.
-    ///   - value: value with which the cut-off began to hold; nil if it was not reached.
+    ///   - pattern: the cut-off condition.
+    ///   - value: value at which the cut-off condition was first met; nil if it was never met.
     package init(
         _ result: TestResult, _ pattern: AlertPattern, name: String?, of meter: MeterID, value: Double?, at: WallTime
     ) {
@@ -58,7 +58,7 @@ package struct AlertNotice: Hashable, Sendable {
 
     // MARK: For people
 
-    /// First line: `charged: bench`.
+    /// First line of the notification: `charged: bench`.
     package var title: String {
         let what = (name ?? condition).visible
         let meter = (meterName ?? "\(meter)").visible
@@ -70,7 +70,7 @@ package struct AlertNotice: Hashable, Sendable {
         }
     }
 
-    /// Second line: `current < 50mA for 2m; it is 0.043 A now`.
+    /// Second line of the notification: `current < 50mA for 2m; it is 0.043 A now`.
     package var message: String {
         let unit = quantity?.unit ?? ""
         let shown = value.map { "; it is \(Self.rounded($0))\(unit.isEmpty ? "" : " \(unit)") now" } ?? ""
@@ -92,8 +92,8 @@ package struct AlertNotice: Hashable, Sendable {
 
 package enum AlertDelivery: Hashable, Sendable {
     case delivered
-    /// A retry may succeed.
+    /// The delivery failed, but a retry may succeed.
     case failed(String)
-    /// A retry is useless: the address or the program is wrong.
+    /// The delivery failed, and a retry is useless: the address or the program is wrong.
     case refused(String)
 }

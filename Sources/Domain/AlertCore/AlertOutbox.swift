@@ -1,9 +1,9 @@
-/// Notices in one queue per target, so that a hanging target delays no other. Failed deliveries are retried with
+/// Notices in one queue per target, so that a hanging target delays no other target. Failed deliveries are retried with
 /// growing pauses.
 ///
 /// A queue keeps its order: the end of an alert never arrives before its start.
 package struct AlertOutbox: Sendable {
-    /// Per target; beyond it, the oldest notice not under way is dropped.
+    /// Maximum number of notices per target. Beyond it, the oldest notice that is not being sent is dropped.
     static let queueMax = 100
     /// Maximum age of a retried notice.
     package static let patience = Duration.seconds(24 * 3600)
@@ -11,7 +11,7 @@ package struct AlertOutbox: Sendable {
     static let longestPause = Duration.seconds(900)
 
     package struct Entry: Hashable, Sendable {
-        /// Rises with each entry of this host.
+        /// Number of the entry, ascending on this host.
         package var number: Int64
         package var target: String
         package var notice: AlertNotice
@@ -25,7 +25,7 @@ package struct AlertOutbox: Sendable {
 
     package enum Ending: Hashable, Sendable {
         case delivered(Entry)
-        /// The retry follows after the pause.
+        /// The delivery failed; the retry follows after the pause.
         case putOff(Entry, Duration)
         case givenUp(Entry)
     }
@@ -33,7 +33,7 @@ package struct AlertOutbox: Sendable {
     package struct Figures: Hashable, Sendable {
         package var waiting = 0
         package var delivered = 0
-        /// Given up, refused, or dropped for lack of room, since the start.
+        /// Number of notices since the start that expired, were refused, or were dropped because the queue was full.
         package var lost = 0
         /// Error of the last attempt; nil after a success.
         package var error: String?
@@ -43,7 +43,7 @@ package struct AlertOutbox: Sendable {
 
     private struct Queue: Sendable {
         var waiting: [(entry: Entry, until: MonotonicTime)] = []
-        /// Whether the first entry is under way.
+        /// Whether the first entry is being sent.
         var isSending = false
         var retryAt: MonotonicTime?
         var pause = AlertOutbox.firstPause
@@ -63,8 +63,10 @@ package struct AlertOutbox: Sendable {
 
     package var isEmpty: Bool { queues.values.allSatisfy(\.waiting.isEmpty) }
 
-    /// - Parameter age: for entries from an earlier run.
-    /// - Returns: the entry dropped for lack of room, if any.
+    /// Adds an entry to its target's queue.
+    ///
+    /// - Parameter age: age of an entry from an earlier run.
+    /// - Returns: the entry dropped because the queue was full, if any.
     package mutating func add(_ entry: Entry, age: Duration = .zero, at now: MonotonicTime) -> Entry? {
         var queue = queues[entry.target] ?? Queue()
         defer { queues[entry.target] = queue }
@@ -74,7 +76,7 @@ package struct AlertOutbox: Sendable {
         return queue.waiting.remove(at: queue.isSending ? 1 : 0).entry
     }
 
-    /// The first of each queue that neither sends nor pauses.
+    /// Returns the first entry of each queue that is neither sending nor pausing.
     package mutating func due(at now: MonotonicTime) -> [Entry] {
         var entries: [Entry] = []
         for target in queues.keys.sorted() {
@@ -88,7 +90,7 @@ package struct AlertOutbox: Sendable {
         return entries
     }
 
-    /// Ends an attempt; nil if the entry is gone.
+    /// Ends a delivery attempt; returns nil if the entry has been removed meanwhile.
     package mutating func ended(_ entry: Entry, _ delivery: AlertDelivery, at now: MonotonicTime) -> Ending? {
         guard var queue = queues[entry.target], queue.isSending, let first = queue.waiting.first,
             first.entry.number == entry.number
@@ -122,9 +124,9 @@ package struct AlertOutbox: Sendable {
         }
     }
 
-    /// Drops waiting entries of a rule, except those under way.
+    /// Removes the entries of a rule, except those being sent.
     ///
-    /// - Returns: the numbers of the dropped entries.
+    /// - Returns: the numbers of the removed entries.
     package mutating func remove(_ rule: AlertID) -> [Int64] {
         var numbers: [Int64] = []
         for target in queues.keys {

@@ -1,7 +1,7 @@
 package struct AlertSyntaxError: Error, Hashable, Sendable {
-    /// Description of the error, with the wrong word.
+    /// Description of the error, with the unexpected word.
     package var message: String
-    /// Advice: the legal words in that place.
+    /// Advice: the valid words at that position.
     package var next: String
 
     package init(_ message: String, next: String) {
@@ -10,7 +10,7 @@ package struct AlertSyntaxError: Error, Hashable, Sendable {
     }
 }
 
-/// Reads conditions as users type them; any text is safe to read:
+/// Parser for conditions as users type them. Invalid text of any kind throws an error:
 ///
 ///     current < 50mA for 2m          temperature rate > 2/min
 ///     voltage above 5.5V             stale for 30s
@@ -98,7 +98,7 @@ package struct AlertParser {
         "for example \"current < 50mA for 2m\", \"voltage > 5.5V\", \"temperature rate > 2/min\", \"stale for 30s\", "
         + "\"state is offline for 1m\" or \"holder changes\""
 
-    /// By its word, its key with the unit, or the usual sign.
+    /// Returns the quantity for its word, its key with the unit, or its usual symbol.
     static func quantity(_ word: String) -> Quantity? {
         let plain = String(word.map { $0 == "_" ? "-" : $0 })
         switch plain {
@@ -166,7 +166,7 @@ package struct AlertParser {
         return per
     }
 
-    /// In the quantity's unit or, for a rate, per the limit's time.
+    /// Reads the hysteresis, in the quantity's unit or, for a rate, per the limit's unit of time.
     private mutating func hysteresis(of condition: AlertCondition) throws(AlertSyntaxError) -> Double {
         guard let quantity = condition.quantity else {
             throw AlertSyntaxError("only a value has a hysteresis", next: "leave it out")

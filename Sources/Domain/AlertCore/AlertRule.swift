@@ -1,4 +1,4 @@
-/// Unique on this host, never reused.
+/// Id of a rule, unique on this host and never reused.
 package struct AlertID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: Int64
 
@@ -14,7 +14,7 @@ package struct AlertRule: Hashable, Sendable {
     package var meter: MeterID
     package let pattern: AlertPattern
     package let name: String?
-    /// Targets: names of `[notify.NAME]` in the configuration.
+    /// Notification targets: names of `[notify.NAME]` in the configuration.
     package let notify: [String]
 
     package init(id: AlertID, meter: MeterID, pattern: AlertPattern, name: String? = nil, notify: [String] = []) {
@@ -31,9 +31,9 @@ package struct AlertRule: Hashable, Sendable {
 package struct AlertPattern: Hashable, Sendable {
     package var condition: AlertCondition
     package var hold: Duration
-    /// Distance that a value must return before the alert is over; nil for the default.
+    /// Distance by which a value must return before the alert ends; nil for the default.
     package var hysteresis: Double?
-    /// As typed.
+    /// Condition as the user typed it.
     package var text: String
 
     package init(_ condition: AlertCondition, hold: Duration = .zero, hysteresis: Double? = nil, text: String = "") {
@@ -43,7 +43,8 @@ package struct AlertPattern: Hashable, Sendable {
         self.text = text
     }
 
-    /// By default twice the last digit of the usual meter, or 1 % of the limit if that is more.
+    /// Effective hysteresis. The default is twice the resolution of a typical meter, or 1 % of the limit if that is
+    /// more.
     package var hysteresisInForce: Double {
         if let hysteresis { return hysteresis }
         switch condition {
@@ -57,9 +58,9 @@ package struct AlertPattern: Hashable, Sendable {
 /// State of a rule, kept over restarts.
 package struct AlertSnapshot: Hashable, Sendable {
     package var isRaised = false
-    /// Calendar time of the last raise or event.
+    /// Calendar time at which the alert was last raised, or of the last event.
     package var raisedAt: WallTime?
-    /// Calendar time of the last end.
+    /// Calendar time at which the alert last ended.
     package var clearedAt: WallTime?
     package var count: Int64 = 0
     /// Value that raised the alert last, in the quantity's unit; a rate is per its unit of time.

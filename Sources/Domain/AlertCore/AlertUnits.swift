@@ -5,7 +5,7 @@ enum AlertUnits {
         var factor: Double
     }
 
-    /// Greatest number accepted; no meter comes near it.
+    /// Greatest number accepted, far above the values of any meter.
     static let numberMax = 1e12
     static let times = ["ms", "s", "sec", "seconds", "m", "min", "minute", "minutes", "h"]
 
@@ -37,10 +37,10 @@ enum AlertUnits {
         }
     }
 
-    /// Exact or, if that is unambiguous, in any case.
+    /// Returns the factor of a unit. The name matches exactly or, if that is unambiguous, regardless of case.
     static func factor(of name: String, among units: [Unit]) -> Double? {
         if let exact = units.first(where: { $0.name == name }) { return exact.factor }
-        // M means a million and must not read as m, a thousandth. Micro has two code points.
+        // M means a million, so do not accept it as m, a thousandth. Micro has two code points.
         guard !name.hasPrefix("M") else { return nil }
         let lowered = String(name.lowercased().map { $0 == "\u{3BC}" ? "µ" : $0 })
         return units.first { $0.name.lowercased() == lowered }?.factor

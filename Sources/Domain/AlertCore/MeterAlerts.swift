@@ -1,4 +1,4 @@
-/// All rules of one meter. A reading meets only the rules of its quantities, and only events allocate.
+/// All rules of one meter. Each reading is passed only to the rules of its quantities, and only events allocate memory.
 package struct MeterAlerts: Sendable {
     package struct Event: Hashable, Sendable {
         package var rule: AlertRule
@@ -11,29 +11,29 @@ package struct MeterAlerts: Sendable {
         var machine: AlertMachine
     }
 
-    /// Those without a quantity first, then by quantity.
+    /// Rules without a quantity first, then the others sorted by quantity.
     private var entries: [Entry] = []
     private var spans: [(quantity: Quantity, range: Range<Int>)] = []
     private var withoutQuantity = 0
     private var watched: QuantitySet = []
     private var state: ConnectionState?
-    /// Before this time states and silence do not count, because every meter is away for a while after a restart.
+    /// Time before which states and silence are ignored, because every meter is absent for a while after a restart.
     private let settledAt: MonotonicTime
-    /// A longer silence restarts a hold time.
+    /// Maximum silence within a hold time; a longer one restarts it.
     package var gapMax = Self.gapMaxDefault
 
     package static let gapMaxDefault = Duration.seconds(10)
 
-    /// Time after a start before states and silence count.
+    /// Time after a start during which states and silence are ignored.
     package static let settling = Duration.seconds(30)
 
     package init(settledAt: MonotonicTime = .origin) { self.settledAt = settledAt }
 
     package var isEmpty: Bool { entries.isEmpty }
     package var raisedCount: Int { entries.count { $0.machine.standing.isRaised } }
-    /// Whether to call `woke` about once a second.
+    /// Whether the caller must call `woke` about once a second.
     package var needsWaking: Bool { entries.prefix(withoutQuantity).contains { $0.machine.needsWaking } }
-    /// Whether to call `holderIs` about once a second.
+    /// Whether the caller must call `holderIs` about once a second.
     package var asksForHolder: Bool {
         entries.prefix(withoutQuantity).contains { $0.rule.pattern.condition == .holderChanges }
     }
@@ -48,7 +48,9 @@ package struct MeterAlerts: Sendable {
         return judgeState(at: now, wall)
     }
 
-    /// - Returns: nil if the rule is not here.
+    /// Removes a rule.
+    ///
+    /// - Returns: the state of the rule; nil if this meter has no such rule.
     @discardableResult
     package mutating func remove(_ id: AlertID) -> AlertSnapshot? {
         guard let place = entries.firstIndex(where: { $0.rule.id == id }) else { return nil }

@@ -1,4 +1,5 @@
-/// Recent values, thinned out, and their rate of change. Holds no reference, so that adding a value never allocates.
+/// Some of the recent values, and their rate of change. Contains no reference, so adding a value never allocates
+/// memory.
 struct RateWindow: Sendable {
     private static let places = 17
 
@@ -11,9 +12,11 @@ struct RateWindow: Sendable {
 
     init(_ window: Duration) { self.window = window }
 
-    /// Call after a gap.
+    /// Removes all values, after a gap.
     mutating func removeAll() { (first, count) = (0, 0) }
 
+    /// Adds a value.
+    ///
     /// - Returns: change per second since the oldest value; nil until the values span half a window.
     mutating func add(_ value: Double, at time: MonotonicTime, gapMax: Duration) -> Double? {
         if time - last > gapMax || time < last { removeAll() }
@@ -26,7 +29,8 @@ struct RateWindow: Sendable {
         return (value - values[first]) * 1000 / Double(length.milliseconds)
     }
 
-    /// Kept values are a sixteenth of the window apart and no older than the window, so there is room.
+    /// Stores a value. Stored values are at least a sixteenth of the window apart and no older than the window, so
+    /// there is always room.
     private mutating func keep(_ value: Double, at time: MonotonicTime) {
         if count > 0, time - times[(first + count - 1) % Self.places] < window / (Self.places - 1) { return }
         let place = (first + count) % Self.places

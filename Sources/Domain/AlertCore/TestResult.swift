@@ -1,15 +1,15 @@
 package struct TestResult: Hashable, Sendable {
-    /// The eight digits of its recording (`RecordingID.short`).
+    /// First eight digits of the recording's id (`RecordingID.short`).
     package var recording: String
     /// Reason for the end: `cutoff`; `gap` after too long a silence of the meter; `load` if the load could not be
     /// switched on.
     package var end: String
-    /// Magnitude of the flow; nil if nothing was measured.
+    /// Charge, regardless of the direction of the current; nil if nothing was measured.
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// To the last reading that counts, with gaps.
+    /// Time up to the last reading that counts, including gaps.
     package var duration: Duration
-    /// Time of unknown flow.
+    /// Total time without measurements.
     package var gapTime: Duration
     package var gapCount: Int
 
@@ -26,7 +26,7 @@ package struct TestResult: Hashable, Sendable {
         self.gapCount = gapCount
     }
 
-    /// `2345 mAh and 11.72 Wh in 3 h 20 min`, with remarks.
+    /// Result for the notification, with remarks: `2345 mAh and 11.72 Wh in 3 h 20 min`.
     package var message: String {
         var text =
             if let charge_mAh, let energy_Wh {

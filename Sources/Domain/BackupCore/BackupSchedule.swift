@@ -2,28 +2,29 @@ package struct BackupSettings: Hashable, Sendable {
     package static let everyRange = Duration.seconds(3600) ... .seconds(30 * 86_400)
     package static let keepRange = 2...1000
 
-    /// Nil for no backups.
+    /// Folder of the backups; nil for no backups.
     package var directory: String?
     package var every = Duration.seconds(86_400)
-    /// Number of finished backups in the folder.
+    /// Number of finished backups to keep in the folder.
     package var keep = 14
 
     package init(directory: String? = nil) { self.directory = directory }
 }
 
-/// The boot-time clock measures the age of a backup of this run, so a calendar that jumps changes nothing. The age of
-/// an older backup follows from its date; it is unknown if the date lies in the future.
+/// Decides when the next backup begins. The boot-time clock measures the age of a backup of this run, so a change of
+/// the calendar has no effect. The age of an older backup follows from its date, and is unknown if the date is in the
+/// future.
 package struct BackupSchedule: Hashable, Sendable {
-    /// A program is busy after its start.
+    /// Delay of the first backup after the start, when the program is busy.
     package static let settling = Duration.seconds(120)
-    /// Delay if the last backup's age is unknown, as before the network has set the clock.
+    /// Delay if the last backup's age is unknown, for example before the network has set the clock.
     package static let patience = Duration.seconds(3600)
-    /// Doubles with each further failure, up to `every`.
+    /// Pause after the first failure. It doubles with each further failure, up to `every`.
     package static let firstRetry = Duration.seconds(600)
 
     private struct Mark: Hashable {
         var at: MonotonicTime
-        /// From the name of the backup written at `at`.
+        /// Date in the name of the backup written at `at`.
         var date: WallTime
     }
 
@@ -35,6 +36,8 @@ package struct BackupSchedule: Hashable, Sendable {
 
     package init(every: Duration, startingAt start: MonotonicTime) { (self.every, self.start) = (every, start) }
 
+    /// Returns whether to begin a backup now.
+    ///
     /// - Parameter last: date of the last good backup.
     package func isDue(after last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Bool {
         if let failedAt { return now - failedAt >= min(every, Self.firstRetry * (1 << min(failures - 1, 16))) }
@@ -43,7 +46,7 @@ package struct BackupSchedule: Hashable, Sendable {
         return age >= every && now - start >= Self.settling
     }
 
-    /// - Returns: nil if unknown.
+    /// Returns the age of the last good backup; nil if unknown.
     package func age(of last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Duration? {
         if let wrote, wrote.date == last { return now - wrote.at }
         guard let last, last <= wallNow else { return nil }

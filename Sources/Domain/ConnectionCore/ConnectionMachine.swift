@@ -13,10 +13,10 @@
 /// ```
 ///
 /// The machine performs no I/O and reads no clock. Every method reports an event and returns the action; afterwards
-/// `nextWake` says when to call `woke`. It retries a wanted, present meter for ever, until a person's
-/// `disconnectWanted`.
+/// `nextWake` contains the time of the next call of `woke`. The machine retries a wanted, present meter without limit,
+/// until a user's `disconnectWanted`.
 ///
-/// With `asksFirst`, each attempt begins with a request for permission, which covers that attempt and its link only.
+/// With `asksFirst`, each attempt begins with a request for permission, which covers only that attempt and its link.
 package struct ConnectionMachine: Sendable {
     private var phase: Phase
     package private(set) var isPresent = false
@@ -24,7 +24,7 @@ package struct ConnectionMachine: Sendable {
     /// Number of failed attempts since the last data.
     package private(set) var failures = 0
     package private(set) var timing: ConnectionTiming
-    /// Whether later attempts need permission.
+    /// Whether later attempts must request permission first.
     package var asksFirst: Bool
 
     package init(timing: ConnectionTiming, isWanted: Bool, asksFirst: Bool = false) {
@@ -34,7 +34,7 @@ package struct ConnectionMachine: Sendable {
         phase = .offline(recheckAt: nil)
     }
 
-    /// Starts an attempt at once, whatever failed before: the device was plugged in or is heard again.
+    /// Starts an attempt immediately, regardless of earlier failures: the device was plugged in, or advertises again.
     package mutating func appeared(at now: MonotonicTime) {
         isPresent = true
         beginAnew(at: now)
@@ -42,14 +42,14 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnVanished: Equatable, Sendable { case closeChannel, none }
 
-    /// Handles a lost device node, or silence for the advert-stale time.
+    /// Handles the loss of the device node, or of advertisements for the advert-stale time.
     package mutating func vanished() -> OnVanished {
         isPresent = false
         defer { phase = .offline(recheckAt: nil) }
         return hasChannel ? .closeChannel : .none
     }
 
-    /// Starts an attempt at once, whatever failed before.
+    /// Starts an attempt immediately, regardless of earlier failures.
     package mutating func connectWanted(at now: MonotonicTime) {
         isWanted = true
         if isPresent { beginAnew(at: now) }
@@ -76,20 +76,20 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnLineReady: Equatable, Sendable { case startExchange, none }
 
-    /// Called once the model's set-up commands have been sent.
+    /// Reports that the model's set-up commands have been sent.
     package mutating func lineReady(at now: MonotonicTime) -> OnLineReady {
         guard case .connected = phase else { return .none }
         phase = .ready(since: now)
         return .startExchange
     }
 
-    /// Called after a request, or when the wait for a self-sending meter's first frame begins.
+    /// Reports that a request was sent, or that the wait for a self-sending meter's first frame began.
     package mutating func requestSent(at now: MonotonicTime) {
         guard case .ready = phase else { return }
         phase = .communicating(silentSince: now)
     }
 
-    /// Called for a frame that passes all its model's checks.
+    /// Reports a frame that passed all checks of the model.
     package mutating func frameReceived(at now: MonotonicTime) {
         switch phase {
         case .ready, .communicating, .dataAvailable:
@@ -100,7 +100,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Called when the channel closed by itself or could not be opened.
+    /// Reports that the channel closed unexpectedly or could not be opened.
     package mutating func channelClosed(at now: MonotonicTime, random: UInt64) {
         switch phase {
         case .connecting:
@@ -115,7 +115,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermitted: Equatable, Sendable {
         case openChannel
-        /// The permission is no longer needed, or the link is already up.
+        /// Do nothing: the permission is no longer needed, or the link is already up.
         case none
     }
 
@@ -127,7 +127,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
 
-    /// Closes a link that lost its permission. The machine requests another at once.
+    /// Closes a link that lost its permission. The machine immediately requests another permission.
     package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
         guard hasChannel else { return .none }
         phase = .notConnected(retryAt: now)
@@ -136,7 +136,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnWake: Equatable, Sendable {
         case openChannel
-        /// Ask whether a link is allowed, and call `permitted` once it is.
+        /// Request permission for a link, and call `permitted` once it is granted.
         case requestPermission
         case closeChannel(Overdue)
         case none
@@ -147,7 +147,7 @@ package struct ConnectionMachine: Sendable {
         case silent
     }
 
-    /// Safe to call at any time.
+    /// Returns the action that is due, if any. May be called at any time.
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt:
@@ -177,7 +177,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Applies new times. Forgives the silence so far, which the old times judged.
+    /// Applies new times. Silence so far is reset, because the old times applied to it.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing
@@ -190,7 +190,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Time of the next `woke`; nil while only an event can change the state.
+    /// Time of the next call of `woke`; nil while only an event can change the state.
     package var nextWake: MonotonicTime? {
         switch phase {
         case .offline(let recheckAt): recheckAt
@@ -237,7 +237,8 @@ extension ConnectionMachine {
         phase = .notConnected(retryAt: isWanted ? now : nil)
     }
 
-    /// A link that never brought data counts as a failed attempt; after any other, a retry follows soon.
+    /// Counts a failure: a link that never received data counts as a failed attempt. Data resets the count, so the
+    /// retry after any other link follows soon.
     private mutating func loseLink(at now: MonotonicTime) {
         failures += 1
         phase = .offline(recheckAt: now + timing.settleTime)
@@ -247,11 +248,11 @@ extension ConnectionMachine {
         now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
-    /// A meter that is unwanted or absent has neither a channel nor a retry time.
+    /// Phase of the connection. A meter that is unwanted or absent has neither a channel nor a retry time.
     fileprivate enum Phase: Sendable {
-        /// Valid transitions: `notConnected` (still there after the settle time), `connecting` (appeared).
+        /// Valid transitions: `notConnected` (device still present after the settle time), `connecting` (appeared).
         case offline(recheckAt: MonotonicTime?)
-        /// With a nil `retryAt`, it waits for a person. Valid transitions: `connecting`, `awaitingPermission`,
+        /// If `retryAt` is nil, the machine waits for a user. Valid transitions: `connecting`, `awaitingPermission`,
         /// `offline`.
         case notConnected(retryAt: MonotonicTime?)
         /// Reported as not connected. Valid transitions: `connecting`, `notConnected`, `offline`.

@@ -6,7 +6,7 @@ package struct ConnectionTiming: Hashable, Sendable {
     package var staleAfter: Duration
     /// Time from the last good frame to the loss of the link and a new attempt.
     package var silenceTimeout: Duration
-    /// Wait after a lost link for a report that the device is gone, before a retry.
+    /// Time after a lost link before a retry, in which the system may report that the device is gone.
     package var settleTime: Duration
     package var backoff: Backoff
 
@@ -23,8 +23,8 @@ package struct ConnectionTiming: Hashable, Sendable {
     }
 }
 
-/// Pause before a retry: doubles from `base` up to `cap`, ± 20 %, so that many meters on one hub do not retry at once.
-/// Retries never end.
+/// Pause before a retry: doubles from `base` up to `cap`, ± 20 %, so that many meters on one hub do not retry
+/// simultaneously. The number of retries is unlimited.
 package struct Backoff: Hashable, Sendable {
     package var base: Duration
     package var cap: Duration
@@ -34,6 +34,8 @@ package struct Backoff: Hashable, Sendable {
         self.cap = cap
     }
 
+    /// Returns the pause before the next retry.
+    ///
     /// - Parameter failures: number of failed attempts since the last data, at least 1.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)

@@ -1,5 +1,5 @@
-/// Decides when a request or a command goes to a meter: one at a time, with a timeout, and with a gap between commands
-/// so that the meter loses none.
+/// Decides when to send a request or a command to a meter: only one at a time, with a timeout, and with a gap between
+/// commands so that the meter loses none.
 ///
 /// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and at `nextWake`, and
 /// performs each action until `.wait`.
@@ -7,13 +7,13 @@ package struct ExchangeMachine: Sendable {
     package private(set) var rhythm: ExchangeRhythm
     private var phase = Phase.idle
     private var nextRequest: MonotonicTime
-    /// End of the silence on the line after a command.
+    /// Time until which nothing is sent after a command.
     private var quietUntil: MonotonicTime?
     private var waitingCommands = 0
-    /// Whether a due request goes before the next command, so that commands never starve the readings.
+    /// Whether a request precedes the next command, so that a series of commands cannot block the readings.
     private var requestHasPrecedence = false
 
-    /// - Parameter now: when the line became ready; the first request is due at once.
+    /// - Parameter now: time at which the line became ready; the first request is sent immediately.
     package init(rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         nextRequest = now
@@ -22,7 +22,7 @@ package struct ExchangeMachine: Sendable {
     package enum OnTurn: Equatable, Sendable {
         case sendRequest
         case sendCommand
-        /// Discard the part that arrived: the answer timed out.
+        /// Discard the received part of an answer that timed out.
         case giveUpAnswer
         case wait
     }
@@ -49,18 +49,18 @@ package struct ExchangeMachine: Sendable {
         }
         guard let interval = rhythm.requestInterval, requestIsDue else { return .wait }
         requestHasPrecedence = false
-        // Keep the beat; after a pause longer than one interval, start a new one.
+        // Keep the rhythm; after a pause longer than one interval, start a new rhythm.
         nextRequest = now - nextRequest < interval ? nextRequest + interval : now + interval
         if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now, isLate: false) }
         return .sendRequest
     }
 
-    /// Called for a valid frame or a refusal.
+    /// Reports a valid frame or a refusal.
     package mutating func answered() {
         phase = .idle
     }
 
-    /// Applies a new rhythm. A faster one does not wait for the next beat of the slower one.
+    /// Applies a new rhythm. A faster rhythm does not wait for the next request of the slower one.
     package mutating func rhythmChanged(_ rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         if let interval = rhythm.requestInterval { nextRequest = min(nextRequest, now + interval) }
@@ -70,8 +70,8 @@ package struct ExchangeMachine: Sendable {
         waitingCommands += 1
     }
 
-    /// Time of the next `turn`, perhaps too early. An answer nearly always precedes the next request, so this names the
-    /// request's time and the alarm need not move twice for each reading.
+    /// Time of the next `turn`, perhaps too early. While an answer is pending, this is usually the time of the next
+    /// request rather than the timeout. The alarm then need not move twice for each reading.
     package var nextWake: MonotonicTime? {
         if case .awaitingAnswer(let since, let isLate) = phase {
             let overdue = since + rhythm.answerTimeout
@@ -84,15 +84,15 @@ package struct ExchangeMachine: Sendable {
 
     private enum Phase: Sendable {
         case idle
-        /// `isLate` once the next request is due.
+        /// Waiting for an answer; `isLate` once the time of the next request has passed.
         case awaitingAnswer(since: MonotonicTime, isLate: Bool)
     }
 }
 
 package struct ExchangeRhythm: Hashable, Sendable {
-    /// Time between requests; nil if the meter sends by itself.
+    /// Time between requests; nil if the meter sends readings without requests.
     package var requestInterval: Duration?
-    /// False for a keep-alive, which gets no answer.
+    /// Whether the meter answers requests; false for a keep-alive.
     package var requestsAreAnswered: Bool
     package var answerTimeout: Duration
     package var commandSpacing: Duration

@@ -1,44 +1,46 @@
-/// Dates a meter's samples by this host's clock, from a count of milliseconds.
+/// Computes the times of a meter's samples on this host's clock, from a count of milliseconds.
 ///
 /// The newest sample of a frame is taken just before the frame arrives, so the first frame anchors the count to the
-/// host's clock. From then on the count leads and is corrected slowly towards the host's clock. So a frame that was
-/// read late does not bunch its samples, and a meter with a slow clock does not run away. Times always rise.
+/// host's clock. Later times follow the count, which is corrected slowly towards the host's clock. So samples of a
+/// frame that was read late are not crowded together, and a meter with a slow clock does not drift. Times always rise.
 ///
 /// The meter's own count wraps at 65,536. After a silence of half of that the number of wraps is unknown, so the next
-/// frame is a new anchor. Where each frame counts for itself, its samples follow those of the last frame: lost samples
-/// show only as a lag, which is corrected slowly.
+/// frame is a new anchor. If each frame starts its own count, its samples follow those of the last frame: lost samples
+/// cause only a lag, which is corrected slowly.
 package struct SampleClock: Hashable, Sendable {
     private struct Point: Hashable, Sendable {
         var tick: UInt16
         var time: MonotonicTime
     }
 
-    /// The samples of the present frame lie between these two; the second is its newest.
+    /// Limits of the current frame's samples; `newest` is the newest sample.
     private var from: Point?
     private var newest: Point?
-    /// Number added to the ticks of a frame that counts for itself.
+    /// Number added to the ticks of a frame that starts its own count.
     private var shift: UInt16 = 0
     private var heardAt = MonotonicTime.origin
 
-    /// Maximum silence over which the count is followed: half its range.
+    /// Maximum silence over which the count remains usable: half its range.
     package static let silenceMax = Duration.milliseconds(32_768)
-    /// Divisor of the elapsed time for the maximum correction. More than the 4.4 % by which a KM003C was seen to be
-    /// slow (Docs/Protocols/KM003C.md#the-queue).
+    /// Divisor of the elapsed time for the maximum correction. 1/16 is more than the 4.4 % by which a KM003C was seen
+    /// to be slow (Docs/Protocols/KM003C.md#the-queue).
     private static let correction = 16
-    /// Divisor for frames that count for themselves and arrive too early. They waited during a pause; the clock catches
-    /// up soon, since no sample is taken after its arrival.
+    /// Divisor of the correction for frames with their own count that arrive too early. They waited during a pause. The
+    /// clock catches up soon, because a sample is never taken after its arrival.
     private static let haste = 2
-    /// A larger difference means that the host slept, or that the meter began to count anew.
+    /// Maximum difference. A larger one means that the host slept, or that the meter restarted its count.
     private static let differenceMax = Duration.seconds(1)
-    /// Limit for frames that count for themselves. A longer pause counts as the meter's, not the host's. Samples that
-    /// wait in the kernel meanwhile follow each other.
+    /// Maximum pause between frames that start their own count. A longer pause is attributed to the meter, not the
+    /// host. Samples that wait in the kernel meanwhile follow each other.
     package static let pauseMax = Duration.milliseconds(250)
-    /// Minimum distance of samples without a count: the resolution of stored times.
+    /// Minimum distance of samples without a count, equal to the resolution of stored times.
     private static let apartMin = Duration.milliseconds(1)
 
     package init() {}
 
-    /// - Returns: number of samples lost since the last ones or among these; 0 if unknown.
+    /// Processes the ticks of a frame.
+    ///
+    /// - Returns: number of samples lost since the previous frame or within this one; 0 if unknown.
     package mutating func heard(_ ticks: SampleTicks, at now: MonotonicTime) -> Int {
         defer { heardAt = now }
         switch ticks.countedBy {
@@ -59,13 +61,13 @@ package struct SampleClock: Hashable, Sendable {
             anchor(ticks, at: now)
             return within
         }
-        // Rounds to whole steps: a clock of milliseconds need not be read every ten of them exactly.
+        // Round to whole steps: the ticks of samples need not be exact multiples of the step.
         let lost = within + max(0, (gap + step / 2) / step - 1)
         let passed = Duration.milliseconds(Int(ticks.newest &- last.tick))
         let difference = now - (last.time + passed)
         guard difference.magnitude <= Self.differenceMax else {
             anchor(ticks, at: now)
-            // A count that ran ahead of time was set: nothing is missing.
+            // If the count was set ahead of the host's clock, no samples are missing.
             return difference < .zero ? within : lost
         }
         let most = passed / Self.correction
@@ -93,7 +95,7 @@ package struct SampleClock: Hashable, Sendable {
         go(from: last, to: ticks.newest &+ shift, after: passed + correction)
     }
 
-    /// Returns when the sample with this tick, among the last heard, was taken.
+    /// Returns the time at which the sample with this tick was taken; the sample must be in the last frame.
     package func time(of tick: UInt16) -> MonotonicTime {
         guard let from, let newest else { return heardAt }
         let whole = Int64(newest.tick &- from.tick)
@@ -107,7 +109,8 @@ package struct SampleClock: Hashable, Sendable {
         newest = Point(tick: tick, time: last.time + passed)
     }
 
-    /// Starts the count here. Its samples follow the earlier ones, if need be a little ahead of the host's clock.
+    /// Anchors the count at `now`. The samples follow the earlier ones, if necessary slightly ahead of the host's
+    /// clock.
     private mutating func anchor(_ ticks: SampleTicks, at now: MonotonicTime) {
         let length = Duration.milliseconds(Int(ticks.newest &- ticks.oldest))
         let earliest = newest.map { $0.time + Self.apartMin } ?? .origin

@@ -1,7 +1,7 @@
-/// Readings not yet delivered to the broker, oldest first. When it is full, the oldest is dropped and counted.
+/// Readings not yet delivered to the broker, oldest first. A full backlog drops and counts the oldest.
 package struct Backlog: Sendable {
     package struct Entry: Hashable, Sendable {
-        /// In order of arrival across all meters.
+        /// Number in the order of arrival across all meters.
         package var number: UInt64
         package var message: BrokerMessage
 
@@ -15,17 +15,17 @@ package struct Backlog: Sendable {
 
     package struct Limits: Hashable, Sendable {
         package var entries = 10_000
-        /// Maximum bytes of topics and payloads together.
+        /// Maximum total size of topics and payloads in bytes.
         package var bytes = 4 << 20
 
         package init() {}
     }
 
     private let limits: Limits
-    /// A slice, because removing its first element is free.
+    /// Entries, as a slice because removing its first element is cheap.
     private var entries: ArraySlice<Entry> = []
     private var bytes = 0
-    /// Number of readings dropped for lack of room.
+    /// Number of readings dropped because the backlog was full.
     package private(set) var dropped = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -33,7 +33,7 @@ package struct Backlog: Sendable {
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Inserts by number, nearly always at the end.
+    /// Inserts an entry by its number, nearly always at the end.
     package mutating func add(_ entry: Entry) {
         var place = entries.endIndex
         while place > entries.startIndex, entries[place - 1].number > entry.number { place -= 1 }
@@ -48,7 +48,7 @@ package struct Backlog: Sendable {
     package mutating func next() -> Entry? {
         guard let entry = entries.popFirst() else { return nil }
         bytes -= entry.size
-        // A slice keeps its removed elements alive with its buffer.
+        // An empty slice would keep its removed elements in memory.
         if entries.isEmpty { entries = [] }
         return entry
     }

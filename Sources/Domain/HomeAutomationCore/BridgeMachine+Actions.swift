@@ -1,36 +1,36 @@
 extension BridgeMachine {
     package enum Action: Hashable, Sendable {
-        /// Connect; the broker publishes `will` if it loses the connection.
+        /// Connect. The broker publishes `will` if it loses the connection.
         case open(will: BrokerMessage)
-        /// End the link or the attempt, and report nothing more of it.
+        /// Close the link or end the attempt, and report no further events of it.
         case close
         case subscribe([String])
         case publish(PacketNumber, BrokerMessage)
         case perform(RequestNumber, MeterRequest, MeterID)
         case tell(Notice)
-        /// The last action after `stop`.
+        /// Reports the end after `stop`; no action follows.
         case finished
     }
 
     package enum Notice: Hashable, Sendable {
         /// - Parameters:
-        ///   - outage: time without a link; nil for the first one.
+        ///   - outage: time without a link; nil for the first link.
         ///   - backlog: number of readings waiting.
-        ///   - dropped: number of readings lost for lack of room since the start.
+        ///   - dropped: number of readings dropped since the start because the backlog was full.
         case connected(outage: Duration?, backlog: Int, dropped: Int)
-        /// - Parameter isNew: whether the cause differs from the last one.
+        /// - Parameter isNew: whether the cause differs from that of the previous loss.
         case lost(cause: BrokerTrouble, retryIn: Duration, isNew: Bool)
         case announced(MeterID)
         case removed(MeterID)
-        /// Another host has the meter now.
+        /// Another host now holds the meter.
         case yielded(MeterID, holder: String?)
         case homeAssistantStarted
         case requested(MeterID, String)
         case requestRefused(key: String, cause: String)
-        /// Number of requests since the last such notice that were dropped because too many came at once.
+        /// Number of requests dropped since the last such notice because too many arrived in a short time.
         case requestsIgnored(Int)
         case publishRefused(topic: String, cause: String)
-        /// From now on the oldest readings are lost.
+        /// The backlog is full: from now on the oldest readings are dropped.
         case backlogFull
     }
 }

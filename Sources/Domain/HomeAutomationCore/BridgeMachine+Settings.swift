@@ -1,5 +1,5 @@
 extension BridgeMachine {
-    /// Durations are on the boot-time clock.
+    /// Settings of the bridge. Durations are on the boot-time clock.
     package struct Settings: Hashable, Sendable {
         package var topics: BrokerTopics
         package var version: String
@@ -8,19 +8,19 @@ extension BridgeMachine {
         /// Time between two published readings of a meter.
         package var interval = Duration.seconds(5)
         package var backlog = Backlog.Limits()
-        /// Covers name, route, TLS and the broker's answer.
+        /// Timeout of an attempt: name resolution, route, TLS and the broker's answer.
         var openTimeout = Duration.seconds(30)
-        /// Time without any confirmation after which the link is given up.
+        /// Time without any acknowledgement after which the link is closed.
         package var answerTimeout = Duration.seconds(30)
-        /// Time that a link must last before its loss resets the pause.
+        /// Minimum duration of a link whose loss resets the pause.
         var stableAfter = Duration.seconds(30)
         var goodbyeTimeout = Duration.seconds(2)
-        /// Time between republications of what another host may have overwritten.
+        /// Time between republications of messages that another host may have overwritten.
         var refreshInterval = Duration.seconds(60)
         /// Time until the first republication: the meter's former host publishes its last, retained message within a
         /// second or two.
         var firstRefresh = Duration.seconds(5)
-        /// Home Assistant's start message counts once in this time.
+        /// Minimum interval between two start messages of Home Assistant that are handled.
         var birthInterval = Duration.seconds(5)
         /// First pause between attempts; it doubles up to `longestWait`.
         var shortestWait = Duration.seconds(1)

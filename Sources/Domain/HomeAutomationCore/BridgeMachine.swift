@@ -1,15 +1,15 @@
-/// Acknowledgements refer to a message by this.
+/// Number of a sent message, to which acknowledgements refer.
 package typealias PacketNumber = UInt64
-/// Outcomes refer to a request by this.
+/// Number of a request, to which outcomes refer.
 package typealias RequestNumber = UInt64
 
 /// Publishes meters to a broker, and receives requests for them.
 ///
-/// The machine performs no I/O and reads no clock. Every method reports an event and returns the actions to take. Call
-/// `observed` about once a second: it also drives the timeouts.
+/// The machine performs no I/O and reads no clock. Every method reports an event and returns the actions to perform.
+/// Call `observed` about once a second: it also drives the timeouts.
 ///
-/// A gateway publishes a wanted meter unless another host has it, from its first reading on. A meter's own topics do
-/// not name the gateway, so that its next host can continue them.
+/// A gateway publishes a wanted meter from its first reading on, unless another host has it. A meter's own topics do
+/// not contain the gateway's name, so that its next host can continue them.
 package struct BridgeMachine: Sendable {
     private let topics: BrokerTopics
     private var connection: BrokerConnection
@@ -36,17 +36,17 @@ package struct BridgeMachine: Sendable {
     package var trouble: BrokerTrouble? { connection.trouble }
     package var linksOpened: Int { connection.linksOpened }
     package var backlogCount: Int { outbox.backlogCount }
-    /// Number of readings lost for lack of room since the start.
+    /// Number of readings dropped since the start because the backlog was full.
     package var backlogDropped: Int { outbox.readingsDropped }
-    /// Messages waiting to be sent or confirmed, backlog included.
+    /// Number of messages waiting to be sent or confirmed, including the backlog.
     package var queueCount: Int { outbox.count }
-    /// Readings and responses dropped for lack of room since the start.
+    /// Number of readings and responses dropped since the start because a queue was full.
     package var droppedCount: Int { outbox.droppedCount }
     package var publishedCount: Int { outbox.confirmedCount }
     package var refusedCount: Int { outbox.refusedCount }
-    /// Topics with a refused message since the link came up.
+    /// Number of topics with a refused message since the link came up.
     package var refusedTopicsCount: Int { refusedTopics.count }
-    /// Announcements, readings and statuses encoded since the start, at most one per change.
+    /// Number of announcements, readings and statuses encoded since the start, at most one per change.
     package var payloadsMade: Int { meters.payloadsMade }
 
     // MARK: Events of the link
@@ -67,12 +67,16 @@ package struct BridgeMachine: Sendable {
             + announced.map(Action.tell) + send(at: now)
     }
 
+    /// Handles the loss of the link, or a failed attempt.
+    ///
     /// - Parameter random: random bits, for the jitter of the next attempt.
     package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         if connection.isOpen { outbox.linkLost() }
         return connection.lost(cause, at: now, random: random)
     }
 
+    /// Handles the acknowledgement of a message.
+    ///
     /// - Parameter refusal: the broker's reason; nil if it accepted the message.
     package mutating func acknowledged(
         _ number: PacketNumber, refusal: String? = nil, at now: MonotonicTime
@@ -86,7 +90,8 @@ package struct BridgeMachine: Sendable {
         return actions + send(at: now)
     }
 
-    /// Says goodbye, because otherwise the broker would publish the will. `finished` follows at the end.
+    /// Publishes that the gateway is offline, because otherwise the broker would publish the will. `finished` follows
+    /// at the end.
     package mutating func stop(at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return connection.stop() }
         outbox.linkLost()
@@ -108,8 +113,8 @@ package struct BridgeMachine: Sendable {
     /// Publishes changes and drives the timeouts. Unchanged meters are not encoded.
     ///
     /// - Parameters:
-    ///   - seen: each meter of this host, once.
-    ///   - alerts: each rule of this host, once.
+    ///   - seen: all meters of this host, each once.
+    ///   - alerts: all rules of this host, each once.
     ///   - marks: marks made or changed since the last call; dropped without a link.
     ///   - random: random bits.
     package mutating func observed(
@@ -125,7 +130,7 @@ package struct BridgeMachine: Sendable {
         }
         let ignored = requests.tick()
         if ignored > 0 { actions.append(.tell(.requestsIgnored(ignored))) }
-        // Only once; the number follows with the next connection.
+        // Report this only once; the next `connected` notice contains the number of dropped readings.
         if outbox.beginsToOverflow() { actions.append(.tell(.backlogFull)) }
         return actions + send(at: now)
     }
@@ -141,22 +146,22 @@ package struct BridgeMachine: Sendable {
 
     // MARK: Incoming messages
 
-    /// Takes a request, or Home Assistant's start message.
+    /// Handles a request, or Home Assistant's start message.
     package mutating func received(_ message: BrokerMessage, at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return [] }
         if message.topic == topics.homeAssistantStatus {
             return message.payload == Array("online".utf8) ? homeAssistantStarted(at: now) : []
         }
         guard let key = topics.requestKey(in: message.topic), requests.admit() else { return [] }
-        // The broker would repeat it at each connection, long after anybody wanted it.
+        // The broker would repeat a retained request at each connection, long after the user wanted it.
         guard !message.isRetained else { return [.tell(.requestRefused(key: key, cause: "it is a retained message"))] }
         return asked(message.payload, of: key) + send(at: now)
     }
 
-    /// Counts messages dropped before they came here.
+    /// Counts messages that were dropped before they reached the machine.
     package mutating func overrun(by count: Int) { requests.overrun(by: count) }
 
-    /// Publishes everything again.
+    /// Publishes everything again, because Home Assistant has started.
     private mutating func homeAssistantStarted(at now: MonotonicTime) -> [Action] {
         guard homeAssistant.serve(at: now) else { return [] }
         outbox.put(topics.bridgeMessage(.online))

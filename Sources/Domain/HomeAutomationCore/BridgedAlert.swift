@@ -1,14 +1,14 @@
 package struct BridgedAlert: Hashable, Sendable {
-    /// Unique on this gateway, never reused.
+    /// Number of the rule, unique on this gateway and never reused.
     package var number: Int64
     package var meter: MeterID
     package var name: String?
-    /// As typed.
+    /// Condition as the user typed it.
     package var condition: String
     /// Whether the rule reports events without duration.
     package var isMomentary = false
     package var isRaised = false
-    /// Number of times the rule was raised, or its event happened.
+    /// Number of times the alert was raised, or its event happened.
     package var count: Int64 = 0
     package var raisedAt: WallTime?
     package var clearedAt: WallTime?

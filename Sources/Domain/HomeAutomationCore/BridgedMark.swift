@@ -4,7 +4,7 @@ package struct BridgedMark: Hashable, Sendable {
     package var meter: MeterID
     package var name: String
     package var start: WallTime
-    /// Equal to `start` for a moment; nil while a span is open.
+    /// End of the span; equal to `start` for a moment, nil while the span is open.
     package var end: WallTime?
 
     package init(id: String, meter: MeterID, name: String, start: WallTime, end: WallTime?) {

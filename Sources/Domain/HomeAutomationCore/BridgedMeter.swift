@@ -1,9 +1,9 @@
-/// A meter as the bridge sees it at one moment.
+/// State of a meter for the bridge at one moment.
 package struct BridgedMeter: Hashable, Sendable {
     package var id: MeterID
     /// Name given by a user.
     package var name: String?
-    /// For people: `UM25C`.
+    /// Name of the model for users: `UM25C`.
     package var model: String?
     package var serial: String?
     package var firmware: String?
@@ -11,18 +11,18 @@ package struct BridgedMeter: Hashable, Sendable {
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// Whether another host has the meter, or had it last. Then this host does not publish it.
+    /// Whether another host has the meter, or had it last. If so, this host does not publish the meter.
     package var isElsewhere = false
-    /// Name of that host; nil if there is none or it is unknown.
+    /// Name of the other host that has the meter; nil if there is none or the name is unknown.
     package var holder: String?
     package var transport: String?
-    /// Last error; nil once data has come.
+    /// Last error; nil after the next reading.
     package var error: String?
     /// Last reading, in the form of `Reading.published`.
     package var reading: TimedReading?
     /// Start of the gateway's energy count.
     package var countedSince: WallTime?
-    /// Telemetry besides readings, published with them.
+    /// Telemetry other than readings, published together with readings.
     package var told: TelemetryBody?
     package var abilities: [Ability] = []
 
@@ -35,7 +35,7 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package struct Ability: Hashable, Sendable {
         package var kind: MeterCommand.Kind
-        /// Nil if the command takes no number.
+        /// Range of numbers that the command accepts; nil if it accepts no number.
         package var numbers: ClosedRange<Int>?
         /// Difference between neighbouring numbers.
         package var step: Int
@@ -49,7 +49,8 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package var hasData: Bool { state == .dataAvailable }
 
-    /// Whether all but the reading and the telemetry, which change several times a second, is the same.
+    /// Returns whether two states are equal except for the reading and the telemetry, which change several times a
+    /// second.
     package func isSame(as other: BridgedMeter) -> Bool {
         id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error

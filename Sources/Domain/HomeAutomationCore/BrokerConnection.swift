@@ -12,7 +12,7 @@ struct BrokerConnection: Sendable {
     typealias Action = BridgeMachine.Action
 
     private enum State: Hashable, Sendable {
-        /// A nil `until` means not started.
+        /// A nil `until` means that the link was never started.
         case waiting(until: MonotonicTime?)
         case opening(since: MonotonicTime)
         case open(since: MonotonicTime)
@@ -24,7 +24,7 @@ struct BrokerConnection: Sendable {
     private var state = State.waiting(until: nil)
     private var failures = 0
     private var lastCause: BrokerTrouble?
-    /// Time of the last loss; nil before the first.
+    /// Time of the last loss; nil before the first loss.
     private var lostAt: MonotonicTime?
     private(set) var linksOpened = 0
 
@@ -48,7 +48,9 @@ struct BrokerConnection: Sendable {
         return [.open(will: settings.topics.bridgeMessage(.offline))]
     }
 
-    /// - Returns: whether there was an attempt.
+    /// Handles an opened link.
+    ///
+    /// - Returns: whether an attempt was in progress.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
         state = .open(since: now)
@@ -57,6 +59,8 @@ struct BrokerConnection: Sendable {
         return true
     }
 
+    /// Handles a lost link or a failed attempt.
+    ///
     /// - Parameter random: random bits, for the jitter of the next attempt.
     mutating func lost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         switch state {
@@ -76,13 +80,16 @@ struct BrokerConnection: Sendable {
         return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
     }
 
-    /// Doubles up to the longest, with a jitter of a fifth: after a power cut many gateways come back at once.
+    /// Returns the pause before the next attempt. It doubles up to the longest, with a jitter of a fifth, because many
+    /// gateways reconnect simultaneously after a power cut.
     private func pause(random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))
         return wait * (800 + Int(random % 400)) / 1000
     }
 
+    /// Waits for the acknowledgement of the last message before the link is closed.
+    ///
     /// - Parameter goodbye: number of the last message.
     mutating func close(after goodbye: PacketNumber, at now: MonotonicTime) {
         state = .closing(until: now + settings.goodbyeTimeout, goodbye: goodbye)
@@ -95,7 +102,7 @@ struct BrokerConnection: Sendable {
         return [.close, .finished]
     }
 
-    /// Stops at once, unless the link is closing.
+    /// Stops immediately, unless the link is closing.
     mutating func stop() -> [Action] {
         switch state {
         case .stopped, .closing: return []
@@ -108,6 +115,8 @@ struct BrokerConnection: Sendable {
         }
     }
 
+    /// Handles timeouts and starts the next attempt.
+    ///
     /// - Parameter oldestSent: time of the oldest unacknowledged message.
     mutating func woke(at now: MonotonicTime, random: UInt64, oldestSent: MonotonicTime?) -> [Action] {
         switch state {

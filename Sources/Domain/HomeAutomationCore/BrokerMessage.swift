@@ -1,8 +1,8 @@
-/// All outgoing messages use quality of service 1, so that the broker confirms them.
+/// A message to or from the broker. All outgoing messages use quality of service 1, so that the broker confirms them.
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker keeps it for later subscribers or, for an incoming message, kept it.
+    /// Whether the broker retains the message for later subscribers or, for an incoming message, retained it.
     package var isRetained: Bool
 
     package init(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {

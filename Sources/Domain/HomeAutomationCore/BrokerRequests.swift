@@ -1,4 +1,4 @@
-/// Requests under way, and their rate limit.
+/// Requests in progress, and their rate limit.
 struct BrokerRequests: Sendable {
     private struct Asked: Sendable {
         var request: MeterRequest
@@ -7,32 +7,35 @@ struct BrokerRequests: Sendable {
 
     enum Verdict: Hashable, Sendable {
         case perform(RequestNumber, MeterRequest, MeterID)
-        /// - Parameter cause: for the log; nil if the refusal is not worth a line.
+        /// - Parameter cause: reason for the log; nil if the refusal is not logged.
         case refuse(Response, cause: String?)
     }
 
     struct Response: Hashable, Sendable {
-        /// Nil if the payload was no request.
+        /// Parsed request; nil if the payload was not a request.
         var request: MeterRequest?
-        /// The meter's level in the request's topic.
+        /// Level in the request's topic that names the meter.
         var key: String
         var transaction: String?
         var outcome: RequestOutcome
     }
 
-    /// Maximum number of requests under way, for all meters together.
+    /// Maximum number of requests in progress, for all meters together.
     static let performingMax = 8
-    /// Limit between two ticks. Others are only counted, so that a flood fills neither the log nor the broker.
+    /// Maximum number of messages between two ticks. Further messages are only counted, so that a flood fills neither
+    /// the log nor the broker.
     static let messagesPerTick = 20
 
     private var performing: [RequestNumber: Asked] = [:]
     private var nextNumber: RequestNumber = 1
-    /// Messages allowed before the next tick.
+    /// Number of messages that are still allowed before the next tick.
     private var left = Self.messagesPerTick
     private var ignored = 0
 
     // MARK: How many
 
+    /// Counts a message against the rate limit.
+    ///
     /// - Returns: whether to handle the message.
     mutating func admit() -> Bool {
         guard left > 0 else {
@@ -43,12 +46,12 @@ struct BrokerRequests: Sendable {
         return true
     }
 
-    /// Counts messages dropped before they came here.
+    /// Counts messages that were dropped before they reached the machine.
     mutating func overrun(by count: Int) { ignored += count }
 
-    /// Resets the rate limit after each look at the meters.
+    /// Resets the rate limit, once per call of `BridgeMachine.observed`.
     ///
-    /// - Returns: messages ignored since the last tick.
+    /// - Returns: number of messages ignored since the last tick.
     mutating func tick() -> Int {
         left = Self.messagesPerTick
         defer { ignored = 0 }
@@ -57,8 +60,10 @@ struct BrokerRequests: Sendable {
 
     // MARK: What they ask
 
+    /// Decides about a request.
+    ///
     /// - Parameters:
-    ///   - key: the meter's level in the topic.
+    ///   - key: level in the topic that names the meter.
     ///   - meter: nil if no meter has this key.
     mutating func asked(_ payload: [UInt8], of key: String, meter: MeterID?) -> Verdict {
         guard performing.count < Self.performingMax else {
@@ -86,7 +91,9 @@ struct BrokerRequests: Sendable {
         return .perform(number, request, meter)
     }
 
-    /// - Returns: nil if `number` is unknown.
+    /// Ends a request.
+    ///
+    /// - Returns: the response; nil if `number` is unknown.
     mutating func answered(_ number: RequestNumber, _ outcome: RequestOutcome) -> Response? {
         performing.removeValue(forKey: number).map { Self.response(to: $0.request, of: $0.key, outcome) }
     }

@@ -1,22 +1,22 @@
-/// Levels consist of letters, digits, `-` and `_` only, so that no name can reach into another topic.
+/// MQTT topics. Their levels consist of letters, digits, `-` and `_` only, so that no name can refer to another topic.
 package struct BrokerTopics: Hashable, Sendable {
     /// First level or levels of all topics.
     package let base: String
     /// Home Assistant's prefix for discovery.
     package let discoveryPrefix: String
-    /// This gateway's level; a meter's topics do not contain it.
+    /// Level that names this gateway; a meter's topics do not contain it.
     package let gateway: String
 
     /// - Parameters:
-    ///   - base: one or more levels, `isPrefix`.
-    ///   - host: the host's name for people; `id` keeps hosts of the same name apart.
+    ///   - base: one or more levels, for which `isPrefix` is true.
+    ///   - host: the host's name for users; `id` distinguishes hosts of the same name.
     package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
         self.base = base
         self.discoveryPrefix = discoveryPrefix
         gateway = "\(Self.level(host))-\(id.description.prefix(8))"
     }
 
-    /// Whether levels may begin a topic: not empty, no wildcard, not the broker's own `$…`.
+    /// Returns whether levels may begin a topic: not empty, no wildcard, not the broker's own `$…`.
     package static func isPrefix(_ text: String) -> Bool {
         let levels = text.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= 100
@@ -25,7 +25,7 @@ package struct BrokerTopics: Hashable, Sendable {
             }
     }
 
-    /// Replaces characters that are not allowed by `_`.
+    /// Replaces forbidden characters with `_`.
     private static func level(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(64).map { scalar in
             scalar.isASCII && UInt8(truncatingIfNeeded: scalar.value).isTopicSafe ? Character(scalar) : "_"
@@ -35,13 +35,14 @@ package struct BrokerTopics: Hashable, Sendable {
 
     // MARK: Topics of this gateway
 
-    /// `online` or `offline`, retained; the broker publishes `offline` if it loses the connection.
+    /// Topic of the gateway's state, `online` or `offline`, retained. The broker publishes `offline` if it loses the
+    /// connection.
     package var bridge: String { "\(base)/bridge/\(gateway)/state" }
     package var allRequests: String { "\(base)/bridge/\(gateway)/request/+" }
     package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
     package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
 
-    /// The meter's level in a request's topic; nil for any other topic.
+    /// Returns the level in a request's topic that names the meter; nil for any other topic.
     func requestKey(in topic: String) -> String? {
         let prefix = "\(base)/bridge/\(gateway)/request/"
         guard topic.hasPrefix(prefix) else { return nil }
@@ -50,25 +51,25 @@ package struct BrokerTopics: Hashable, Sendable {
         return String(key)
     }
 
-    /// Retained, unless the alert is momentary.
+    /// Returns the topic of an alert, retained unless the alert is momentary.
     package func alert(_ number: Int64) -> String { "\(base)/bridge/\(gateway)/alert/\(number)" }
 
     // MARK: Topics of a meter, whichever gateway has it
 
-    /// Latest reading, retained.
+    /// Returns the topic of the latest reading, retained.
     package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
-    /// Connection and holder, retained.
+    /// Returns the topic of the connection state and the holder, retained.
     package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
-    /// `online` while the meter has data, retained.
+    /// Returns the topic that contains `online` while the meter has data, retained.
     package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
-    /// Marks made or changed, not retained.
+    /// Returns the topic of marks made or changed, not retained.
     package func mark(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/mark" }
-    /// Late readings, each with its time of measurement.
+    /// Returns the topic of late readings, each with its time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 
     // MARK: Topics of Home Assistant
 
-    /// Home Assistant publishes `online` here after its start.
+    /// Topic on which Home Assistant publishes `online` after its start.
     var homeAssistantStatus: String { "\(discoveryPrefix)/status" }
     func alertDiscovery(_ number: Int64) -> String {
         "\(discoveryPrefix)/binary_sensor/\(gateway)_alert_\(number)/config"
@@ -79,7 +80,7 @@ package struct BrokerTopics: Hashable, Sendable {
 }
 
 extension MeterID {
-    /// One level of letters, digits, `-` and `_`. Different ids have different keys.
+    /// Topic level for the meter, of letters, digits, `-` and `_`. Different ids have different keys.
     package var topicKey: String {
         if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
         var key = ""

@@ -29,9 +29,11 @@ package struct DeviceDiscovery: Hashable, Sendable {
         }
     }
 
+    /// Returns the retained message that announces a meter.
+    ///
     /// - Parameters:
-    ///   - quantities: all quantities seen from the meter.
-    ///   - told: all telemetry seen from it besides.
+    ///   - quantities: all quantities received from the meter so far.
+    ///   - told: all other telemetry received from the meter so far.
     package func announcement(
         of meter: BridgedMeter, quantities: QuantitySet, told: [String: TelemetryKind] = [:]
     ) -> BrokerMessage {
@@ -45,7 +47,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func payload(
         of meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: TelemetryKind]
     ) -> JSONValue {
-        // Three missed readings, and a minute for a busy broker.
+        // A value expires after three missed readings, plus a minute for a busy broker.
         let maker = EntityMaker(
             meter: meter, topics: topics, expiresAfter: Int(interval.components.seconds) * 3 + 60)
         var entities: [JSONValue.Member] = []
@@ -72,7 +74,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func device(_ meter: BridgedMeter) -> JSONValue {
         var connections: JSONValue?
         if case .mac(let address) = meter.id {
-            // Bluetooth integrations use the second form: a meter known to one of them becomes the same device.
+            // Bluetooth integrations use the second form, so a meter that they already list becomes the same device.
             connections = .array(
                 ["mac", "bluetooth"].map { .array([.string($0), .string(address.description)]) })
         }

@@ -4,7 +4,7 @@
 struct EntityMaker {
     let meter: BridgedMeter
     let topics: BrokerTopics
-    /// Seconds until a value expires.
+    /// Time until a value expires, in seconds.
     let expiresAfter: Int
 
     func sensor(_ quantity: Quantity) -> JSONValue.Member {
@@ -29,7 +29,8 @@ struct EntityMaker {
             ]))
     }
 
-    /// Connection state with the status as attributes. Available while the bridge is, even without data.
+    /// Sensor of the connection state, with the status as attributes. It is available while the bridge is, even without
+    /// data.
     var status: JSONValue.Member {
         .init(
             "status",
@@ -62,8 +63,8 @@ struct EntityMaker {
             ]))
     }
 
-    /// Nil for commands that clear counters, because a slip would lose data; the request topic takes those. Nil also
-    /// for commands that draw current, which no broker may send.
+    /// Returns the entity of a command. Nil for commands that clear counters, because a mistake would lose data; the
+    /// request topic accepts them. Nil also for commands that draw current, which may not be sent through a broker.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
         switch ability.kind.consequence {
         case .destroys, .draws: return nil
@@ -101,12 +102,12 @@ extension EntityMaker {
         var name: String
         var deviceClass: String?
         var stateClass: String? = "measurement"
-        /// Number of decimals worth showing.
+        /// Number of decimals to display.
         var digits: Int?
         var isDiagnostic = false
-        /// Whether the state carries the start of the count, which only a total may. Otherwise Home Assistant takes a
-        /// reset for reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request
-        /// 54644).
+        /// Whether the state includes the start of the count, which only a total may have. Otherwise Home Assistant
+        /// mistakes a reset for reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull
+        /// request 54644).
         var isReset = false
 
         init(_ quantity: Quantity) {
@@ -114,9 +115,9 @@ extension EntityMaker {
             case .voltage: (name, deviceClass, digits) = ("Voltage", "voltage", 3)
             case .current: (name, deviceClass, digits) = ("Current", "current", 3)
             case .power: (name, deviceClass, digits) = ("Power", "power", 3)
-            // Only a reset lowers the gateway's own total, and begins a new cycle, as total_increasing expects.
+            // Only a reset lowers the gateway's own total and begins a new cycle, as total_increasing expects.
             case .energy: (name, deviceClass, stateClass, digits) = ("Energy", "energy", "total_increasing", 3)
-            // There is no device class for an electric charge.
+            // Home Assistant has no device class for an electric charge.
             case .charge: (name, stateClass, digits) = ("Charge", "total_increasing", 0)
             case .temperature: (name, deviceClass, digits) = ("Temperature", "temperature", 0)
             case .dataPlus: (name, deviceClass, digits) = ("D+", "voltage", 2)
@@ -129,7 +130,7 @@ extension EntityMaker {
             case .supplyVoltage: (name, deviceClass, digits) = ("Supply voltage", "voltage", 2)
             case .price: (name, stateClass) = ("Price", nil)
             case .duration: (name, deviceClass, stateClass) = ("Counting for", "duration", "total_increasing")
-            // Not total_increasing: it falls with reverse flow.
+            // Not total_increasing, because reverse flow lowers the value.
             case .countedEnergy:
                 (name, deviceClass, stateClass, digits) = ("Energy, counted by meterd", "energy", "total", 3)
             case .countedCharge: (name, stateClass, digits) = ("Charge, counted by meterd", "total", 0)
@@ -144,7 +145,7 @@ extension EntityMaker {
 }
 
 extension MeterCommand.Kind {
-    /// `next-screen` becomes `Next screen`.
+    /// Name of the entity: `Next screen` for `next-screen`.
     fileprivate var title: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

@@ -1,9 +1,9 @@
-/// Members keep their order, so that equal values give equal texts.
+/// A JSON value. Members keep their order, so that equal values have equal texts.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int)
-    /// NaN and infinity become `null`.
+    /// A number; NaN and infinity become `null`.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -19,14 +19,14 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// Leaves out members that are nil.
+    /// Returns an object without the members that are nil.
     package static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { key, value in value.map { Member(key, $0) } })
     }
 
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// RFC 8259, on one line without blanks.
+    /// JSON text on one line without blanks (RFC 8259).
     package var bytes: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)

@@ -1,8 +1,8 @@
 /// Payloads about a meter, except for discovery.
 enum MeterPayloads {
-    /// An unknown value is null.
+    /// Returns the payload of a reading, in which an unknown value is null.
     ///
-    /// - Parameter countedSince: start of the gateway's energy count; nil if it counts none.
+    /// - Parameter countedSince: start of the gateway's energy count; nil without such a count.
     static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: TelemetryBody? = nil) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
@@ -13,7 +13,7 @@ enum MeterPayloads {
         return JSONValue.object(members).bytes
     }
 
-    /// As in `meterctl status --json`.
+    /// Returns telemetry in the format of `meterctl status --json`.
     private static func json(_ told: TelemetryBody) -> JSONValue {
         let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
             switch value {
@@ -84,11 +84,11 @@ enum MeterPayloads {
 }
 
 package enum RequestOutcome: Hashable, Sendable {
-    /// The meter's state afterwards.
+    /// Success, with the meter's new state.
     case done(state: String)
     /// - Parameters:
-    ///   - code: for programs, as in the API.
-    ///   - message: failure with its value.
+    ///   - code: error code for programs, as in the API.
+    ///   - message: description of the failure with its value.
     ///   - next: advice.
     case failed(code: String, message: String, next: String)
 }

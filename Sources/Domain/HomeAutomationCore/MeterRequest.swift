@@ -3,12 +3,12 @@ package struct MeterRequest: Hashable, Sendable {
         case connect(takeover: Bool)
         case disconnect
         case command(MeterCommand)
-        /// A mark of this moment.
+        /// Add a mark at the current time.
         case mark(String)
     }
 
     package var kind: Kind
-    /// The sender's token, which the response repeats.
+    /// Token from the sender, which the response repeats.
     package var transaction: String?
 
     package init(_ kind: Kind, transaction: String? = nil) {
@@ -19,15 +19,15 @@ package struct MeterRequest: Hashable, Sendable {
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
         package var next: String
-        /// Nil if it could not be read.
+        /// Token from the sender; nil if it could not be read.
         package var transaction: String?
     }
 
-    /// In bytes.
+    /// Maximum size of a payload in bytes.
     package static let payloadMax = 1024
     private static let transactionMax = 100
 
-    /// Reads `connect`, `disconnect`, `mark screen on`, `next-screen`, `brightness 3`, or the same as JSON:
+    /// Parses `connect`, `disconnect`, `mark screen on`, `next-screen`, `brightness 3`, or the same as JSON:
     /// `{"command":"brightness","number":3,"transaction":"a1"}`, `{"command":"connect","takeover":true}`.
     package init(_ payload: [UInt8]) throws(Problem) {
         guard payload.count <= Self.payloadMax else {
@@ -76,7 +76,7 @@ package struct MeterRequest: Hashable, Sendable {
         self.transaction = transaction
     }
 
-    /// Nested values are errors, because no request has them.
+    /// Parses a JSON object. Nested values are errors, because no request has them.
     private static func values(_ payload: [UInt8]) throws(Problem) -> [String: JSONValue] {
         do throws(JSONReader.Problem) {
             return try payload.read { json in
@@ -144,7 +144,7 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
-            // A retained, repeated or misrouted message would draw current unattended.
+            // Otherwise a retained, repeated or misrouted message could draw current unattended.
             guard kind.consequence != .draws else {
                 throw Problem(
                     message: "\(name) draws current, and is not done for a broker",
@@ -172,7 +172,7 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// Repeats only a part of a stranger's text.
+    /// Text for error messages: only the beginning, because the sender may be a stranger.
     fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 

@@ -1,12 +1,12 @@
-/// Messages waiting to be sent or acknowledged. Of a state, only the latest waits. A reading that is displaced or not
-/// confirmed goes to the backlog.
+/// Messages waiting to be sent or acknowledged. Of each state, only the latest message waits. A reading that is
+/// replaced or not confirmed moves to the backlog.
 struct Outbox: Sendable {
-    /// Decides what to do with a message that cannot be sent.
+    /// Purpose of a message, which decides the handling if the message cannot be sent.
     enum Purpose: Hashable, Sendable {
         case latest
-        /// A reading, which waits like `latest` and goes to the backlog afterwards.
+        /// A reading, which waits like `latest` and then moves to the backlog.
         case reading(Backlog.Entry)
-        /// A response or a mark: useless later.
+        /// A response or a mark, which is dropped because it would be useless later.
         case response
         case backlog(Backlog.Entry)
     }
@@ -17,7 +17,7 @@ struct Outbox: Sendable {
         var at: MonotonicTime
     }
 
-    /// In flight. Brokers accept at least 20 by default.
+    /// Maximum number of unacknowledged messages. Brokers accept at least 20 by default.
     static let windowSize = 20
     static let responsesMax = 32
 
@@ -31,13 +31,13 @@ struct Outbox: Sendable {
     private var responsesDropped = 0
     private(set) var confirmedCount = 0
     private(set) var refusedCount = 0
-    /// Readings lost before the link last came up.
+    /// Number of readings dropped before the link last came up.
     private var lostBefore = 0
     private var hasToldOverflow = false
 
     init(backlog: Backlog.Limits) { self.backlog = Backlog(limits: backlog) }
 
-    /// All messages, including those sent and not confirmed.
+    /// Number of all messages, including those sent and not confirmed.
     var count: Int { waiting.count + responses.count + sent.count + backlog.count }
     var backlogCount: Int { backlog.count }
     var readingsDropped: Int { backlog.dropped }
@@ -62,10 +62,10 @@ struct Outbox: Sendable {
         keep(displaced.purpose)
     }
 
-    /// Keeps a reading while there is no link.
+    /// Stores a reading in the backlog while there is no link.
     mutating func keep(_ reading: Backlog.Entry) { backlog.add(reading) }
 
-    /// Nil if no message waits or the window is full.
+    /// Returns the next message to send; nil if no message waits or the window is full.
     mutating func next(at now: MonotonicTime) -> (PacketNumber, BrokerMessage)? {
         guard sent.count < Self.windowSize, let (message, purpose) = take() else { return nil }
         let number = nextNumber
@@ -82,23 +82,23 @@ struct Outbox: Sendable {
         return backlog.next().map { ($0.message, .backlog($0)) }
     }
 
-    /// A refused message is not sent again, because the broker would refuse it again.
+    /// Removes an acknowledged message. A refused message is not sent again, because the broker would refuse it again.
     ///
-    /// - Returns: its topic; nil if `number` is unknown.
+    /// - Returns: the message's topic; nil if `number` is unknown.
     mutating func acknowledged(_ number: PacketNumber, isRefused: Bool) -> String? {
         guard let message = sent.removeValue(forKey: number) else { return nil }
         if isRefused { refusedCount += 1 } else { confirmedCount += 1 }
         return message.topic
     }
 
-    /// When the oldest unacknowledged message was sent.
+    /// Time at which the oldest unacknowledged message was sent.
     var oldestSent: MonotonicTime? { sent.values.map(\.at).min() }
 
     // MARK: The link
 
     mutating func linkOpened() { (lostBefore, hasToldOverflow) = (backlog.dropped, false) }
 
-    /// Keeps unconfirmed readings; all else is published again later.
+    /// Moves unconfirmed readings to the backlog. All other messages are published again later.
     mutating func linkLost() {
         for purpose in sent.values.map(\.purpose) + waiting.values.map(\.purpose) { keep(purpose) }
         sent = [:]
@@ -107,7 +107,7 @@ struct Outbox: Sendable {
         responses = []
     }
 
-    /// Whether readings have been lost since the link came up. True once.
+    /// Returns whether readings have been dropped since the link came up. Returns true only once per link.
     mutating func beginsToOverflow() -> Bool {
         guard !hasToldOverflow, backlog.dropped > lostBefore else { return false }
         hasToldOverflow = true

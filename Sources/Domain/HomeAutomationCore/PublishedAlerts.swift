@@ -1,5 +1,5 @@
-/// Each rule of this host is a binary sensor of its meter's device. It is announced apart from the meter, because the
-/// rule stays if another host takes the meter.
+/// Alert rules of this host, each published as a binary sensor of its meter's device. They are announced separately
+/// from the meter, because they remain on this host if another host takes the meter.
 struct PublishedAlerts: Sendable {
     /// Seconds for which a momentary alert is shown.
     static let momentSeconds = 30
@@ -13,7 +13,7 @@ struct PublishedAlerts: Sendable {
     private let topics: BrokerTopics
     private let version: String
     private var alerts: [Int64: Told] = [:]
-    /// Removed rules still at the broker.
+    /// Removed rules whose messages the broker still retains.
     private var gone: Set<Int64> = []
 
     init(_ settings: BridgeMachine.Settings) {
@@ -27,7 +27,7 @@ struct PublishedAlerts: Sendable {
             let before = alerts[alert.number]
             var told = before ?? Told(alert: alert)
             told.isAnnounced = told.isAnnounced && told.alert.isAnnounced(as: alert)
-            // An event from before this run is not news.
+            // Do not report an event from before this run.
             let isStale = before == nil && alert.isMomentary
             told.isTold = isStale || told.isTold && told.alert == alert
             told.alert = alert
@@ -100,7 +100,7 @@ struct PublishedAlerts: Sendable {
 }
 
 extension BridgedAlert {
-    /// Whether both have the same announcement.
+    /// Returns whether two alerts have the same announcement.
     fileprivate func isAnnounced(as other: BridgedAlert) -> Bool {
         name == other.name && condition == other.condition && meter == other.meter && isMomentary == other.isMomentary
     }

@@ -4,30 +4,31 @@ struct PublishedMeter: Sendable {
         var announcement: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
         var isOnline: Bool?
-        /// When to publish status and availability again.
+        /// Time at which to publish status and availability again.
         var refreshAt: MonotonicTime?
-        /// Whether that happened since the announcement.
+        /// Whether status and availability have been published again since the announcement.
         var wasRefreshed = false
     }
 
     private var meter: BridgedMeter
     /// Quantities reported in this run.
     private var quantities = QuantitySet()
-    /// Other telemetry seen in this run.
+    /// Kinds of other telemetry reported in this run.
     private var toldKinds: [String: TelemetryKind] = [:]
     /// Whether this gateway publishes the meter.
     private(set) var isOurs = false
-    /// Whether this run announced the entities.
+    /// Whether this run has announced the entities.
     private var wasAnnounced = false
     private var told = Told()
-    /// Time of the last reading taken.
+    /// Time of the last reading published or added to the backlog.
     private var takenAt: MonotonicTime?
     private var nextReadingAt: MonotonicTime?
     private var state: [UInt8]?
 
     init(_ meter: BridgedMeter) { self.meter = meter }
 
-    /// Whether there may be something to publish, with or without a link: `announce` publishes everything as last seen.
+    /// Returns whether there may be something to publish. The link does not matter: `announce` later publishes the last
+    /// state completely.
     func hasNews(in seen: BridgedMeter, at now: MonotonicTime) -> Bool {
         guard meter.isSame(as: seen) else { return true }
         if let due = told.refreshAt, due <= now { return true }
@@ -36,7 +37,9 @@ struct PublishedMeter: Sendable {
             || seen.told?.details.contains { toldKinds[$0.key] == nil } ?? false
     }
 
-    /// - Parameter isConnected: whether there is a link. Only readings are kept without one.
+    /// Publishes changes of the meter.
+    ///
+    /// - Parameter isConnected: whether there is a link. Without a link, only readings are stored, in the backlog.
     mutating func observed(
         _ seen: BridgedMeter, at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages,
         to outbox: inout Outbox
@@ -44,14 +47,14 @@ struct PublishedMeter: Sendable {
         meter = seen
         if let reading = seen.reading { quantities.formUnion(reading.reading.supported) }
         for (key, value) in seen.told?.details ?? [:] {
-            // A value that was known once keeps its kind.
+            // A later unknown value does not change the kind.
             if let kind = TelemetryKind(value) {
                 toldKinds[key] = kind
             } else if toldKinds[key] == nil {
                 toldKinds[key] = .text
             }
         }
-        // A disconnected meter stays announced, so that users can connect it again from Home Assistant.
+        // A disconnected meter remains announced, so that users can connect it again from Home Assistant.
         guard !meter.isElsewhere, meter.isWanted || wasAnnounced else {
             return isOurs ? yield(isConnected: isConnected, &messages, to: &outbox) : nil
         }
@@ -61,7 +64,7 @@ struct PublishedMeter: Sendable {
         return notice
     }
 
-    /// Publishes everything again, after the broker or Home Assistant may have lost it.
+    /// Publishes everything again, after the broker or Home Assistant may have lost its state.
     mutating func announce(
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
@@ -75,7 +78,8 @@ struct PublishedMeter: Sendable {
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
         let isFirst = !wasAnnounced
-        // The broker's copy from an earlier run is better until the first reading tells the quantities.
+        // Until the first reading shows the quantities, the announcement from an earlier run, which the broker retains,
+        // is better.
         if !quantities.isEmpty {
             let facts = DeviceDiscovery.Facts(meter, quantities, toldKinds)
             if told.announcement != facts {
@@ -84,7 +88,7 @@ struct PublishedMeter: Sendable {
             told.announcement = facts
             wasAnnounced = true
         }
-        // The meter's former host may have published its last message after our first.
+        // The meter's former host may have published its last message after this host's first one.
         if let due = told.refreshAt, due <= now { (told.status, told.isOnline, told.wasRefreshed) = (nil, nil, true) }
         let status = MeterPayloads.Status(meter)
         if told.status != status {
@@ -100,7 +104,7 @@ struct PublishedMeter: Sendable {
         return wasAnnounced && isFirst ? .announced(meter.id) : nil
     }
 
-    /// For the broker or, without a link, for the backlog.
+    /// Passes a due reading to the outbox: for the broker or, without a link, for the backlog.
     private mutating func takeReading(
         at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) {
@@ -119,7 +123,7 @@ struct PublishedMeter: Sendable {
         return nextReadingAt.map { $0 <= now } ?? true
     }
 
-    /// Publishes a last message, which the new host's first one overrides.
+    /// Publishes a last message for a meter that another host now has. The new host's first message overrides it.
     private mutating func yield(
         isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {

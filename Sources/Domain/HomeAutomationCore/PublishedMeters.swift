@@ -10,9 +10,9 @@ struct PublishedMeters: Sendable {
 
     func id(ofKey key: String) -> MeterID? { meters.keys.first { $0.topicKey == key } }
 
-    /// Queues messages for meters that changed or are gone. Unchanged meters are not encoded.
+    /// Queues messages for meters that changed or were removed. Unchanged meters are not encoded.
     ///
-    /// - Parameter seen: each meter of this host, once.
+    /// - Parameter seen: all meters of this host, each once.
     mutating func observed(
         _ seen: [BridgedMeter], at now: MonotonicTime, isConnected: Bool, to outbox: inout Outbox
     ) -> [BridgeMachine.Notice] {
@@ -22,7 +22,7 @@ struct PublishedMeters: Sendable {
                 meter, at: now, isConnected: isConnected, &messages, to: &outbox)
             if let notice { notices.append(notice) }
         }
-        // All seen meters are known by now, so more are known only if some are gone.
+        // All meters in `seen` are in `meters` by now, so a larger count means that some were removed.
         if meters.count > seen.count {
             let gone = Set(meters.keys).subtracting(seen.map(\.id))
             notices += gone.sorted().compactMap { remove($0, isConnected: isConnected, from: &outbox) }
@@ -30,7 +30,8 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// For a meter such as one that turned out to be another's second address.
+    /// Removes a meter that no longer exists, for example because its id turned out to be another meter's second
+    /// address.
     private mutating func remove(
         _ id: MeterID, isConnected: Bool, from outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
@@ -43,7 +44,7 @@ struct PublishedMeters: Sendable {
         for message in messages.removal(of: id) { outbox.put(message) }
     }
 
-    /// Publishes everything again, after the broker or Home Assistant may have lost it.
+    /// Publishes everything again, after the broker or Home Assistant may have lost its state.
     mutating func announceAll(at now: MonotonicTime, to outbox: inout Outbox) -> [BridgeMachine.Notice] {
         var notices: [BridgeMachine.Notice] = []
         for id in meters.keys.sorted() where meters[id]?.isOurs == true {
@@ -52,7 +53,7 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// Clears the topics of former ids, once per run.
+    /// Clears the topics of former ids, only once per run.
     mutating func clearFormer(in outbox: inout Outbox) {
         guard !hasClearedFormer else { return }
         hasClearedFormer = true

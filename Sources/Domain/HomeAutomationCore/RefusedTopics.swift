@@ -6,7 +6,9 @@ struct RefusedTopics: Sendable {
 
     var count: Int { topics.count }
 
-    /// - Returns: whether it is the topic's first refusal. Logging each would give a line per reading.
+    /// Records a refusal.
+    ///
+    /// - Returns: whether it is the first refusal for the topic. Logging each refusal would write a line per reading.
     mutating func record(_ topic: String) -> Bool {
         topics.count < Self.countMax && topics.insert(topic).inserted
     }

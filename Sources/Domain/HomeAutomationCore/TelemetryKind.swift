@@ -1,8 +1,8 @@
-/// Kind of entity for telemetry besides readings.
+/// Kind of entity for telemetry other than readings.
 package enum TelemetryKind: Hashable, Sendable {
     case number, text, flag
 
-    /// Nil for an unknown value.
+    /// Determines the kind of a value; nil for an unknown value.
     init?(_ value: TelemetryBody.Value) {
         switch value {
         case .number: self = .number
@@ -14,11 +14,13 @@ package enum TelemetryKind: Hashable, Sendable {
 }
 
 extension EntityMaker {
-    /// A sensor for telemetry besides readings. None of it is measured, so it is diagnostic and has no statistics.
+    /// Returns a sensor for telemetry other than readings. Such telemetry is not measured, so the sensor is diagnostic
+    /// and has no statistics.
     ///
     /// A state has at most 255 characters (<https://developers.home-assistant.io/docs/core/entity#generic-properties>
-    /// speaks of states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut.
-    /// `None` is unknown to a sensor and to a binary sensor (<https://www.home-assistant.io/integrations/sensor.mqtt/>,
+    /// describes states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut.
+    /// `None` means unknown for a sensor and for a binary sensor
+    /// (<https://www.home-assistant.io/integrations/sensor.mqtt/>,
     /// <https://www.home-assistant.io/integrations/binary_sensor.mqtt/>).
     func sensor(told key: String, _ kind: TelemetryKind) -> JSONValue.Member {
         let value = "value_json.told.details.\(key)"

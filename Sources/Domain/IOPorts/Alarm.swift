@@ -1,12 +1,13 @@
-/// Wakes its owner at the next due moment, or earlier if that moment has moved: the owner checks the time and sets it
-/// again.
+/// Timer that wakes its owner at a time, or earlier if that time was postponed. The owner must then check the time and
+/// set the alarm again.
 package struct Alarm {
     private let loop: any SessionLoop
     private var pending: (timer: LoopTimer, time: MonotonicTime)?
 
     package init(on loop: any SessionLoop) { self.loop = loop }
 
-    /// Rings at `due` or earlier, never if it is nil. A moment later than the pending one changes nothing.
+    /// Sets the alarm to `due`; nil cancels it. If an earlier time is already pending, keeps that time, so the alarm
+    /// may ring early.
     ///
     /// - Parameter ring: called on the loop; the owner must then call `rang`.
     package mutating func set(to due: MonotonicTime?, _ ring: @escaping @Sendable () -> Void) {

@@ -1,4 +1,4 @@
-/// Announces this program's services in the network (DNS-SD, RFC 6763).
+/// Announces this program's services on the network (DNS-SD, RFC 6763).
 package protocol Announcer: Sendable {
     func announce(_ services: [OfferedService])
     func state() async -> Announcement.State
@@ -16,9 +16,9 @@ package struct OfferedService: Hashable, Sendable {
     }
 }
 
-/// Drives Avahi to announce services, as Avahi's examples/client-publish-service.c does.
+/// Controls Avahi to announce services, as Avahi's examples/client-publish-service.c does.
 ///
-/// Every attempt has its own connection, because Avahi withdraws a connection's announcements when it ends
+/// Every attempt has its own connection, because Avahi withdraws a connection's announcements when the connection ends
 /// (avahi-daemon/dbus-protocol.c, `client_free`).
 package struct Announcement: Sendable {
     package enum State: Hashable, Sendable {
@@ -27,16 +27,16 @@ package struct Announcement: Sendable {
         case absent
         case registering
         case established(name: String)
-        /// Another machine has the name; Avahi is asked for a new one.
+        /// Another machine already uses the name, so a new one is requested from Avahi.
         case collision
         case failed(DiscoveryFault)
     }
 
     package enum Input: Sendable {
         case wants([OfferedService])
-        /// Avahi's own name on the bus; empty if it does not run.
+        /// Unique bus name of Avahi; empty if Avahi does not run.
         case owner(String)
-        /// The answer to `makeGroup` or `rename`.
+        /// Text in the answer to `makeGroup` or `rename`.
         case told(String)
         case refused(error: String, words: String)
         /// The signal `StateChanged` of Avahi's server, whose path is `/`, or of a group.
@@ -52,7 +52,7 @@ package struct Announcement: Sendable {
         case add(OfferedService, name: String, group: String)
         case commit(group: String)
         case rename(String)
-        /// Gives the input `retry` after a pause.
+        /// Send the input `retry` after a pause.
         case wait
     }
 
@@ -61,10 +61,10 @@ package struct Announcement: Sendable {
     private var name: String
     private var owner = ""
     private var group: String?
-    /// Since the last pause. The limit stops a stranger who claims every name.
+    /// Number of renames since the last pause. Its limit stops an attacker who claims every name.
     private var renames = 0
 
-    /// - Parameter name: cut to the 63 bytes that a name may have (RFC 6763, section 4.1.1).
+    /// - Parameter name: name of the services, cut to the maximum of 63 bytes (RFC 6763, section 4.1.1).
     package init(name: String) {
         self.name = name
         while self.name.utf8.count > 63 { self.name.removeLast() }
@@ -75,9 +75,9 @@ package struct Announcement: Sendable {
         case .wants(let services):
             self.services = services
             return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
-        // Late input of the last connection.
+        // Without services, any input is a late one of the closed connection.
         case _ where services.isEmpty: return []
-        // Avahi started, ended or was replaced, so its groups are gone.
+        // Avahi started, ended or was replaced, so its groups no longer exist.
         case .owner(""): return leave(.absent)
         case .owner(let new): return new == owner ? [] : leave(.registering, owner: new) + [.makeGroup]
         case .told(let text) where state == .collision:
@@ -86,10 +86,10 @@ package struct Announcement: Sendable {
         case .told(let text):
             group = text
             return services.map { .add($0, name: name, group: text) } + [.commit(group: text)]
-        // avahi-common/dbus.h, AVAHI_DBUS_ERR_COLLISION: another program of this machine has the name.
+        // avahi-common/dbus.h, AVAHI_DBUS_ERR_COLLISION: another program on this machine uses the name.
         case .refused("org.freedesktop.Avahi.CollisionError", _): return collide()
         case .refused(_, let words): return fail(.refused(words))
-        // Any program may send a signal.
+        // Check the sender, because any program may send a signal.
         case .changed(let sender, let path, let state, let error):
             guard sender == owner, self.state != .collision else { return [] }
             return path == "/" ? serverIs(state) : path == group ? groupIs(state, error) : []
@@ -118,11 +118,11 @@ package struct Announcement: Sendable {
         return [.rename(name)]
     }
 
-    /// `AvahiServerState` (avahi-common/defs.h). When the server runs again, the machine's name in each service may
-    /// have changed.
+    /// Handles a state of the server, `AvahiServerState` (avahi-common/defs.h). When the server runs again, the
+    /// machine's name in each service may have changed.
     private mutating func serverIs(_ state: Int32) -> [Order] { state == 2 ? begin() : [] }
 
-    /// `AvahiEntryGroupState` (avahi-common/defs.h).
+    /// Handles a state of a group, `AvahiEntryGroupState` (avahi-common/defs.h).
     private mutating func groupIs(_ state: Int32, _ error: String) -> [Order] {
         switch state {
         case 2: self.state = .established(name: name)

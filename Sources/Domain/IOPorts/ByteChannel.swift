@@ -1,19 +1,20 @@
 package protocol ChannelOpener: Sendable {
     /// Starts opening a link. Called on the loop; does not block.
     ///
-    /// Calls `handle` on the loop, never before `open` has returned. The order is `.opened` or `.closed`, `.received`
-    /// as bytes come, and one `.closed` at the end. After `close` the channel calls it no more.
+    /// The channel calls `handle` on the loop, never before `open` has returned. The order of events is `.opened` or
+    /// `.closed`, `.received` as bytes arrive, and one `.closed` at the end. After `close` the channel no longer calls
+    /// `handle`.
     func open(
         _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel
 }
 
-/// A meter's requirements for its line. A line ignores what it cannot do.
+/// A meter's requirements for its line. A line ignores settings that it does not support.
 package struct LineSettings: Hashable, Sendable {
     /// Bits per second, for a real serial line.
     package var baudRate: Int
-    /// Pause after each report has reached a HID device. Spacing the calls of `send` is not enough: if the first report
-    /// had to wait, the second would follow it at once.
+    /// Pause after each report has reached a HID device. Pauses between calls of `send` are not enough: if the first
+    /// report had to wait, the second would follow it immediately.
     package var writeGap: Duration
 
     package init(baudRate: Int = 115_200, writeGap: Duration = .zero) {
@@ -22,20 +23,21 @@ package struct LineSettings: Hashable, Sendable {
     }
 }
 
-/// Use it only on the loop.
+/// Open link to a meter. Use it only on the loop.
 package protocol ByteChannel: Sendable {
-    /// Queues bytes for writing. A line that is gone, or takes nothing for long, ends with `.closed`.
+    /// Queues bytes for writing. If the device is gone, or accepts no bytes for a long time, the channel ends with
+    /// `.closed`.
     func send(_ bytes: [UInt8])
     /// Switches to the other output of the meter's line, or back.
     ///
-    /// - Returns: false if there is only one.
+    /// - Returns: false if the line has only one output.
     func switchOutput() -> Bool
     /// Discards pending bytes and never calls `handle` again. Closing twice is harmless.
     func close()
-    /// Closes the channel for the caller at once, but discards received bytes for this long: some meters hang if nobody
-    /// reads what they still send.
+    /// Closes the channel for the caller immediately, but discards received bytes for `pause`: some meters hang if the
+    /// bytes that they still send are not read.
     func close(after pause: Duration)
-    /// Module at the other end, known once the channel is open; nil means any.
+    /// Radio module at the other end, known once the channel is open; nil means any module.
     var radioModule: RadioModule? { get }
     /// A problem that does not stop the link, and its remedy. Known once the channel is open.
     var remark: String? { get }
@@ -50,9 +52,9 @@ extension ByteChannel {
 
 package enum ChannelEvent: Sendable {
     case opened
-    /// Never empty.
+    /// Received bytes, never empty.
     case received([UInt8])
-    /// The last event: the link is gone, or could not be opened.
+    /// The last event: the link was lost, or could not be opened.
     case closed(ChannelFailure)
 }
 
@@ -60,18 +62,18 @@ package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertibl
     package enum Code: String, Sendable {
         /// The device node does not exist.
         case missing
-        /// The program's user may not open it.
+        /// The program's user may not open the device.
         case permission
-        /// Another program has it open exclusively.
+        /// Another program has opened the device exclusively.
         case busy
-        /// The link was up and broke: unplugged, powered off, or closed at the other end.
+        /// The link was up and failed: unplugged, powered off, or closed at the other end.
         case lost
         case stalled
         /// No answer in time: out of range, switched off, or connected to something else.
         case unreachable
-        /// The link works, but the device is no known meter.
+        /// The link works, but the device is not a known meter.
         case unsuitable
-        /// The adapter cannot make a link now: off, blocked, gone, or at its maximum number of links.
+        /// The adapter cannot open a link now: off, blocked, missing, or at its maximum number of links.
         case adapter
         case system
     }

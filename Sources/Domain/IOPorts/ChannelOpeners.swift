@@ -18,7 +18,7 @@ package struct ChannelOpeners: ChannelOpener {
     }
 }
 
-/// Reports a failure at the loop's next turn, unless closed before.
+/// Channel that only reports a failure, in a later iteration of the loop unless it is closed first.
 package struct RefusedChannel: ByteChannel {
     private let loop: any SessionLoop
     private let timer: LoopTimer

@@ -1,15 +1,15 @@
-/// Finds services announced in this network. Strangers can answer: answers are only for people to see, and nothing
-/// connects to them.
+/// Finds services announced on this network. Any machine can answer, so answers are only shown to users, and the
+/// program connects to none of them.
 package protocol Discovery: Sendable {
-    /// Searches for some seconds.
+    /// Searches for a few seconds.
     ///
-    /// - Parameter type: DNS-SD type: `_esphomelib._tcp`.
+    /// - Parameter type: DNS-SD type, such as `_esphomelib._tcp`.
     func services(of type: String) async throws(DiscoveryFault) -> FoundServices
 }
 
 package struct FoundServices: Hashable, Sendable {
     package var services: [FoundService]
-    /// Whether more services were found than are listed.
+    /// Whether the list omits some of the services that were found.
     package var isCut: Bool
 
     package init(_ services: [FoundService] = [], isCut: Bool = false) {
@@ -21,14 +21,14 @@ package struct FoundService: Hashable, Sendable {
     package var name: String
     package var host: String
     package var port: Int
-    /// TXT record as in DNS: strings, each after its length (RFC 6763, section 6.1).
+    /// TXT record as in DNS: strings, each preceded by its length (RFC 6763, section 6.1).
     package var text: [UInt8]
 
     package init(name: String, host: String, port: Int, text: [UInt8]) {
         (self.name, self.host, self.port, self.text) = (name, host, port, text)
     }
 
-    /// Whether host and port can stand in an address unchanged.
+    /// Whether host and port can be part of an address unchanged.
     package var hasAddress: Bool {
         host.isPlainName(max: 253, allowsDots: true) && host.first != "-" && (1...0xFFFF).contains(port)
     }
@@ -49,7 +49,8 @@ package struct FoundService: Hashable, Sendable {
 }
 
 extension String {
-    /// Whether the text has 1 to `max` letters, digits, dashes and underscores, so that it needs no quotes anywhere.
+    /// Returns whether the text consists of 1 to `max` letters, digits, dashes and underscores, so that it never needs
+    /// quotes.
     package func isPlainName(max: Int, allowsDots: Bool = false) -> Bool {
         (1...max).contains(utf8.count)
             && utf8.allSatisfy { byte in

@@ -1,5 +1,5 @@
 package protocol SightingSource: Sendable {
-    /// Runs until the task is cancelled. May call `report` from any thread, in order.
+    /// Runs until the task is cancelled. May call `report` from any thread, but in order.
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
 }
 
@@ -8,36 +8,37 @@ package protocol PortSource: SightingSource {
     /// Starts watching a declared port. Replaces an earlier declaration of the same path.
     func watch(_ port: DeclaredPort)
     func unwatch(_ meter: MeterID)
-    /// Registers a known meter and its last port, so that it keeps its id. Call before `run`.
+    /// Registers a known meter and its last port, so that the meter keeps its id. Must be called before `run`.
     func remember(_ meter: MeterID, _ plug: USBPlug?)
     /// Reports a plugged-in meter as if it were new.
     ///
-    /// - Parameter byPort: whether to ignore its serial number from now on, because several meters have it.
+    /// - Parameter byPort: whether to ignore the meter's serial number from now on, because several meters share it.
     func meetAnew(_ meter: MeterID, byPort: Bool)
-    /// Whether two paths lead to the same device, as a symbolic link and its target do.
+    /// Returns whether two paths refer to the same device, as a symbolic link and its target do.
     func isSamePort(_ first: String, _ second: String) -> Bool
-    /// Whether a device is at the path now.
+    /// Returns whether a device exists at the path now.
     func isThere(_ path: String) -> Bool
 }
 
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
-    /// A known radio was heard again, reported now and then instead of for each advertisement. `rssi` is in dBm; nil if
-    /// the adapter does not report it.
+    /// A known radio advertised again. Reported occasionally instead of for each advertisement. `rssi` is in dBm; nil
+    /// if the adapter does not report it.
     case heard(MeterID, LinkAddress, rssi: Int?)
     case vanished(Sighting)
 }
 
-/// A meter in reach, and the link to it.
+/// A meter within reach, and the link to it.
 package struct Sighting: Hashable, Sendable {
     package var id: MeterID
-    /// Nil if the link does not tell, such as a serial adapter with anything behind it.
+    /// Model of the meter; nil if the link does not show it, for example a serial adapter.
     package var model: ModelName?
     package var name: String?
     package var link: LinkAddress
-    /// Signal strength in dBm when the radio was first heard; nil over a cable, or if the adapter does not report it.
+    /// Signal strength in dBm of the radio's first advertisement; nil over a cable, or if the adapter does not report
+    /// it.
     package var rssi: Int?
-    /// Nil for a radio, and for a declared port.
+    /// USB port and device of a plugged-in meter; nil for a radio, and for a declared port.
     package var plug: USBPlug?
 
     package init(
@@ -52,9 +53,9 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A port or network board that has a meter according to a user: in the configuration, or by `meterctl connect /dev/…`.
+/// A port or network board that a user declared as a meter: in the configuration, or by `meterctl connect /dev/…`.
 package struct DeclaredPort: Hashable, Sendable {
-    /// For a network board, only a connection shows whether it is there.
+    /// Link to the meter. Only a connection shows whether a network board is present.
     package var link: LinkAddress
     package var model: ModelName
     /// The meter's own id if the user knows it; nil to use the port.

@@ -1,21 +1,22 @@
 struct ImportClock: Sendable {
-    /// Offset from UTC, in milliseconds, of times without a zone; nil if the user named none.
+    /// Returns the offset from UTC in milliseconds, for times without a zone; nil if the user named no zone.
     private let zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// Start of the file, for times that count from there.
+    /// Start of the file, for times that are relative to it.
     private let start: Int64?
-    /// Whether numbers count from the file's start; nil until the first number's size shows it.
+    /// Whether numbers are relative to the file's start; nil until the size of the first number shows it.
     private var isElapsed: Bool?
-    /// Local times that share `steadyOffset`, a cache.
+    /// Local times that share `steadyOffset`, as a cache.
     private var steady: Range<Int64> = 0..<0
     private var steadyOffset: Int64 = 0
-    /// Whether the last time had no zone of its own.
+    /// Whether the last time was written without a zone.
     private(set) var isLocal = false
-    /// Whether the file began in an hour that occurs twice, and no line has shown in which of the two.
+    /// Whether the file began in an hour that occurs twice, and no line has yet shown in which of the two.
     private(set) var beganInDoubledHour = false
     private var isFirst = true
 
     private static let halfDay: Int64 = 43_200_000
-    /// In seconds (March 1973): later than any recording is long, and earlier than any meter's calendar.
+    /// Minimum number of seconds for a time since 1970 (March 1973): later than any recording is long, and earlier than
+    /// any meter's calendar.
     private static let unixMin = 1e8
     private static let jitterMax: Int64 = 1000
 
@@ -28,10 +29,10 @@ struct ImportClock: Sendable {
     /// Returns milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - unit: unit of a time that is a number, in seconds; nil if the file does not tell.
-    ///   - isUnix: whether numbers always count from 1970.
+    ///   - unit: unit of a time that is a number, in seconds; nil if the file does not specify it.
+    ///   - isUnix: whether numbers are always relative to 1970.
     ///   - order: order of a date's numbers; nil if unknown.
-    ///   - last: the time before.
+    ///   - last: the previous time.
     mutating func moment(
         _ field: ArraySlice<UInt8>, unit: Double?, isUnix: Bool, comma: Bool, order: DateOrder?, after last: Int64?
     ) throws(ImportError) -> Int64 {
@@ -65,7 +66,7 @@ struct ImportClock: Sendable {
         return ImportError(.badTime, "\"\(text.visible)\" \(problem)", remedy: remedy)
     }
 
-    /// For people: in the user's zone if the file's times have none.
+    /// Returns a time for users, in the user's zone if the file's times have none.
     func shown(_ time: Int64) -> String {
         guard isLocal, let offset = zoneOffset?(time) else { return WallTime(millisecondsSince1970: time).description }
         let text = WallTime(millisecondsSince1970: time.addingClamped(offset)).description
@@ -79,7 +80,9 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
-    /// - Throws: if the time needs a zone and the user named none. The order of its date does not matter.
+    /// Checks that a time can be read. The order of its date does not matter.
+    ///
+    /// - Throws: if the time needs a zone and the user named none.
     func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
         let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
         if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
@@ -92,7 +95,7 @@ struct ImportClock: Sendable {
             remedy: "say so: --zone local, --zone Europe/Berlin, --zone UTC or --zone +02:00")
     }
 
-    /// If the clock showed the time twice, the first moment that is not before the last time counts.
+    /// Converts a local time. If it occurred twice, returns the first moment that is not before the last time.
     private mutating func resolve(
         _ local: Int64, _ field: ArraySlice<UInt8>, after last: Int64?
     ) throws(ImportError) -> Int64 {
@@ -118,7 +121,7 @@ struct ImportClock: Sendable {
         guard let last else { return first }
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
-        // A file that began in the second of the two hours seems to skip an hour.
+        // A file that began in the second of the two hours appears to skip an hour.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(
@@ -156,7 +159,8 @@ struct ImportClock: Sendable {
         return start.addingClamped(milliseconds)
     }
 
-    /// Seconds, milliseconds, microseconds and nanoseconds since 1970 differ by their size.
+    /// Returns the scale of a number since 1970: its size distinguishes seconds, milliseconds, microseconds and
+    /// nanoseconds.
     private static func scale(of value: Double) -> Double {
         switch abs(value) {
         case 1e17...: 1e-9
@@ -168,7 +172,7 @@ struct ImportClock: Sendable {
 }
 
 private enum CalendarText {
-    /// Milliseconds since 1970, read as UTC if no zone is given.
+    /// Returns milliseconds since 1970; without a zone, the time is read as UTC.
     static func read(_ field: ArraySlice<UInt8>, _ order: DateOrder?) -> (milliseconds: Int64, isLocal: Bool)? {
         let text = String(decoding: field.prefix(40), as: UTF8.self)
         if let found = read(text) { return found }
@@ -182,7 +186,7 @@ private enum CalendarText {
 }
 
 extension String {
-    /// The text without white space at the ends.
+    /// Text without white space at the ends.
     var trimmed: String {
         var text = self[...]
         while text.last?.isWhitespace ?? false { text = text.dropLast() }

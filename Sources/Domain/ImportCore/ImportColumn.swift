@@ -1,13 +1,13 @@
 package struct ImportColumn: Hashable, Sendable {
-    /// Nil for the time and the day.
+    /// Quantity of the column; nil for the time and the day.
     package var quantity: Quantity?
-    /// Whether the column has the day, and another one the time of day.
+    /// Whether the column contains the day, and another column the time of day.
     var isDate = false
-    /// Order of a date's numbers; nil if the table tells it.
+    /// Order of a date's numbers; nil if the table determines it.
     var order: DateOrder?
-    /// From the first line, or the column's number from 1.
+    /// Name in the first line, or the column's number from 1.
     package var name: String
-    /// Nil if the column's name tells the unit, or there is none.
+    /// Unit of the column; nil if the column's name contains it, or if there is none.
     var unit: ImportUnit?
 
     /// - Parameter text: `QUANTITY=NAME` or `QUANTITY=NAME:UNIT`, such as `voltage=Vbus:mV`.
@@ -43,7 +43,9 @@ package struct ImportColumn: Hashable, Sendable {
         name = String(name[..<colon]).trimmed
     }
 
-    /// - Parameter place: counted from 1.
+    /// Returns whether this is the option for a column of the file.
+    ///
+    /// - Parameter place: number of the column, from 1.
     func means(_ other: String, at place: Int, of names: [String]) -> Bool {
         func plain(_ text: String) -> String { text.trimmed.lowercased() }
         if plain(other) == plain(name) { return true }
@@ -86,7 +88,7 @@ struct ImportUnit: Hashable, Sendable {
         return nil
     }
 
-    /// Lower case, with one spelling for micro and for ohm.
+    /// Returns the unit in lower case, with one spelling for micro and for ohm.
     private static func plain(_ text: String) -> String {
         text.trimmed.lowercased().replacing("µ", with: "u").replacing("μ", with: "u").replacing("ω", with: "ohm")
             .replacing("°", with: "")
@@ -132,7 +134,7 @@ enum ColumnNames {
     ]
     static let dates: Set<String> = ["date", "datum", "day"]
 
-    /// Names in lower case without unit, white space and underscores.
+    /// Quantities by column name, in lower case without unit, white space and underscores.
     static let quantities: [String: Quantity] = {
         let words: [(Quantity, String)] = [
             (.voltage, "voltage volt volts vbus busvoltage u v spannung"),
@@ -159,7 +161,7 @@ enum ColumnNames {
         text.lowercased().replacing(" ", with: "").replacing("_", with: "")
     }
 
-    /// Name and unit of `Volt[V]`, `vbus_µV`, `Time, s`, `Voltage (V)`.
+    /// Splits `Volt[V]`, `vbus_µV`, `Time, s` or `Voltage (V)` into name and unit.
     static func split(_ name: String) -> (word: String, unit: String?) {
         let name = name.trimmed
         if let mark = name.firstIndex(where: { "[(,/".contains($0) }), mark != name.startIndex {
@@ -175,12 +177,12 @@ enum ColumnNames {
         return (word, unit)
     }
 
-    /// Charge and energy need a unit, because loggers count in several.
+    /// Returns the column for a name. Charge and energy need a unit, because loggers use different ones.
     static func column(_ name: String) -> ImportLayout.Column {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }
         if times.contains(word) {
-            // `Time (UTC)` has no unit, and the user must name its zone.
+            // `UTC` in `Time (UTC)` is not a unit, and the user must name the zone.
             let isUnit = unit ?? (["s", "ms"].contains(word) ? word : nil)
             return .time(isUnit.flatMap { ImportUnit($0, of: nil) })
         }

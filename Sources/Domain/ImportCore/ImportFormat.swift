@@ -1,6 +1,6 @@
-/// Format of a file of readings. Users type the raw value.
+/// Format of a file of readings. Users type the raw value, such as `rd-usb`.
 package enum ImportFormat: String, CaseIterable, Sendable {
-    /// Output of `meterctl export`, `meterctl record export` and the page: `time`, then keys of quantities.
+    /// Output of `meterctl export`, `meterctl record export` and the web page: `time`, then keys of quantities.
     case csv
     /// JSON of the same programs, one object per line, or of `meterctl watch --json`.
     case json
@@ -8,8 +8,9 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     case rdUSB = "rd-usb"
     /// Output of `fnirsi_logger.py` (baryluk/fnirsi-usb-power-data-logger).
     case logger = "fnirsi-logger"
-    /// Output of `cfn2csv.py` for a record of the maker's own program (didim99/usbmeter-utils). Its times count from
-    /// the record's start. That program's own CSV is documented nowhere, so it is not read (unverified).
+    /// Output of `cfn2csv.py` for a record of the manufacturer's own program (didim99/usbmeter-utils). Its times are
+    /// relative to the record's start. The CSV format of that program itself is not documented, so it is not supported
+    /// (unverified).
     case toolbox = "fnirsi-cfn"
     /// Any other table with column names in the first line.
     case table
@@ -26,21 +27,21 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// The user's statements about a file.
+/// Options by which a user describes a file.
 package struct ImportOptions: Sendable {
-    /// Nil: the first line tells the format.
+    /// Format of the file; nil to detect it from the first line.
     package var format: ImportFormat?
-    /// Name of the meter to take from a file of several.
+    /// Name of the meter to import from a file of several meters.
     package var meter: String?
-    /// Milliseconds ahead of UTC at a moment, for times without a zone; nil if the user named none.
+    /// Returns the milliseconds ahead of UTC at a moment, for times without a zone; nil if the user named no zone.
     package var zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// For times that count from the file's start, in milliseconds since 1970.
+    /// Start of the file in milliseconds since 1970, for times that are relative to it.
     package var start: Int64?
-    /// Columns that their names do not identify.
+    /// Columns whose names do not identify them.
     package var columns: [ImportColumn] = []
-    /// Decimal separator; nil if the table tells it.
+    /// Decimal separator; nil if the table determines it.
     package var decimal: DecimalSign?
-    /// Ranges that live decoding accepts from a meter of this format.
+    /// Returns the ranges that live decoding accepts from a meter of this format.
     package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }
     /// Latest possible reading, in milliseconds since 1970.
     package var latest: Int64
@@ -56,7 +57,7 @@ package struct ImportOptions: Sendable {
         self.latest = latest
     }
 
-    /// Adds a statement about a column, or about all decimals: `voltage=Vbus:mV`, `decimal=comma`.
+    /// Adds an option for a column, or for all decimals: `voltage=Vbus:mV`, `decimal=comma`.
     package mutating func add(column text: String) throws(ImportError) {
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false).map { String($0).trimmed }
         guard parts.first == "decimal", parts.count == 2 else { return columns.append(try ImportColumn(text)) }
@@ -72,24 +73,24 @@ package struct ImportError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notText
         case unknownLayout
-        /// A time has no zone, and the user named none.
+        /// A time has no zone, and the user named no zone.
         case needsZone
-        /// A text with two readings that nothing in the file decides.
+        /// A text has two meanings, and no line of the file decides between them.
         case ambiguous
-        /// Times that count from an unknown start.
+        /// Times are relative to an unknown start.
         case needsStart
         case needsMeter
         case badValue
         case badTime
         case wentBack
         case cutOff
-        /// A line longer than in any known file.
+        /// A line is longer than in any known file.
         case tooLong
         case empty
     }
 
     package var kind: Kind
-    /// Counted from 1; nil for the whole file.
+    /// Number of the line, from 1; nil for the whole file.
     package var line: Int?
     package var column: String?
     package var problem: String
@@ -103,7 +104,7 @@ package struct ImportError: Error, Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// Place and problem: `line 12, column voltage_V: "abc" is not a number`.
+    /// Place and description of the problem: `line 12, column voltage_V: "abc" is not a number`.
     package var message: String {
         let place = [line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap(\.self).joined(
             separator: ", ")

@@ -1,11 +1,11 @@
 /// Rejects values that the meter cannot have measured, as live decoding does.
 struct ImportJudge: Sendable {
     private let format: ImportFormat
-    /// By the raw values of quantities.
+    /// Ranges, indexed by the raw values of quantities.
     private let ranges: [ClosedRange<Double>?]
-    /// Whether the logger's sums include a current that lost its sign.
+    /// Whether the logger's sums include a negative current that it read as unsigned.
     private var isWrapped = false
-    /// Whether rd-usb measured a temperature or data lines, so that their zeros are real.
+    /// Whether rd-usb measured a temperature or data lines, so that zeros of these quantities are real.
     private var hasSensors = false
     private var found: [Remark] = []
     /// Number of rejected lines.
@@ -18,15 +18,16 @@ struct ImportJudge: Sendable {
         var more = 0
     }
 
-    /// 2^32 hundred-thousandths: the logger reads a negative number as unsigned, from half of this on.
+    /// Value of 2^32, in units of 0.00001: the logger reads a negative number as unsigned, so values from half of this
+    /// on are negative.
     private static let wrap = 42_949.67296
     private static let vital = QuantitySet(.voltage, .current, .power)
     private static let sensors: [Quantity] = [.temperature, .dataPlus, .dataMinus]
     private static let calculated: [Quantity] = [.power, .resistance, .energy, .charge]
-    /// A UM meter without a load sends this, and the loggers write it as a number (kolinger/rd-usb webapp/index.py,
-    /// sebastianha/um34c README).
+    /// Value that a UM meter sends without a load, and that the loggers write as a number (kolinger/rd-usb
+    /// webapp/index.py, sebastianha/um34c README).
     private static let noLoad = 9999.9
-    /// Watts beyond the rounding of a voltage and a current.
+    /// Power in watts that exceeds the rounding of a voltage and a current.
     private static let powerMin = 0.1
 
     init(_ format: ImportFormat, _ ranges: [Quantity: ClosedRange<Double>]) {
@@ -34,7 +35,7 @@ struct ImportJudge: Sendable {
         self.ranges = Quantity.allCases.map { ranges[$0] }
     }
 
-    /// Changes and omissions, a sentence each.
+    /// Changed and omitted values, one sentence each.
     var remarks: [String] {
         found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
     }
@@ -43,7 +44,7 @@ struct ImportJudge: Sendable {
         ranges[Int(quantity.rawValue)]?.contains(value) ?? true
     }
 
-    /// The logger restarted with new sums.
+    /// Handles a restart of the logger, which resets its sums.
     mutating func beginRun() { isWrapped = false }
 
     mutating func remark(_ key: String, _ text: @autoclosure () -> String) {
@@ -54,6 +55,8 @@ struct ImportJudge: Sendable {
         }
     }
 
+    /// Checks the values of a line.
+    ///
     /// - Returns: the plausible values; nil if the line is rejected.
     mutating func judge(_ reading: Reading, line: Int) -> Reading? {
         var reading = reading
@@ -95,7 +98,7 @@ struct ImportJudge: Sendable {
         return "\(value < 0 ? "-" : "")0.\(digits[...end])"
     }
 
-    /// fnirsi_logger.py prints the current's four bytes without their sign; the meter sends a signed number
+    /// Corrects the current: fnirsi_logger.py prints its four bytes as unsigned, but the meter sends a signed number
     /// (Docs/Protocols/FNIRSI.md#packet).
     private mutating func restoreSign(_ reading: inout Reading, _ line: Int) {
         if let current = reading[.current], current > Self.wrap / 2, current < Self.wrap {
@@ -119,8 +122,9 @@ struct ImportJudge: Sendable {
         }
     }
 
-    /// A TC66C record in rd-usb has voltage and current, and 0 for the rest. Power, resistance and sums may be
-    /// calculated, if the user asked for it (webapp/index.py, `do_tc66c_import`).
+    /// Removes the zeros that stand for unmeasured values. A TC66C record in rd-usb has voltage and current, and 0 for
+    /// the rest. Power, resistance and sums may be calculated, if the user asked for it (webapp/index.py,
+    /// `do_tc66c_import`).
     private mutating func dropPlaceholders(_ reading: inout Reading, _ line: Int) {
         guard !hasSensors, Self.sensors.allSatisfy({ reading.supported.contains($0) }) else { return }
         guard Self.sensors.allSatisfy({ reading[$0] == 0 }) else {
@@ -139,7 +143,7 @@ struct ImportJudge: Sendable {
 
     private mutating func dropContradictions(_ reading: inout Reading, _ line: Int) {
         if reading[.resistance] == Self.noLoad { reading[.resistance] = nil }
-        // A power factor explains a power of 0.
+        // With a power factor, a power of 0 is plausible.
         guard reading[.power] == 0, !reading.supported.contains(.powerFactor), let voltage = reading[.voltage],
             let current = reading[.current], abs(voltage * current) >= Self.powerMin
         else { return }

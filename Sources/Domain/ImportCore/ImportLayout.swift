@@ -1,9 +1,9 @@
 struct ImportLayout {
     enum Column: Hashable {
-        /// RFC 3339 with or without a zone, or a number that counts from 1970 or the file's start. Nil if nothing tells
-        /// the number's unit.
+        /// A time in RFC 3339 with or without a zone, or a number relative to 1970 or the file's start. Nil if the unit
+        /// of the number is unknown.
         case time(ImportUnit?)
-        /// The day, if the time has a column of its own.
+        /// The day, if the time is in a separate column.
         case date
         case value(Quantity, ImportUnit)
         case skipped
@@ -14,18 +14,18 @@ struct ImportLayout {
     var columns: [Column]
     /// Names of the columns, as in the file.
     let names: [String]
-    /// Whether the first line is a reading.
+    /// Whether the first line is a reading instead of column names.
     var isUnnamed = false
     var isSeparatedByComma: Bool { table.separator == UInt8(ascii: ",") }
-    /// Whether numbers for times count from 1970, however small.
+    /// Whether numbers for times are relative to 1970, however small they are.
     var isUnix: Bool { format == .rdUSB || format == .logger }
-    /// Ignored columns with a name.
+    /// Names of ignored columns.
     var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
-    /// Separators of columns, in the order of the attempts.
+    /// Possible separators of columns, in the order in which they are tried.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
-    /// - Returns: nil if no known table begins with this line.
+    /// Determines the columns from the first line; nil if it does not match any known table.
     init?(_ line: ArraySlice<UInt8>, _ options: ImportOptions) throws(ImportError) {
         for separator in Self.separators {
             let table = TableLine(separator: separator)
@@ -51,7 +51,7 @@ struct ImportLayout {
         self = layout
     }
 
-    /// - Parameter columns: nil to take them from the names.
+    /// - Parameter columns: columns of the table; nil to determine them from the names.
     private init(_ format: ImportFormat, _ table: TableLine, _ names: [String], _ columns: [Column]? = nil) {
         (self.format, self.table, self.names, self.columns) = (format, table, names, [])
         self.columns = columns ?? foreign(names)
@@ -78,7 +78,7 @@ struct ImportLayout {
 
     // MARK: As a person says
 
-    /// The user's columns, then those known by name; nil if one of the user's is missing.
+    /// Combines the user's columns with those known by name; nil if a column of the user's is missing.
     private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
         var places: [Int] = []
         for column in options.columns {
@@ -86,7 +86,7 @@ struct ImportLayout {
             guard let place, !places.contains(place) else { return nil }
             places.append(place)
         }
-        // A number in place of a name is a reading.
+        // A number in place of a name means that the first line is a reading.
         let isUnnamed = zip(options.columns, places).contains { column, place in
             column.quantity != nil && NumberText.value(fields[place].trimmed, comma: true) != nil
         }
@@ -115,7 +115,7 @@ struct ImportLayout {
         guard columns.contains(where: { if case .time = $0 { true } else { false } }) else { return nil }
     }
 
-    /// The only known table without names.
+    /// Determines the columns of the only known table without names; nil for any other line.
     private init?(unnamed line: ArraySlice<UInt8>) {
         let table = TableLine(separator: UInt8(ascii: ";"))
         guard let fields = table.fields(line), fields.count == ColumnNames.unnamed.count,
@@ -129,7 +129,7 @@ struct ImportLayout {
 
     // MARK: Our own
 
-    /// Reads `voltage_V`, or `charger.voltage_V` in a file of several meters.
+    /// Parses `voltage_V`, or `charger.voltage_V` in a file of several meters.
     private static func quantity(of name: String) -> (meter: String?, Quantity)? {
         let dot = name.lastIndex(of: ".")
         let key = dot.map { String(name[name.index(after: $0)...]) } ?? name
@@ -159,7 +159,7 @@ struct ImportLayout {
 
     // MARK: Others'
 
-    /// A column called `Date` has the time too if no other column has it.
+    /// Treats a column called `Date` as the time if no other column contains the time.
     private mutating func takeDateForTime() {
         guard !columns.contains(where: { if case .time = $0 { true } else { false } }),
             let place = columns.firstIndex(of: .date)
@@ -167,7 +167,8 @@ struct ImportLayout {
         columns[place] = .time(nil)
     }
 
-    /// Column with the day, whether another one has the time, and the option by which a user names it.
+    /// Column that contains the date, whether the time is in a separate column, and the option by which a user names
+    /// the date's column.
     var dateColumn: (place: Int, isDay: Bool, said: String)? {
         let day = columns.firstIndex(of: .date)
         let time = columns.firstIndex { if case .time = $0 { true } else { false } }
@@ -184,7 +185,7 @@ struct ImportLayout {
             let isRepeated = name == "Time" && hasUnixTime
             let column =
                 isRepeated ? .skipped : Self.known[format].map { $0[name] ?? .skipped } ?? ColumnNames.column(name)
-            // The first of two equal columns counts.
+            // Of two equal columns, only the first is used.
             switch column {
             case .time: return seen.insert(nil).inserted ? column : .skipped
             case .value(let quantity, _): return seen.insert(quantity).inserted ? column : .skipped
@@ -197,7 +198,7 @@ struct ImportLayout {
     }
 
     private static let known: [ImportFormat: [String: Column]] = [
-        // kolinger/rd-usb utils/formatting.py, `field_names`; the numbers are those of its table of measurements.
+        // kolinger/rd-usb utils/formatting.py, `field_names`; the numeric keys are those of its table of measurements.
         .rdUSB: [
             "Time": .time(nil), "Unix time": .time(nil),
             "Voltage (V)": .value(.voltage, .own),
@@ -211,14 +212,14 @@ struct ImportLayout {
             "Accumulated time (seconds)": .value(.duration, .own),
         ],
         // baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py: seconds since 1970; energy in watt seconds and charge
-        // in ampere seconds, which that program adds up.
+        // in ampere seconds, which are that program's sums.
         .logger: [
             "timestamp": .time(nil), "voltage_V": .value(.voltage, .own),
             "current_A": .value(.current, .own), "dp_V": .value(.dataPlus, .own),
             "dn_V": .value(.dataMinus, .own), "temp_C_ema": .value(.temperature, .own),
             "energy_Ws": .value(.energy, ImportUnit(factor: 1 / 3600)),
             "capacity_As": .value(.charge, ImportUnit(factor: 1 / 3.6)),
-            // fnb58_power_logger.py, which writes the same as CSV.
+            // fnb58_power_logger.py, which writes the same data as CSV.
             "host_time_s": .time(nil), "power_W": .value(.power, .own), "temp_C": .value(.temperature, .own),
             "energy_J": .value(.energy, ImportUnit(factor: 1 / 3600)),
             "capacity_C": .value(.charge, ImportUnit(factor: 1 / 3.6)),
@@ -233,7 +234,7 @@ struct ImportLayout {
         ],
     ]
 
-    /// Columns that repeat another one or count from an irrelevant moment.
+    /// Columns that repeat another column or are relative to an irrelevant moment.
     static let repeating: Set<String> = [
         "Time", "Run time", "Run time (seconds)", "Zerod accumulated current (mAh)", "Zerod accumulated power (mWh)",
         "Zerod accumulated time (seconds)", "sample_in_packet",

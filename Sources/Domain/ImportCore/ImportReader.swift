@@ -1,5 +1,5 @@
-/// Reads a file of readings as its bytes come, in constant memory and in time order. After the first error, a caller
-/// that wants all or nothing discards earlier readings.
+/// Reads a file of readings as its bytes arrive, in constant memory and in time order. After the first error, a caller
+/// that requires a complete import must discard the earlier readings.
 package struct ImportReader: Sendable {
     private let options: ImportOptions
     private var rest: [UInt8] = []
@@ -8,11 +8,11 @@ package struct ImportReader: Sendable {
     private var clock: ImportClock
     private var judge: ImportJudge?
     private var writing: ImportWriting?
-    /// Lines that wait until later ones decide the notation.
+    /// Lines held back until later lines decide the notation.
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
     private var lineNumber = 0
-    /// Readings with the time of the one before, and the least step between two times.
+    /// Number of readings with the same time as the previous one, and the smallest step between two different times.
     private var repeated = 0
     private var leastStep: Int64?
     /// Format of the file; nil before its first line.
@@ -22,23 +22,23 @@ package struct ImportReader: Sendable {
     package private(set) var readings = 0
     package private(set) var first: WallTime?
     package private(set) var last: WallTime?
-    /// The first `metersMax` names of meters in a file of several.
+    /// First `metersMax` names of meters in a file of several meters.
     private var meters: Set<String> = []
-    /// First and last telemetry besides readings; only our own JSON has any.
+    /// First and last telemetry other than readings, which only this project's own JSON contains.
     package private(set) var toldFirst: TelemetryBody?
     package private(set) var toldLast: TelemetryBody?
 
     private static let metersMax = 32
-    /// No file of readings has a longer line.
+    /// Maximum length of a line; lines in files of readings are shorter.
     private static let lineBytesMax = 64 << 10
-    /// No meter measures more of any quantity.
+    /// Maximum value of any quantity, far above those of all meters.
     private static let valueMax = 1e12
-    /// Milliseconds by which a time may precede the one before, because loggers stamp packets as they read them. The
-    /// earlier time is raised to the later.
+    /// Milliseconds by which a time may precede the previous one, because loggers stamp packets when they read them.
+    /// The earlier time is raised to the later one.
     private static let jitterMax: Int64 = 1000
-    /// Milliseconds from which on equal times count as rounded.
+    /// Minimum step in milliseconds at which repeated times count as rounded.
     private static let roundedStep: Int64 = 10_000
-    /// Limit of held lines in bytes, with the overhead of an array.
+    /// Maximum size of held lines in bytes, including the overhead of an array.
     private static let heldBytesMax = 8 << 20
     private static let lineOverhead = 64
 
@@ -47,16 +47,16 @@ package struct ImportReader: Sendable {
         clock = ImportClock(options)
     }
 
-    /// Ignored columns, except for those that repeat another one.
+    /// Names of ignored columns, except for those that repeat another column.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
 
-    /// Whether each line has its place in a packet of samples, as those of the FNIRSI loggers do.
+    /// Whether each line contains its index in a packet of samples, as in files of the FNIRSI loggers.
     package var hasPackets: Bool { layout?.names.contains("sample_in_packet") ?? false }
 
-    /// Lines rejected for impossible values.
+    /// Number of lines rejected for impossible values.
     package var linesLeftOut: Int { judge?.leftOut ?? 0 }
 
-    /// Changes, omissions and assumptions, a sentence each.
+    /// Changed values, omitted values and assumptions, one sentence each.
     package var remarks: [String] {
         let doubled =
             "the file begins in an hour that was there twice that night, and is taken for the first of the two"
@@ -68,7 +68,9 @@ package struct ImportReader: Sendable {
 
     package typealias Take = (WallTime, Reading) -> Void
 
-    /// - Parameter take: called for each reading that the bytes complete.
+    /// Reads the next bytes of the file.
+    ///
+    /// - Parameter take: called for each reading that these bytes complete.
     package mutating func read(_ bytes: some Collection<UInt8>, _ take: Take) throws(ImportError) {
         rest += bytes
         var start = rest.startIndex
@@ -88,7 +90,7 @@ package struct ImportReader: Sendable {
     package mutating func finish(_ take: Take) throws(ImportError) {
         if !rest.isEmpty {
             let line = rest[...]
-            // A closed object is whole; a number may have lost its last digits.
+            // A JSON object with its closing brace is complete; a number in a table may have lost its last digits.
             guard format == .json || format == nil else {
                 throw ImportError(
                     .cutOff, line: lines + 1, "the last line has no line end, so the file may be cut off",
@@ -113,7 +115,7 @@ package struct ImportReader: Sendable {
             remedy: "is it the right meter, and the right unit? --column voltage=NAME:mV says which one it is")
     }
 
-    /// A spreadsheet that rounds times leaves few distinct ones, far apart.
+    /// Throws if the times are rounded: a spreadsheet that rounds times leaves few distinct times, far apart.
     private func checkSteps() throws(ImportError) {
         guard format != .json, repeated > 0, 2 * repeated >= readings, leastStep ?? .max >= Self.roundedStep, let last
         else { return }
@@ -139,7 +141,7 @@ package struct ImportReader: Sendable {
         try readRow(line, take)
     }
 
-    /// Reads a line of a table, or holds it until later ones decide the notation.
+    /// Reads a line of a table, or holds it back until later lines decide the notation.
     private mutating func readRow(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard writing?.isUndecided ?? false else { return try readTable(line, take) }
         if let fields = layout?.table.fields(line) { try note(fields) }
@@ -152,7 +154,7 @@ package struct ImportReader: Sendable {
         if heldBytes > Self.heldBytesMax { try settle(take) }
     }
 
-    /// Decides the notation now.
+    /// Decides the notation, and reads the held lines.
     private mutating func settle(_ take: Take) throws(ImportError) {
         try writing?.settle()
         try release(take)
@@ -169,7 +171,7 @@ package struct ImportReader: Sendable {
         lineNumber = last
     }
 
-    /// Learns the notation from a line.
+    /// Derives the notation from a line, as far as possible.
     private mutating func note(_ fields: [ArraySlice<UInt8>]) throws(ImportError) {
         guard let layout, fields.count == layout.columns.count, let date = layout.dateColumn else { return }
         let day = date.isDay ? fields[date.place].trimmed + " ".utf8 : []
@@ -191,7 +193,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// Reports a missing zone before anything else.
+    /// Throws if a time needs a zone, before other errors are reported.
     private func locate(_ time: ArraySlice<UInt8>, in column: String) throws(ImportError) {
         do throws(ImportError) {
             try clock.checkZone(time)
@@ -202,7 +204,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// Reads the first line that is no comment.
+    /// Reads the first line that is not a comment.
     private mutating func begin(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard !line.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") }) else {
             throw ImportError(
@@ -210,9 +212,9 @@ package struct ImportReader: Sendable {
                 remedy:
                     "a file of readings is text; is it packed, or another file? A spreadsheet saves it as CSV in UTF-8")
         }
-        // Spreadsheets also save in Latin-1, which differs in `°` and `µ`.
+        // Spreadsheets may also save in Latin-1, in which the bytes of `°` and `µ` differ.
         let line = String(validating: line, as: UTF8.self) == nil ? Self.latin(line) : line
-        // cfn2csv.py writes comments in front of the table, and a spreadsheet its separator.
+        // cfn2csv.py writes comments before the table, and a spreadsheet its separator.
         if line.first == UInt8(ascii: "#") || line.starts(with: "sep=".utf8) { return }
         if line.first == UInt8(ascii: "{"), options.format == nil || options.format == .json {
             begin(.json)
@@ -261,7 +263,7 @@ package struct ImportReader: Sendable {
 
     private mutating func readTable(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard let layout else { return }
-        // The logger writes its first line again at each start; users concatenate such files.
+        // The logger repeats its first line at each start, and users concatenate such files.
         if format == .logger, line.elementsEqual(header) {
             judge?.beginRun()
             return
@@ -270,7 +272,7 @@ package struct ImportReader: Sendable {
             throw ImportError(.badValue, line: lineNumber, "a quote is not closed", remedy: "correct the line")
         }
         guard fields.count == layout.columns.count else {
-            // Spreadsheets write lines of separators alone.
+            // Spreadsheets write lines that contain only separators.
             if fields.allSatisfy(\.isEmpty) { return }
             throw ImportError(
                 .badValue, line: lineNumber,
@@ -296,7 +298,7 @@ package struct ImportReader: Sendable {
         try accept(time, reading, in: layout.names.first, take)
     }
 
-    /// Texts that programs write for unknown values.
+    /// Returns whether a text is one that programs write for unknown values.
     private static func isUnknown(_ field: ArraySlice<UInt8>) -> Bool {
         guard field.count <= 4, field.first.map({ !(0x30...0x39).contains($0) }) ?? false else { return false }
         return ["nan", "null", "none", "n/a", "na", "-", "--", "inf"].contains(
@@ -329,7 +331,7 @@ package struct ImportReader: Sendable {
 
     // MARK: JSON
 
-    /// Other keys of `meterctl watch --json`.
+    /// Keys of `meterctl watch --json` that are not quantities.
     private static let beside: Set<String> = ["missed", "measured_by", "told", "count", "least", "greatest", "marks"]
 
     private mutating func readJSON(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
@@ -364,7 +366,7 @@ package struct ImportReader: Sendable {
             return json.problem == nil && json.isAtEnd
         }
         guard isRead else { throw malformed }
-        // A later line may have the wanted meter.
+        // If the user named a meter, a later line may contain it.
         guard options.meter != nil || meters.isEmpty else { throw .severalMeters(meters) }
         if self.meters.count < Self.metersMax { self.meters.formUnion(meters) }
         guard let time else {
@@ -402,7 +404,7 @@ package struct ImportReader: Sendable {
 
     // MARK: Times
 
-    /// Reads a time in any form, as milliseconds since 1970.
+    /// Parses a time in any format, and returns milliseconds since 1970.
     private mutating func moment(
         _ field: ArraySlice<UInt8>, _ unit: ImportUnit? = nil, in column: String
     ) throws(ImportError) -> Int64 {
@@ -452,7 +454,7 @@ package struct ImportReader: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The text without blanks at the ends.
+    /// Text without blanks at the ends.
     var trimmed: Self {
         var text = self
         while text.last == 0x20 { text = text.dropLast() }

@@ -1,12 +1,12 @@
-/// Meaning of a comma in a number. Users type the raw value.
+/// Meaning of a comma in a number. Users type the raw value, such as `comma`.
 package enum DecimalSign: String, CaseIterable, Sendable {
     case comma
-    /// A comma, if any, groups thousands.
+    /// A decimal point; a comma, if any, groups thousands.
     case point
 }
 
-/// Notation of a table: the order of a date's numbers, and the meaning of a comma. The user states it, or the lines
-/// decide it together.
+/// Notation of a table: the order of a date's numbers, and the meaning of a comma. The user specifies it, or it follows
+/// from all lines together.
 struct ImportWriting: Sendable {
     typealias Place = (line: Int, column: String)
 
@@ -21,44 +21,48 @@ struct ImportWriting: Sendable {
     var order: DateOrder? { dates.known }
     /// Meaning of a comma in a number; while nil, a comma is an error.
     var decimal: DecimalSign? { numbers.sign }
-    /// Whether a line can still decide something.
+    /// Whether further lines can still decide the notation.
     var isUndecided: Bool { dates.isUndecided || numbers.sign == nil }
-    /// The open ambiguity; nil if there is none.
+    /// Unresolved ambiguity; nil if there is none.
     var doubt: ImportError? { dates.doubt ?? numbers.doubt }
-    /// An assumption, as a sentence.
+    /// Assumption about dates, as a sentence; nil if there is none.
     var remark: String? {
         dates.isAssumed ? "dates are taken as month/day/year, since their times have AM and PM" : nil
     }
 
+    /// Derives the order of dates from a date, as far as possible.
+    ///
     /// - Parameter column: option for the column with the date, such as `time=Time`.
     mutating func note(date: ArraySlice<UInt8>, _ column: String, at place: ImportWriting.Place) {
         guard dates.isUndecided else { return }
         dates.note(String(decoding: date.prefix(40), as: UTF8.self), column, at: place)
     }
 
-    /// - Parameter isPossible: whether a meter can measure so much.
+    /// Derives the meaning of a comma from a number, as far as possible.
+    ///
+    /// - Parameter isPossible: returns whether a meter can measure such a value.
     mutating func note(number: ArraySlice<UInt8>, at place: ImportWriting.Place, _ isPossible: (Double) -> Bool) {
         guard numbers.sign == nil else { return }
         numbers.note(number, at: place, isPossible)
     }
 
-    /// Decides the open ambiguity, or throws it.
+    /// Resolves the ambiguity, or throws it.
     mutating func settle() throws(ImportError) {
         dates.settle()
         if let doubt { throw doubt }
     }
 }
 
-/// Orders that no line has ruled out, by a thirteenth month or by time going back.
+/// Possible orders of dates. A line rules out an order by a thirteenth month, or by a time before the previous one.
 private struct DateOrders: Sendable {
     private var left: [DateOrder]
-    /// Days since 1970 of the last line.
+    /// Days since 1970 of the last line, by order.
     private var days: [DateOrder: Int64] = [:]
     private(set) var isUndecided: Bool
     private(set) var doubt: ImportError?
     private var hasHalves = false
     private(set) var isAssumed = false
-    /// In days since 1970, in any zone.
+    /// Latest possible day, in days since 1970, in any zone.
     private let latest: Int64
 
     init(_ options: ImportOptions) {
@@ -73,17 +77,17 @@ private struct DateOrders: Sendable {
     mutating func note(_ text: String, _ column: String, at place: ImportWriting.Place) {
         guard !text.trimmed.isEmpty else { return }
         guard let date = ImportDate(text), date.isInDoubt else {
-            // A table has its times in one form.
+            // All times of a table have the same format.
             isUndecided = doubt != nil
             return
         }
         let dated = left.compactMap { order in date.day(order).map { (order, $0) } }
         let past = dated.filter { $0.1 <= latest }
-        // Reading the line reports an impossible or future date.
+        // An impossible or future date is reported later, when the line is read.
         let found = past.isEmpty ? dated : past
         guard !found.isEmpty else { return }
         let rising = found.filter { order, day in day >= days[order] ?? .min }
-        // If time goes back in every order, any of them shows it.
+        // If time runs backwards in every order, keep any of them; the error is reported later.
         left = (rising.isEmpty ? found.prefix(1) : rising[...]).map(\.0)
         days = Dictionary(uniqueKeysWithValues: found)
         hasHalves = hasHalves || date.hasHalf
@@ -97,7 +101,8 @@ private struct DateOrders: Sendable {
             remedy: "say the order of day and month: \(options.joined(separator: " or "))")
     }
 
-    /// Programs that write AM and PM mostly put the month first.
+    /// Decides for month first if the times have AM and PM, because programs that write these mostly put the month
+    /// first.
     mutating func settle() {
         guard isUndecided, doubt != nil, hasHalves, left.contains(.mdy) else { return }
         (left, isUndecided, doubt, isAssumed) = ([.mdy], false, nil, true)

@@ -1,5 +1,5 @@
 extension TelemetryBody {
-    /// Fails for anything that `meterctl` does not write there.
+    /// Parses the telemetry in a line of `meterctl`; fails for any other content.
     init(importing json: inout JSONReader) {
         self.init()
         guard json.open("{") else { return }

@@ -1,9 +1,9 @@
 /// Splits a line of a table (RFC 4180, but without line ends in quotes, which no table of readings has).
 struct TableLine {
-    /// `,`, `;`, a tab or a space. Several spaces count as one.
+    /// Separator: `,`, `;`, a tab or a space. Several spaces count as one.
     let separator: UInt8
 
-    /// - Returns: nil if a quote is not closed.
+    /// Returns the fields of a line; nil if a quote is not closed.
     func fields(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         var fields: [ArraySlice<UInt8>] = []
         var start = line.startIndex
@@ -22,12 +22,14 @@ struct TableLine {
                 start = end
             }
             guard start < line.endIndex else { return fields }
-            // An empty field follows a trailing separator, unless it is a space.
+            // A trailing separator is followed by an empty field, unless it is a space.
             start += 1
         }
     }
 
-    /// - Returns: the text with its doubled quotes reduced, and the place of the next separator.
+    /// Reads a quoted field.
+    ///
+    /// - Returns: the text, in which doubled quotes become single ones, and the index of the next separator.
     private func quoted(_ line: ArraySlice<UInt8>, from start: Int) -> (ArraySlice<UInt8>, Int)? {
         var text: [UInt8] = []
         var index = start

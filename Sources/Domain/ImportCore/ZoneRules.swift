@@ -1,11 +1,11 @@
-/// Zones that a user may name.
+/// Time zones that a user may name.
 package struct ImportZones: Sendable {
     private let local: @Sendable (_ moment: WallTime) -> Duration
     private let file: @Sendable (_ name: String) -> [UInt8]?
 
     /// - Parameters:
-    ///   - local: offset of this machine's zone from UTC.
-    ///   - file: a zone's file in the system's database (`/usr/share/zoneinfo`); nil if there is none.
+    ///   - local: returns the offset of this machine's zone from UTC.
+    ///   - file: returns the file of a zone in the system's database (`/usr/share/zoneinfo`); nil if there is none.
     package init(
         local: @escaping @Sendable (_ moment: WallTime) -> Duration,
         file: @escaping @Sendable (_ name: String) -> [UInt8]?
@@ -14,7 +14,7 @@ package struct ImportZones: Sendable {
         self.file = file
     }
 
-    /// Offset from UTC at a moment, both in milliseconds.
+    /// Returns the offset from UTC at a moment, both in milliseconds.
     ///
     /// - Parameter zone: `local`, `UTC`, `+02:00`, or a name such as `Europe/Berlin`.
     package func offset(of zone: String) throws(ImportError) -> @Sendable (_ moment: Int64) -> Int64 {
@@ -22,7 +22,7 @@ package struct ImportZones: Sendable {
         case "local": return { [local] in local(WallTime(millisecondsSince1970: $0)).milliseconds }
         case "utc", "z": return { _ in 0 }
         default:
-            // As RFC 3339 writes it behind a time.
+            // Offset in the form that RFC 3339 uses after a time.
             if let time = WallTime("1970-01-02T00:00:00\(zone)") {
                 let distance = 86_400_000 - time.millisecondsSince1970
                 return { _ in distance }
@@ -36,7 +36,7 @@ package struct ImportZones: Sendable {
         }
     }
 
-    /// Whether the name can be a path below the database: `America/Argentina/Salta`.
+    /// Returns whether the name can be a path in the database: `America/Argentina/Salta`.
     private static func isName(_ zone: String) -> Bool {
         zone.utf8.count <= 64
             && zone.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
@@ -50,16 +50,16 @@ package struct ImportZones: Sendable {
 
 /// Offsets of a zone, from a file of the time zone database (RFC 9636).
 package struct ZoneRules: Sendable {
-    /// Changes in order: seconds since 1970, and the offset in seconds from then on.
+    /// Changes of the offset, in order: time in seconds since 1970, and the offset in seconds from that time on.
     private var changes: [(from: Int64, offset: Int64)] = []
-    /// Offset before the first change.
+    /// Offset in seconds before the first change.
     private var first: Int64 = 0
     /// Rule after the last change.
     private var rule: YearlyRule?
 
     private static let headerLength = 44
 
-    /// - Returns: nil for other bytes, and for a version without 64-bit times.
+    /// Parses a zone's file; returns nil for other bytes, and for a version without 64-bit times.
     package init?(_ bytes: [UInt8]) {
         guard let old = Counts(bytes, at: 0), let counts = Counts(bytes, at: old.end(timeWidth: 4)) else { return nil }
         let end = counts.end(timeWidth: 8)
@@ -79,7 +79,7 @@ package struct ZoneRules: Sendable {
         rule = YearlyRule(String(decoding: footer, as: UTF8.self))
     }
 
-    /// Offset from UTC; both in milliseconds.
+    /// Returns the offset from UTC; moment and offset are in milliseconds.
     package func offset(at moment: Int64) -> Int64 {
         let seconds = moment / 1000 - (moment % 1000 < 0 ? 1 : 0)
         if let rule, seconds >= changes.last?.from ?? .min { return 1000 * rule.offset(at: seconds) }
@@ -113,8 +113,8 @@ package struct ZoneRules: Sendable {
     }
 }
 
-/// Yearly rule, as the file's footer writes it: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ). Only days in the form `M` are
-/// read; no zone of today has others.
+/// Yearly rule in the form of the file's footer: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ). Only days in the form `M` are
+/// supported; no current zone has others.
 private struct YearlyRule: Sendable {
     private var standard: Int64 = 0
     private var summer: (offset: Int64, begin: Day, end: Day)?
@@ -131,7 +131,7 @@ private struct YearlyRule: Sendable {
             (month, week, weekday, seconds) = (numbers[0], numbers[1], numbers[2], time)
         }
 
-        /// Seconds since 1970 on the zone's own clock.
+        /// Returns the change in seconds since 1970 on the zone's local clock.
         func local(in year: Int64) -> Int64 {
             func day(_ year: Int64, _ month: Int64) -> Int64 {
                 let text = "\(year)-\(month < 10 ? "0" : "")\(month)-01T00:00:00Z"

@@ -1,14 +1,14 @@
-/// A server's answer to a batch of points, as far as it decides the next step.
+/// A server's answer to a batch of points, reduced to the cases that differ in the next step.
 package enum SendAnswer: Hashable, Sendable {
     case taken
-    /// The server rejects the rest for good: another type, or too old for its retention.
+    /// The server permanently rejects some points: their type differs, or they are too old for its retention.
     ///
-    /// - Parameter dropped: number rejected; nil, if the server did not say, counts as all.
+    /// - Parameter dropped: number of rejected points; nil if the server did not report it, which counts as all.
     case partly(dropped: Int?, String)
-    /// All rejected, because of at least one point or because of the request.
+    /// The server rejects all points, because of at least one point or because of the request.
     case unwanted(String)
     case tooLarge
-    /// The server is busy, failing or out of reach. `after` is the delay that it asked for.
+    /// The server is busy, failing or unreachable. `after` is the delay that it requested.
     case later(
         after: Duration?, String, next: String = "see whether it runs and can be reached, and [influx] url")
     /// A user must first correct the token or the bucket.
@@ -19,16 +19,16 @@ package struct SendBatch: Hashable, Sendable {
     /// Time of each meter's last reading in the batch.
     package var ends: [MeterID: WallTime] = [:]
     package var points = 0
-    /// Whether the store has more than fits.
+    /// Whether the store has more readings than fit into the batch.
     package var isFull = false
 
     package init() {}
 }
 
-/// Reason why the server gets nothing.
+/// Reason why no readings are sent to the server.
 package struct SendTrouble: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// The server is out of reach or reports a failure.
+        /// The server is unreachable or reports a failure.
         case unreachable
         /// A user must correct something.
         case refused
@@ -49,10 +49,10 @@ package struct SendTrouble: Hashable, Sendable {
     }
 }
 
-/// Events for the log, each once instead of at each attempt.
+/// Events for the log. Each is reported once instead of at each attempt.
 package enum SendNews: Hashable, Sendable {
     case interrupted(SendTrouble)
     case resumed
-    /// - Parameter points: number since the last such event.
+    /// - Parameter points: number of points rejected since the last such event.
     case rejected(points: Int, String)
 }

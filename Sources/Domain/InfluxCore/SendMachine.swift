@@ -1,5 +1,5 @@
-/// Decides when to send readings to a time series database. It keeps a position for each meter; everything in the store
-/// beyond it is sent, even after an outage.
+/// Decides when to send readings to a time series database. It stores a position for each meter, and sends all stored
+/// readings after that position, even after an outage.
 ///
 /// ```
 ///              due                  taken, or skipped
@@ -11,7 +11,7 @@ package struct SendMachine: Sendable {
     package struct Settings: Hashable, Sendable {
         /// Time between two batches of new readings.
         package var interval = Duration.seconds(10)
-        /// Maximum age of an unsent reading.
+        /// Maximum age of a reading that is still sent.
         package var backFill = Duration.seconds(7 * 86_400)
         /// Points per batch; InfluxData advises 5,000
         /// (<https://docs.influxdata.com/influxdb/v2/write-data/best-practices/optimize-writes/>).
@@ -20,49 +20,51 @@ package struct SendMachine: Sendable {
         package init() {}
     }
 
-    /// Time between batches of a backlog: at most 5,000 points a second, which leaves the machine to the meters.
+    /// Time between batches of a backlog: at most 5,000 points a second, so that the meters have enough of the
+    /// machine's capacity.
     private static let pace = Duration.seconds(1)
     private static let backoff = Duration.seconds(1)...Duration.seconds(300)
     /// Retry interval while a user has to correct something.
     private static let correctionInterval = Duration.seconds(60)
-    /// Limit of a delay that the server asks for.
+    /// Maximum delay that the server can request.
     private static let delayMax = Duration.seconds(3600)
-    /// A crash sends these points again, which changes nothing there.
+    /// Maximum age of unsaved positions. After a crash, the points since then are sent again, which does not change the
+    /// database.
     private static let saveInterval = Duration.seconds(60)
-    /// A position further in the future is from a wrong calendar.
+    /// Maximum time by which a position may be in the future; beyond it, the position is from a wrong calendar.
     private static let tolerance = Duration.seconds(60)
-    /// Maximum number of single points skipped in a row; beyond it the fault is not in the points.
+    /// Maximum number of single points skipped in a row. If more are rejected, the points are not the reason.
     private static let passesMax = 3
     /// Minimum interval between reports of rejected points.
     private static let rejectionInterval = Duration.seconds(3600)
 
     private let settings: Settings
-    /// Each meter's last settled time, inclusive.
+    /// Each meter's time up to which, inclusive, all readings were accepted or skipped.
     package private(set) var positions: [MeterID: WallTime]
     private var nextAt: MonotonicTime?
     private var failures = 0
     private var unsavedSince: MonotonicTime?
-    /// Points that the server accepts at once.
+    /// Maximum number of points that the server accepts in one batch.
     private var sizeMax: Int
     /// Reduced batch size during the search for a rejected point or after a timeout.
     private var narrowed: Int?
-    /// Points skipped in a row without an answer about a partial write.
+    /// Number of points skipped in a row without an answer about a partial write.
     private var passes = 0
-    /// Rejected points not reported yet.
+    /// Number of rejected points not reported yet.
     private var untold = 0
     private var toldRejectionAt: MonotonicTime?
-    /// Number of points that the server took, and of those it rejected.
+    /// Number of points that the server accepted, and of those it rejected.
     package private(set) var sent = 0
     package private(set) var rejected = 0
-    /// Reason why the server gets nothing at present.
+    /// Reason why no readings are sent at present; nil if there is none.
     package private(set) var trouble: SendTrouble?
-    /// Last answer to rejected points.
+    /// Server's last message about rejected points.
     package private(set) var rejection: String?
-    /// Whether the last batch left a backlog.
+    /// Whether readings remained unsent after the last batch.
     package private(set) var isBehind = false
     package private(set) var takenAt: WallTime?
 
-    /// - Parameter positions: as saved for this server.
+    /// - Parameter positions: positions saved for this server.
     package init(_ settings: Settings, positions: [MeterID: WallTime] = [:]) {
         self.settings = settings
         self.positions = positions
@@ -71,21 +73,22 @@ package struct SendMachine: Sendable {
 
     package var pointsMax: Int { narrowed ?? sizeMax }
 
-    /// Returns the time until the next batch; nil means at once.
+    /// Returns the time until the next batch; nil means immediately.
     package func wait(at now: MonotonicTime) -> Duration? {
         guard let nextAt, nextAt > now else { return nil }
         return nextAt - now
     }
 
-    /// Start of the readings to send. In the future, by as much as the calendar was set back.
+    /// Returns the start of the readings to send. It is in the future if the calendar was set back by up to
+    /// `tolerance`.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
-        // At least as long as the time between two batches.
+        // The period must not be shorter than the time between two batches.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))
         guard let position = positions[meter], position <= now + Self.tolerance else { return first }
         return max(position + .milliseconds(1), first)
     }
 
-    /// Handles a batch without points: the store had nothing, or only readings without known values.
+    /// Handles a batch without points: the store had no readings, or only ones without known values.
     package mutating func idle(_ batch: SendBatch, at now: MonotonicTime) {
         guard !batch.ends.isEmpty else {
             nextAt = now + settings.interval
@@ -108,7 +111,7 @@ package struct SendMachine: Sendable {
         case .taken:
             return taken(batch, dropped: 0, at: now, wall)
         case .partly(let dropped, let cause):
-            // At least one: InfluxDB 1.6.7 reports 0 for a line that it could not parse.
+            // Count at least one: InfluxDB 1.6.7 reports 0 for a line that it could not parse.
             let dropped = min(max(dropped ?? batch.points, 1), batch.points)
             let news = taken(batch, dropped: dropped, at: now, wall)
             return news + passOver(dropped, cause, at: now)
@@ -121,7 +124,8 @@ package struct SendMachine: Sendable {
             nextAt = now + Self.pace
             return []
         case .later(let delay, let cause, let next):
-            // The server or the way there may be too slow for so many. A server that names a delay has seen the batch.
+            // The server or the network may be too slow for a batch of this size. A server that requests a delay has
+            // received the batch.
             if delay == nil { narrowed = max(1, min(pointsMax, batch.points) / 2) }
             putOff(delay, at: now)
             return interrupted(SendTrouble(.unreachable, cause, next: next))
@@ -143,8 +147,8 @@ package struct SendMachine: Sendable {
         return trouble == nil ? [] : [.resumed]
     }
 
-    /// Halves the batch until one rejected point is left, which is skipped. Skips nothing if the server never took
-    /// anything, as the reason is another then.
+    /// Halves the batch until one rejected point is left, which is skipped. Skips no point if the server never accepted
+    /// any, because the reason is then another.
     private mutating func unwanted(_ batch: SendBatch, _ cause: String, at now: MonotonicTime) -> [SendNews] {
         guard batch.points <= 1 else {
             narrowed = batch.points / 2
@@ -173,7 +177,7 @@ package struct SendMachine: Sendable {
         return [.rejected(points: untold, cause)]
     }
 
-    /// Returns an event if the kind of trouble changes, not only its wording.
+    /// Returns an event if the kind of trouble changes, but not if only its wording does.
     private mutating func interrupted(_ trouble: SendTrouble) -> [SendNews] {
         defer { self.trouble = trouble }
         return self.trouble?.kind == trouble.kind ? [] : [.interrupted(trouble)]
@@ -187,7 +191,7 @@ package struct SendMachine: Sendable {
         unsavedSince = unsavedSince ?? now
     }
 
-    /// Doubles the delay at each failure, unless the server named one.
+    /// Postpones the next batch by `delay` or, if the server requested none, by a pause that doubles at each failure.
     private mutating func putOff(_ delay: Duration?, at now: MonotonicTime) {
         failures += 1
         let factor = 1 << min(failures - 1, 16)
@@ -205,6 +209,6 @@ package struct SendMachine: Sendable {
 
     package mutating func saved() { unsavedSince = nil }
 
-    /// Forgets meters without stored readings.
+    /// Removes the positions of meters without stored readings.
     package mutating func keep(_ meters: Set<MeterID>) { positions = positions.filter { meters.contains($0.key) } }
 }

@@ -1,9 +1,9 @@
 /// Lease granted to this host, with the channel used under it.
 struct Holding: Sendable {
     private enum Channel: Sendable {
-        /// With a time: the link was lost and no reconnect has succeeded yet.
+        /// The channel is open. A non-nil `keptUntil` means that the link was lost and no reconnect has succeeded yet.
         case open(keptUntil: MonotonicTime?)
-        /// The host keeps the lease for a reconnect until this time.
+        /// The channel is closed. The host keeps the lease for a reconnect until `keptUntil`.
         case closed(keptUntil: MonotonicTime)
     }
 
@@ -12,7 +12,7 @@ struct Holding: Sendable {
     /// Time of the next heartbeat or its retry.
     private(set) var renewAt: MonotonicTime
     private(set) var isRenewing = false
-    /// Whether the hard stop passed under `keep` and was reported.
+    /// Whether the hard stop passed under the policy `keep` and was reported.
     private(set) var isLost = false
 
     init(_ lease: LeaseView, sentAt: MonotonicTime, random: UInt64) {
@@ -22,6 +22,8 @@ struct Holding: Sendable {
 
     // MARK: Heartbeats
 
+    /// Begins a renewal.
+    ///
     /// - Returns: the token to renew; nil if no renewal is due or one is in flight.
     mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         let isFresh = now - permit.sentAt < permit.terms.timeToLive / 4
@@ -35,8 +37,10 @@ struct Holding: Sendable {
 
     mutating func renewalEnded() { isRenewing = false }
 
-    /// - Returns: whether the grant counts: its request was sent later than the last good one, and its hard stop lies
-    ///   ahead.
+    /// Replaces the permit after a renewal.
+    ///
+    /// - Returns: whether the grant is valid: its request was sent after that of the current permit, and its hard stop
+    ///   is in the future.
     mutating func renew(_ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64) -> Bool {
         let later = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
         guard sentAt > permit.sentAt, now < later.hardStopAt else { return false }
@@ -52,11 +56,13 @@ struct Holding: Sendable {
 
     var isOpen: Bool { if case .open = channel { true } else { false } }
 
-    /// Keeps the lease through failed link attempts until `time`.
+    /// Keeps the lease despite failed link attempts until `time`.
     mutating func allowFailures(until time: MonotonicTime) { channel = .open(keptUntil: time) }
 
     mutating func linkUp() { if isOpen { channel = .open(keptUntil: nil) } }
 
+    /// Handles a closed channel.
+    ///
     /// - Returns: whether the host keeps the lease for a reconnect.
     mutating func closed(_ end: ChannelEnd, at now: MonotonicTime) -> Bool {
         guard case .open(let keptUntil) = channel else { return true }
@@ -70,7 +76,7 @@ struct Holding: Sendable {
 
     // MARK: Time
 
-    /// Whether a working link outlives the lease.
+    /// Returns whether a working link is kept after the lease has ended.
     func isKept(under policy: LeasePolicy) -> Bool { policy.stricter(permit.terms.policy) == .keep }
 
     enum Due {

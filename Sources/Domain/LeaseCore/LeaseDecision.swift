@@ -1,6 +1,6 @@
-/// Result of a rule, to be stored and answered in one transaction.
+/// Result of a rule, whose record and answer belong to one transaction.
 package struct LeaseDecision<Answer: Sendable>: Sendable {
-    /// Nil leaves the stored record unchanged.
+    /// Record to store; nil if the stored record does not change.
     package var record: LeaseRecord?
     package var answer: Answer
 
@@ -12,10 +12,10 @@ package struct LeaseDecision<Answer: Sendable>: Sendable {
 
 extension LeaseDecision: Equatable where Answer: Equatable {}
 
-/// Answer to a release or a revocation. Repeating either changes nothing.
+/// Answer to a release or a revocation. A repeated request changes nothing.
 package enum LeaseChange: Hashable, Sendable {
     case changed(LeaseRecord)
-    /// The lease was in that state already, or is not the caller's. Nil if the meter never had a lease.
+    /// The lease was already released or revoked, or belongs to another host. Nil if the meter never had a lease.
     case unchanged(LeaseRecord?)
 
     package var record: LeaseRecord? {

@@ -1,13 +1,14 @@
-/// Wish for a meter, by a person or an automatic resume.
+/// Intent to use a meter, from a user or an automatic resume.
 package struct LeaseIntent: Hashable, Sendable {
-    /// Applies to one holder only and expires after `LeaseTiming.takeoverIntent`.
+    /// Whether to take over the meter. A take-over applies to one holder only and expires after
+    /// `LeaseTiming.takeoverIntent`.
     package var isTakeover: Bool
-    /// Token of the grant that the person has seen (`who`). If nil, the machine first asks for the holder, then takes
+    /// Token of the grant that the user has seen (`who`). If nil, the machine first requests the holder, then takes
     /// over from that host.
     package var aimedAt: FencingToken?
-    /// Whether somebody waits for the meter, so that the host joins the queue.
+    /// Whether a user waits for the meter, so that the host joins the queue.
     package var waitsInLine: Bool
-    /// Whether a person asked just now, so that no pause applies.
+    /// Whether a user has just requested the meter, so that no pause applies.
     package var isAsked: Bool
 
     package init(
@@ -22,24 +23,25 @@ package struct LeaseIntent: Hashable, Sendable {
     package static let resume = LeaseIntent()
 }
 
-/// How the use of a channel ended.
+/// Reason why the use of a channel ended.
 package enum ChannelEnd: Hashable, Sendable {
-    /// A person's command, a shutdown or a withdrawn permit closed the channel.
+    /// A user's command, a shutdown or a withdrawn permit closed the channel.
     case letGo
     /// The link never came up.
     case attemptFailed
-    /// The link was up. The host retries soon and keeps the lease for that (rule 8).
+    /// The link was up and failed. The host retries soon and keeps the lease meanwhile (rule 8).
     case linkLost
 }
 
-/// Times of the holder's machine that do not come with a lease.
+/// Times of the holder that are not part of a lease's terms.
 package enum LeaseTiming {
     /// Pause before a failed heartbeat is retried, ± 20 %.
     static let renewalRetry = Duration.seconds(5)
-    /// Pause while the lease is lost and the link kept. Longer, to spare a cloud that is away for a weekend.
+    /// Retry pause while the lease is lost and the link is kept. It is longer, to reduce requests during a long outage
+    /// of the cloud.
     static let lostRetry = Duration.seconds(30)
     package static let answerTimeout = Duration.seconds(5)
-    /// Maximum wait for a confirmed release when a person disconnects.
+    /// Maximum wait for a confirmed release when a user disconnects.
     package static let releasePatience = Duration.seconds(3)
     /// Pause between failed acquires, doubling from the first value to the last.
     static let acquireRetry = Duration.seconds(1) ... .seconds(60)
@@ -51,35 +53,38 @@ package enum LeaseTiming {
     static let barredLook = Duration.seconds(60)
     /// Time for which a lost link keeps its lease (rule 8).
     static let reconnectGrace = Duration.seconds(10)
-    /// Pause in automatic acquires after somebody wanted the meter elsewhere.
+    /// Pause in automatic acquires after a user requested the meter on another host.
     static let pauseAfterRevocation = Duration.seconds(30)
-    /// Time to look for a granted meter that is not heard, before the host gives it back.
+    /// Maximum time to search for a granted meter that does not advertise, before the host releases the lease.
     package static let searchTime = Duration.seconds(30)
 
     package static func searchTime(after lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// Returns how long link attempts may fail: the former holder lets go at once, or at its next heartbeat.
+    /// Returns how long link attempts may fail after a take-over. The former holder closes its link immediately if it
+    /// was informed, otherwise at its next heartbeat.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
 
-    /// Time for which a person's take-over waits for the cloud's first answer. A later holder is not the one meant.
+    /// Time for which a user's take-over waits for the cloud's first answer. After that, another host may be the
+    /// holder, which the user did not mean.
     package static let takeoverIntent = Duration.seconds(30)
-    /// Maximum age of a repeated request: the authority remembers only a few grants.
+    /// Maximum age of a repeated request, because the authority stores only a few grants.
     package static let repetitionAge = Duration.seconds(30)
     /// Number of consecutive unanswered requests that make the cloud unreachable.
     static let unreachableAfter = 2
 
-    /// Returns between four and six fifths of `duration`.
+    /// Returns a random duration between 80 % and 120 % of `duration`.
     static func spread(_ duration: Duration, _ random: UInt64) -> Duration {
         duration * (800 + Int(random % 401)) / 1000
     }
 
     static func within(_ span: Duration, _ random: UInt64) -> Duration { span * Int(random % 1000) / 1000 }
 
-    /// Returns half the time to live or up to a tenth less, so that hosts that started together drift apart.
+    /// Returns a heartbeat interval of half the time to live or up to a tenth less, so that hosts that started together
+    /// do not send simultaneously.
     static func heartbeat(of terms: LeaseTerms, _ random: UInt64) -> Duration {
         terms.heartbeat * (900 + Int(random % 101)) / 1000
     }

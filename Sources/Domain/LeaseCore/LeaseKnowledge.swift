@@ -1,6 +1,6 @@
-/// A host's knowledge about one meter that outlives lease states.
+/// A host's facts about one meter, which are kept across lease states.
 struct LeaseKnowledge: Sendable {
-    /// Pause in automatic acquires after a person wanted the meter elsewhere.
+    /// Pause in automatic acquires after a user requested the meter on another host.
     private struct Pause: Sendable {
         var until: MonotonicTime
         /// Token of the lease that this host lost.
@@ -10,15 +10,14 @@ struct LeaseKnowledge: Sendable {
     private let host: HostID
     /// The stricter of the host's own policy and the zone's last known one.
     private(set) var policy: LeasePolicy
-    /// Role that the cloud last gave this host.
+    /// Role of this host in the cloud's last answer.
     private var role: HostRole
     private(set) var failures = 0
-    /// Greatest token of this meter seen so far, or one more if its release got no answer. The next grant must exceed
-    /// it.
+    /// Greatest token of this meter so far, or one more if its release got no answer. The next grant must exceed it.
     private(set) var greatestToken: FencingToken?
-    /// Greatest token that this host gave back. The authority may not have received the release yet.
+    /// Greatest token that this host released. The authority may not have received the release yet.
     private var releasedThrough: FencingToken?
-    /// Time until which another host may have the meter, by the last report.
+    /// Time until which another host may have the meter, according to the last report.
     private(set) var elsewhereUntil: MonotonicTime?
     private var takeover: TakeoverIntent?
     private var pause: Pause?
@@ -47,7 +46,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func unanswered() { failures += 1 }
 
-    /// Whether the host may link without a lease (rule 4).
+    /// Returns whether the host may link without a lease (rule 4).
     func mayGoUnleased(at now: MonotonicTime) -> Bool {
         policy == .keep && (isCloudUnreachable || mayOnlyLook) && !isElsewhere(at: now)
     }
@@ -69,7 +68,8 @@ struct LeaseKnowledge: Sendable {
         heard(lease)
         switch lease.state {
         case .free: elsewhereUntil = nil
-        // The cloud keeps reporting a host that is gone for good; a read-only host must not wait for ever.
+        // The cloud keeps reporting a holder that never returns, and a read-only host must not wait for it
+        // indefinitely.
         case .expired where mayOnlyLook && elsewhereUntil != nil && lease.holder != host: break
         case .held, .revoking, .expired:
             elsewhereUntil = lease.holder == host ? nil : now + lease.remaining + lease.terms.lockDelay
@@ -87,7 +87,8 @@ struct LeaseKnowledge: Sendable {
         greatestToken = max(greatestToken ?? next, next)
     }
 
-    /// Whether this host gave the token back. Such a grant is useless: the release may arrive at any time.
+    /// Returns whether this host has released the token. A grant with such a token is useless, because the release may
+    /// arrive at any time.
     func isGivenBack(_ token: FencingToken) -> Bool { releasedThrough.map { token <= $0 } ?? false }
 
     // MARK: Take-over and pause
@@ -117,7 +118,8 @@ struct LeaseKnowledge: Sendable {
 
     mutating func endPause() { pause = nil }
 
-    /// Ends the pause if the host that took over gave the meter back, as it does when it cannot hear it.
+    /// Ends the pause if the host that took over has released the meter, for example because the meter is out of its
+    /// range.
     mutating func endPause(ifGivenBack lease: LeaseView) {
         if let pause, lease.state == .free, lease.token > pause.token { self.pause = nil }
     }

@@ -1,7 +1,7 @@
 extension LeaseMachine {
     package enum Action: Hashable, Sendable {
-        /// `again`: reuse the last request id, because its answer may be lost. `takeover`: token of the grant to take
-        /// over.
+        /// With `again`, reuse the last request id, because its answer may be lost. `takeover` is the token of the
+        /// grant to take over.
         case sendAcquire(again: Bool, takeover: FencingToken?)
         /// Call `joinRenewal` on all of this host's machines and send their tokens in one request.
         case sendRenewal
@@ -9,7 +9,7 @@ extension LeaseMachine {
         /// Use a channel until the permit's hard stop. Replaces an earlier permit. The channel counts as open until
         /// `channelClosed`.
         case permit(LeasePermit)
-        /// As `permit`, without a lease or an end (rule 4).
+        /// Use a channel without a lease and without a hard stop (rule 4).
         case permitUnleased
         /// Close the channel now, then call `channelClosed(.letGo)`.
         case withdraw(Withdrawal)
@@ -22,31 +22,31 @@ extension LeaseMachine {
         case none
     }
 
-    /// Why a channel must be closed.
+    /// Reason why a channel must be closed.
     package enum Withdrawal: String, Hashable, Sendable {
         case unwanted
-        /// A person wants the meter elsewhere, or revoked the lease.
+        /// A user requested the meter on another host, or revoked the lease.
         case revoked
         case takenOver
         case hardStop
         case unknown
-        /// This host is read-only and the policy became `strict`.
+        /// This host is read-only and the policy has changed to `strict`.
         case barred
     }
 
-    /// Phase of the lease, in the words of `status`.
+    /// Phase of the lease, with the names used in `status`.
     package enum Phase: Hashable, Sendable {
         case none
         case requesting
-        /// Refused so far; the host retries, perhaps from the queue.
+        /// The request was refused so far; the host retries, perhaps from the queue.
         case waiting(LeaseAnswer.Refusal.Reason)
         case held
         case jeopardy
-        /// The lease could not be renewed in time; the link is kept.
+        /// The lease could not be renewed in time, but the link is kept.
         case lost
         /// This host is read-only and the policy is `strict`.
         case barred
-        /// Link without a lease. With a reason: another host has the lease.
+        /// The link is used without a lease. A non-nil reason means that another host has the lease.
         case unleased(LeaseAnswer.Refusal.Reason?)
         case stopping
         case releasing

@@ -1,4 +1,4 @@
-/// Decides whether this host may talk to one meter, and which requests to send to the authority.
+/// Decides whether this host may communicate with one meter, and which requests to send to the authority.
 ///
 /// ```
 ///            wanted                    granted                  withdrawn, given up
@@ -13,21 +13,22 @@
 /// ```
 ///
 /// The machine performs no I/O and reads neither clock nor random numbers. Every method reports an event and returns
-/// the one action to perform. Afterwards `nextWake` says when to call `woke`, possibly at once. All methods return the
-/// same action type: nearly every event may lead to nearly every action.
+/// the one action to perform. Afterwards `nextWake` contains the time of the next call of `woke`, which may have passed
+/// already. All methods return the same action type, because nearly every event may lead to nearly every action.
 ///
 /// All times count from *sending* the last good request (Docs/Leases.md#rule-2), by the terms of the grant. Under
-/// `strict` no permit outlives its hard stop. Under `keep` a working link outlives its lease, and is shown as such. The
-/// host sends a release only while no channel is open, and nothing revives a released lease (rule 6).
+/// `strict`, every permit ends at its hard stop. Under `keep`, a working link continues after its lease has ended, and
+/// `status` shows this. The host sends a release only while no channel is open, and a released lease is never renewed
+/// (rule 6).
 ///
-/// The machine maps events to steps. `LeaseState` has the steps; `LeaseKnowledge` has the facts beside the state.
+/// The machine maps events to steps. `LeaseState` contains the steps; `LeaseKnowledge` contains the other facts.
 package struct LeaseMachine: Sendable {
     private let host: HostID
     private var state = LeaseState.idle
     private var known: LeaseKnowledge
 
     /// - Parameters:
-    ///   - policy: the stricter of the host's own and the zone's last known one.
+    ///   - policy: the stricter of the host's own policy and the zone's last known one.
     ///   - greatestToken: the greatest token known to an earlier run.
     package init(
         host: HostID, policy: LeasePolicy, role: HostRole = .full, greatestToken: FencingToken? = nil
@@ -51,13 +52,13 @@ package struct LeaseMachine: Sendable {
     }
 
     package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
-    /// As `LeaseKnowledge.greatestToken`.
+    /// Same as `LeaseKnowledge.greatestToken`.
     package var greatestToken: FencingToken? { known.greatestToken }
     package var isCloudUnreachable: Bool { known.isCloudUnreachable }
 
     // MARK: Wishes
 
-    /// Asks for a link to a meter that is present. A permit follows now or later.
+    /// Requests a link to a meter that is present. A permit follows now or later.
     package mutating func wanted(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         if intent.isAsked || intent.isTakeover { known.wanted(intent, at: now) }
         switch state {
@@ -70,8 +71,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Reports a link without a permit, because the host has just joined a cloud. Under `keep` it stays while the host
-    /// requests a lease. Acts as `wanted` if a permit exists.
+    /// Handles an open link without a permit, because the host has just joined a cloud. Under `keep` the link remains
+    /// open while the host requests a lease. Acts as `wanted` unless the machine is idle.
     package mutating func foundOpen(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(intent, at: now) }
         known.wanted(intent, at: now)
@@ -80,7 +81,7 @@ package struct LeaseMachine: Sendable {
         return .permitUnleased
     }
 
-    /// Lets go: a person disconnects, the meter is gone or the host shuts down. Idempotent.
+    /// Ends the use of the meter: a person disconnects, the meter is gone or the host shuts down. Idempotent.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
         known.dropTakeover()
         switch state {
@@ -140,11 +141,11 @@ package struct LeaseMachine: Sendable {
         case .idle:
             return state.release(holding, intent: nil, &known, at: now)
         case .seeking(let seeking):
-            // The former holder needs a moment to let go, so the first link attempts may fail.
+            // The former holder needs a moment to close its link, so the first link attempts may fail.
             if seeking.intent.isTakeover { holding.allowFailures(until: now + LeaseTiming.takeoverGrace(lease)) }
             return state.hold(holding, seeking, &known, at: now)
         case .held(var present):
-            // A repeated request's answer counts only if its request was sent later.
+            // The answer to a repeated request counts only if that request was sent later than the accepted one.
             guard lease.token >= present.permit.token,
                 present.renew(lease, sentAt: sentAt, at: now, random: random)
             else { return .none }
@@ -190,13 +191,13 @@ package struct LeaseMachine: Sendable {
         seeking.unanswered(known.failures, retryAfter: wait, at: now, random: random)
         let goesUnleased = !seeking.isUnleased && known.mayGoUnleased(at: now)
         if goesUnleased { seeking.goUnleased() }
-        // The person has the meter now. A later take-over would surprise its holder.
+        // The person already uses the meter without a lease. A later take-over would surprise the meter's holder.
         if seeking.isUnleased, known.isCloudUnreachable { known.dropTakeover() }
         state = .seeking(seeking)
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// Uses the reservation of some seconds that the head of the queue gets.
+    /// Requests the lease during the reservation of some seconds that the head of the queue gets.
     package mutating func offered(at now: MonotonicTime) -> Action {
         known.isHere()
         queueLost()
@@ -299,7 +300,7 @@ package struct LeaseMachine: Sendable {
         case .seeking(let seeking) where known.mayOnlyLook && seeking.isUnleased:
             return state.ask(seeking, &known, at: now)
         case .seeking(var seeking) where lease.state == .free:
-            // The pause lets others go first, so this host's own release must not end it.
+            // The pause gives other hosts precedence, so this host's own release must not end it.
             seeking.hasten(to: max(now + LeaseTiming.within(.milliseconds(500), random), known.pausedUntil ?? now))
             state = .seeking(seeking)
             return .none
@@ -323,7 +324,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Time
 
-    /// Safe at any time; call it again while `nextWake` is not after `now`.
+    /// Handles expired timers. Safe to call at any time; repeat the call while `nextWake` is not after `now`.
     package mutating func woke(at now: MonotonicTime, random: UInt64) -> Action {
         switch state {
         case .idle, .stopping: return .none

@@ -1,5 +1,5 @@
-/// A holder's right to talk to a meter. Times are on the holder's boot-time clock, counted from sending the last good
-/// request.
+/// A holder's right to communicate with a meter. Times are on the holder's boot-time clock and count from sending the
+/// last successful request.
 package struct LeasePermit: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms

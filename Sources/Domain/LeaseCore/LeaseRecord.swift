@@ -1,5 +1,5 @@
-/// Separates a former holder's messages from the present one's. Rises with each change of holder or session. Never
-/// reused after a release, expiry, deletion or restore.
+/// Number that separates a former holder's messages from the present holder's. It increases with each change of holder
+/// or session. A token is never reused after a release, expiry, deletion or restore.
 ///
 /// Below 2^53, which every JSON reader represents exactly.
 package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
@@ -8,7 +8,8 @@ package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     package static let max = FencingToken(rawValue: (1 << 53) - 1)
-    /// Greatest token that a host may claim to have seen, or that a restore may jump to. The other half stays usable.
+    /// Greatest token that a host may claim to have seen, or that a restore may jump to. Later grants can use the
+    /// greater half of the range.
     package static let claimMax = FencingToken(rawValue: 1 << 52)
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
@@ -23,7 +24,7 @@ package struct LeaseHolder: Hashable, Sendable {
     /// Run of `meterd`. A restart begins a new session.
     package var session: SessionID
     package var transport: LeaseTransport
-    /// By the authority's wall clock, for people to read. No rule uses it.
+    /// Time of acquisition by the authority's wall clock, for people to read. No rule uses it.
     package var acquiredAt: WallTime
 
     package init(
@@ -50,12 +51,13 @@ package struct LeaseGrant: Hashable, Sendable {
 /// Permanent record of one meter's lease. The token survives release and expiry.
 package struct LeaseRecord: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// Nobody has the meter. Valid transitions: `held`.
+        /// No host holds the lease. Valid transitions: `held`.
         case free
-        /// Valid transitions: `free` (released), `held` (another host: lease over, or take-over under `keep`),
-        /// `revoking`.
+        /// Valid transitions: `free` (release), `held` (another host acquires an expired lease, or takes over under
+        /// `keep`), `revoking`.
         case held(LeaseHolder)
-        /// The holder was told to stop and cannot renew. Ends when it releases, or when the lease is over.
+        /// The authority ordered the holder to stop and refuses its renewals. Ends when the holder releases the lease,
+        /// or when the lease is over.
         case revoking(LeaseHolder)
     }
 
@@ -65,12 +67,12 @@ package struct LeaseRecord: Hashable, Sendable {
     /// Arrival of the last good acquire or renewal, on the authority's boot-time clock. Not persisted: after a start
     /// every lease counts as just renewed (rule 5).
     package var renewedAt: MonotonicTime
-    /// The latest granted requests, oldest first. A repeated request gets the same answer while that is true, and is
-    /// never decided anew.
+    /// Latest granted requests, oldest first. A repeated request gets the same answer while that answer is valid, and
+    /// is never decided again.
     package private(set) var grants: [LeaseGrant]
 
-    /// Hosts repeat no request older than `LeaseTiming.repetitionAge`, and a lease hardly changes hands 8 times in that
-    /// time.
+    /// Maximum number of stored grants. Hosts repeat no request older than `LeaseTiming.repetitionAge`, and a lease
+    /// hardly changes its holder 8 times in that time.
     package static let grantsMax = 8
 
     package init(
@@ -109,6 +111,6 @@ package struct LeaseRecord: Hashable, Sendable {
         holder == nil ? .zero : max(.zero, renewedAt + terms.over - now)
     }
 
-    /// Whether time to live and lock-delay have passed, so that another host may have the meter.
+    /// Returns whether the time to live and the lock-delay have passed, so that another host may acquire the meter.
     package func isOver(at now: MonotonicTime) -> Bool { holder != nil && now - renewedAt >= terms.over }
 }

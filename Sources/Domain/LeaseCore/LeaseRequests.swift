@@ -4,18 +4,18 @@ package struct LeaseAcquire: Hashable, Sendable {
     package var host: HostID
     package var hostName: String
     package var session: SessionID
-    /// The host's session before this one. Only a host that locks its state directory sends it, so the old process has
-    /// ended.
+    /// The host's session before this one. Only a host that locks its state directory sends it: the lock proves that
+    /// the old process has ended.
     package var previousSession: SessionID?
     /// Requested time to live; the zone caps it.
     package var timeToLive: Duration
     package var transport: LeaseTransport
-    /// `strict` if this host wants it stricter than its zone.
+    /// `strict` if this host requires a stricter policy than its zone's.
     package var policy: LeasePolicy
     /// Token of the one grant that a person wants to take over.
     package var takeover: FencingToken?
-    /// Greatest token of this meter that the host knows. The next grant must exceed it, even if the authority forgot it
-    /// (rule 5). The authority ignores a claim beyond `FencingToken.claimMax`.
+    /// Greatest token of this meter that the host has seen. The next grant must exceed it, even if the authority has no
+    /// record of it (rule 5). The authority ignores a claim beyond `FencingToken.claimMax`.
     package var tokenFloor: FencingToken?
 
     package init(
@@ -49,7 +49,7 @@ package struct LeaseCircumstances: Hashable, Sendable {
     /// Token that a new grant must exceed after the meter's ids were joined or separated: no token may be valid under
     /// two ids. Unlike `tokenFloor`, it does not affect a present holder's token.
     package var grantsAbove = FencingToken(rawValue: 0)
-    /// Host with some seconds to take this meter: the queue's head, or a host that takes over.
+    /// Host for which this meter is reserved for some seconds: the queue's head, or a host that takes over.
     package var reservedFor: HostID?
     /// First host in the queue. It gets the meter if the revoked holder has stopped.
     package var nextInQueue: HostID?
@@ -74,15 +74,17 @@ package enum LeaseAnswer: Hashable, Sendable {
 
     package struct Refusal: Hashable, Sendable {
         package enum Reason: String, Hashable, Sendable {
-            /// Another host, or another session of this one, has the meter.
+            /// Another host, or another session of this host, holds the lease.
             case held
-            /// As `held`; the holder was told to stop (a take-over under `strict`). Retry when it releases.
+            /// As `held`, but the authority has ordered the holder to stop (a take-over under `strict`). Retry after
+            /// the holder's release.
             case revoking
-            /// Free, but offered to another host for some seconds.
+            /// The meter is free, but reserved for another host for some seconds.
             case reserved
-            /// After a restore: nothing new is granted until former holders must have stopped.
+            /// The authority makes no new grants after a restore until all former holders must have stopped.
             case restoring
-            /// The request came late or twice: its lease was released or granted anew since. Send a new request.
+            /// The request arrived late or twice: its lease has been released or granted again since. Send a new
+            /// request.
             case released
             /// No token is left (an absurd clock at a restore), or the zone's limit allows no lease for a new meter.
             case exhausted
@@ -103,13 +105,13 @@ package enum LeaseAnswer: Hashable, Sendable {
 
 package enum LeaseRenewal: Hashable, Sendable {
     case renewed(LeaseRecord)
-    /// The lease is not yours any more. The record is the present one.
+    /// The host no longer holds the lease. The record is the lease's present one.
     case lost(Loss, LeaseRecord?)
 
     package enum Loss: String, Hashable, Sendable {
         /// Another host took the meter over, or acquired it after the lease ended.
         case takenOver
-        /// Stop and release: a person wants the meter elsewhere, or revoked the lease.
+        /// The host must stop and release: a person wants the meter on another host, or revoked the lease.
         case revoking
         /// The lease was released before; a late heartbeat does not revive it.
         case released

@@ -1,5 +1,5 @@
 extension LeaseRules {
-    /// A take-over is an acquire that names the one grant to replace.
+    /// Decides an acquire request. A take-over is an acquire that names the one grant to replace.
     package static func acquire(
         _ request: LeaseAcquire, of record: LeaseRecord?, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -13,7 +13,7 @@ extension LeaseRules {
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
             if let wait = circumstances.restoreWait {
-                // This host is not using the meter, but a host that got it after the backup may be.
+                // This host does not use the meter, but a host that acquired it after the backup may.
                 return refuse(.restoring, record, after: wait)
             }
             guard mayKeep(record.token, for: request, in: circumstances) else {
@@ -31,7 +31,7 @@ extension LeaseRules {
         }
     }
 
-    /// Repeats the earlier answer while it is true; never decides the request anew.
+    /// Repeats the earlier answer while it is valid. Never decides the request again.
     private static func answerAgain(
         _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -51,10 +51,10 @@ extension LeaseRules {
         }
     }
 
-    /// The present holder lost the answer or believed the lease lost. Its acquire counts as a renewal.
+    /// Renews the lease of the present holder, which lost the answer or believed the lease lost.
     ///
-    /// The times of the token's first grant stay. If this answer is lost too, the holder still uses them, and the
-    /// authority must not be the quicker of the two.
+    /// The times of the token's first grant remain valid. If this answer is lost too, the holder still uses them, and
+    /// the authority must not end the lease earlier.
     private static func grantAgain(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -67,8 +67,8 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// Treats a restarted revoked holder as released, because it must have stopped. The queue's head is next; without a
-    /// queue, this host may have the meter again.
+    /// Treats a restarted revoked holder as released, because its old process must have stopped. Reserves the meter for
+    /// the queue's head, or grants it to this host if no other host waits.
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -108,10 +108,10 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         let wait = max(record.untilOver(at: circumstances.now), circumstances.restoreWait ?? .zero)
         guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
-        // Compare-and-swap: a take-over of an older grant takes the meter from nobody.
+        // Compare-and-swap: refuse a take-over that names an older grant.
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
-        // If any of the three policies is strict, two hosts must not use the meter at once.
+        // If any of the three policies is strict, two hosts must not use the meter at the same time.
         let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
         guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
         var revoked = record
@@ -128,20 +128,21 @@ extension LeaseRules {
         return LeaseDecision(record: nil, answer: .refused(refusal))
     }
 
-    /// Returns the greatest token that the host has seen. Too great a claim is ignored, not refused.
+    /// Returns the greatest token that the host claims to have seen; nil for none. Ignores a claim above
+    /// `FencingToken.claimMax` instead of refusing the request.
     private static func claim(of request: LeaseAcquire) -> FencingToken? {
         request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
     }
 
-    /// Whether a repeated grant keeps its token: neither the host's claim nor a restore's floor may exceed it.
+    /// Returns whether a repeated grant keeps its token: neither the host's claim nor a restore's floor may exceed it.
     private static func mayKeep(
         _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> Bool {
         token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
     }
 
-    /// Returns a token above the last one, the host's claim and an alias's floor, and not below a restore's. Nil if
-    /// none is left. Never traps, whatever a store holds.
+    /// Returns a token above the last one, the host's claim and an alias's floor, and not below a restore's floor. Nil
+    /// if no token is left. Never traps, even on invalid stored values.
     private static func nextToken(
         after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> FencingToken? {
@@ -151,7 +152,7 @@ extension LeaseRules {
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
-    /// Returns the zone's times and policy, shorter and stricter if the host asks for that.
+    /// Returns the zone's times and policy, shortened and made stricter if the host requests that.
     private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
         LeaseTerms(
             timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,

@@ -3,13 +3,13 @@
 ///
 /// An engine reads the record and writes the result in one transaction, or with a compare-and-swap.
 package enum LeaseRules {
-    /// Time for which an offered meter stays reserved.
+    /// Time for which an offered meter remains reserved.
     package static let reservation = Duration.seconds(10)
 
     /// Renews one lease, even an expired one if no other host has acquired it since.
     ///
-    /// - Parameter policy: the zone's. A stricter one takes effect with this renewal. A laxer one waits for the next
-    ///   acquire, as the holder may not hear of it in time.
+    /// - Parameter policy: the zone's policy. A stricter policy takes effect with this renewal. A laxer one takes
+    ///   effect with the next acquire, because the holder may receive it too late.
     package static func renew(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -32,7 +32,7 @@ package enum LeaseRules {
         }
     }
 
-    /// Frees a lease for its present holder only (rule 6: terminal for its token).
+    /// Releases a lease, for its present holder only. The release is final for the lease's token (rule 6).
     package static func release(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?
     ) -> LeaseDecision<LeaseChange> {

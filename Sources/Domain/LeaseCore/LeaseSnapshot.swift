@@ -1,11 +1,11 @@
-/// A meter's one lease, as a request finds it under any of the meter's ids.
+/// A meter's one lease, looked up under any of the meter's ids.
 package struct LeaseSnapshot: Hashable, Sendable {
     /// History of the id in the request, from before it became an alias.
     package struct Alias: Hashable, Sendable {
-        /// Greatest token granted under that id, or before the meter had the alias. No token up to it is a grant of
-        /// this lease, even with the same number.
+        /// Greatest token granted under that id, or before the meter had the alias. No token up to this value belongs
+        /// to this lease, even if the numbers are equal.
         package var tokensBefore: FencingToken
-        /// Lease of that id alone. Nobody holds it, and it does not change while the id is an alias.
+        /// Lease of that id alone. No host holds it, and it does not change while the id is an alias.
         package var record: LeaseRecord?
 
         package init(tokensBefore: FencingToken, record: LeaseRecord?) {
@@ -15,11 +15,11 @@ package struct LeaseSnapshot: Hashable, Sendable {
     }
 
     package var meter: String
-    /// Nil if the meter never had a lease.
+    /// Lease of the meter; nil if the meter never had one.
     package var record: LeaseRecord?
-    /// Token that the next grant must exceed. A present holder keeps its own, even a smaller one.
+    /// Token that the next grant must exceed. A present holder keeps its token, even a smaller one.
     package var floor: FencingToken
-    /// Set if the request named an alias.
+    /// History of the alias; nil unless the request named an alias.
     package var alias: Alias?
 
     package init(
@@ -31,7 +31,7 @@ package struct LeaseSnapshot: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// Whether the token is older than the alias, so that it cannot mean this lease.
+    /// Returns whether the token is older than the alias and therefore cannot belong to this lease.
     fileprivate func isFromBefore(_ token: FencingToken) -> Bool { alias.map { token <= $0.tokensBefore } ?? false }
 }
 
@@ -42,13 +42,13 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         var (request, circumstances) = (request, circumstances)
         circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
-        // A token from before the alias would be lost at its first renewal, so nobody keeps one.
+        // A token from before the alias would fail at its first renewal, so every grant uses a newer token.
         if let before = lease.alias?.tokensBefore, before < .max {
             circumstances.tokenFloor = max(circumstances.tokenFloor, FencingToken(rawValue: before.rawValue + 1))
         }
         let (record, now) = (lease.record, circumstances.now)
         if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
-            // The request was granted under its own id before that became an alias; do not decide it anew.
+            // The request was granted under its own id before that id became an alias; do not decide it again.
             let wait = record?.untilOver(at: now) ?? .zero
             return refuse(record?.holder == nil ? .released : .held, record, after: wait)
         }
@@ -57,7 +57,7 @@ extension LeaseRules {
         if let record, let holder = record.holder, holder.isRun(of: request), lease.isFromBefore(record.token),
             !record.isOver(at: now)
         {
-            // This run has the meter under another id, with a token that is invalid under this one.
+            // This run holds the lease under another id, with a token that is invalid under the requested id.
             return refuse(.held, record, after: record.untilOver(at: now))
         }
         return acquire(request, of: record, in: circumstances)

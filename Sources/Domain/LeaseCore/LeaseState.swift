@@ -2,9 +2,10 @@
 enum LeaseState: Sendable {
     typealias Action = LeaseMachine.Action
 
-    /// Valid transitions: `seeking`, `releasing` (a grant came late).
+    /// Valid transitions: `seeking`, `releasing` (a grant arrived late).
     case idle
-    /// Asks until it gets a lease or nobody wants it. Valid transitions: `held`, `idle`, `stopping`, `releasing`.
+    /// The host requests a lease until it gets one or the meter is no longer wanted. Valid transitions: `held`, `idle`,
+    /// `stopping`, `releasing`.
     case seeking(Seeking)
     /// Valid transitions: `stopping`, `releasing`, `seeking` (lost, the link kept), `idle` (lost, no link).
     case held(Holding)
@@ -14,9 +15,9 @@ enum LeaseState: Sendable {
     case releasing(Releasing)
 
     struct Stopping: Sendable {
-        /// Lease to release; nil without one, or if another host has it.
+        /// Lease to release; nil if the host has none, or another host has it.
         var lease: Holding?
-        /// Wish for the meter since the stop began.
+        /// Intent received since the stop began; nil if the meter is not wanted.
         var intent: LeaseIntent?
     }
 
@@ -44,8 +45,8 @@ enum LeaseState: Sendable {
         return action
     }
 
-    /// Goes on without a lease, because this host is read-only. Under `keep` it uses a meter that no other host has
-    /// (rule 4).
+    /// Continues without a lease, because this host is read-only. Under `keep` the host uses a meter that no other host
+    /// holds (rule 4).
     private mutating func doWithout(
         _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
@@ -84,7 +85,7 @@ enum LeaseState: Sendable {
     ) -> Action {
         if known.isGivenBack(holding.permit.token) {
             guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
-            // A release in flight would give the meter away beside the link.
+            // A release in flight would free the meter while the link is still open.
             guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
         }
         guard now < holding.permit.hardStopAt else {
@@ -101,7 +102,7 @@ enum LeaseState: Sendable {
         _ holding: Holding, _ intent: LeaseIntent, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
         guard now < holding.permit.hardStopAt else {
-            // Past the hard stop: give this lease back before requesting another.
+            // After the hard stop, the host releases this lease before requesting another.
             return holding.isOpen ? .none : release(holding, intent: intent, &known, at: now)
         }
         var holding = holding
@@ -123,12 +124,12 @@ enum LeaseState: Sendable {
             known.pause(for: holding.permit.token, at: now)
             return end(holding, because: .revoked, &known, at: now)
         case .takenOver where !holding.isKept(under: known.policy) || now < holding.permit.hardStopAt:
-            // Early enough for a person's take-over: do not request the meter again at once.
+            // The loss is early enough to be a person's take-over: do not request the meter again immediately.
             known.pause(for: holding.permit.token, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
-            // The lease ran out here before another host got one. There may be two links, and a person has to choose
-            // (rule 4).
+            // The lease expired on this host before another host acquired it. Two links may exist, and a person has to
+            // choose between them (rule 4).
             return keepUnleased(holding, refusal: .held, askAt: now + LeaseTiming.within(.seconds(30), random))
         case .released, .unknown:
             guard holding.isKept(under: known.policy) else { return abandon(holding, because: .unknown) }

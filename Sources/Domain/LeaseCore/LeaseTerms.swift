@@ -1,15 +1,16 @@
 /// Rule for two hosts that want one meter.
 package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
-    /// For a home: a working link is kept, and a take-over happens at once.
+    /// For a home: a working link is kept, and a take-over takes effect immediately.
     case keep
-    /// Two hosts never talk to one meter at once: a holder that cannot renew cuts its link before another may begin.
+    /// Two hosts never communicate with one meter at the same time: a holder that cannot renew closes its link before
+    /// another host may connect.
     case strict
 
     /// Returns the stricter of two policies. A host may only be stricter than its zone.
     package func stricter(_ other: LeasePolicy) -> LeasePolicy { self == .strict ? self : other }
 }
 
-/// Times that come with the grant; every party uses those, never its own configuration (Docs/Leases.md#times).
+/// Times contained in the grant. Every party uses these times, never its own configuration (Docs/Leases.md#times).
 package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
     /// Gap before another host's lease. At least an eighth of the time to live.
@@ -36,13 +37,14 @@ package struct LeaseTerms: Hashable, Sendable {
     // Counted from when the holder *sent* the last good request.
 
     package var heartbeat: Duration { timeToLive / 2 }
-    /// From here on jeopardy is shown; under `strict` no setting or command goes to the meter.
+    /// Age from which the host shows jeopardy. From then on, under `strict`, it sends no setting or command to the
+    /// meter.
     package var jeopardy: Duration { timeToLive * 2 / 3 }
-    /// From here on the holder treats the lease as lost.
+    /// Age from which the holder treats the lease as lost.
     package var hardStop: Duration { timeToLive * 9 / 10 }
 
     // Counted by the authority, from when it *received* the last good request.
 
-    /// From here on another host may have the lease.
+    /// Age from which another host may acquire the lease.
     package var over: Duration { timeToLive + lockDelay }
 }

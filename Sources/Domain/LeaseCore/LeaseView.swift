@@ -1,4 +1,4 @@
-/// A lease as a host sees it. The host counts down on its own clock.
+/// A lease as a host sees it. The host measures the remaining time on its own clock.
 package struct LeaseView: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
         case free, held, revoking, expired
@@ -11,14 +11,14 @@ package struct LeaseView: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms
     package var transport: LeaseTransport?
-    /// The cloud's text, RFC 3339, for people to read.
+    /// Time of acquisition as the cloud's RFC 3339 text, for people to read.
     package var acquiredAt: String?
     /// Time until the lease expires, as of receipt.
     package var remaining: Duration
     /// Names of the waiting hosts, in order.
     package var waiting: [String]
-    /// For a grant: whether the cloud told the former holder at once. Otherwise it learns of the loss at its next
-    /// heartbeat.
+    /// For a grant: whether the cloud notified the former holder immediately. Otherwise the former holder learns of the
+    /// loss at its next heartbeat.
     package var isOldHolderTold = true
 
     package init(

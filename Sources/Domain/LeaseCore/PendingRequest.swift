@@ -1,6 +1,6 @@
 /// Request to the authority, in flight or scheduled.
 enum PendingRequest: Sendable {
-    /// The request counts as failed at that time.
+    /// The request counts as failed after `until`.
     case inFlight(until: MonotonicTime)
     case waiting(until: MonotonicTime)
 

@@ -1,10 +1,10 @@
 /// Lease that the host gives back.
 struct Releasing: Sendable {
     let token: FencingToken
-    /// Wish for the meter since the release began.
+    /// Intent received since the release began; nil if the meter is not wanted.
     var intent: LeaseIntent?
     private var request: PendingRequest
-    /// Time at which the authority gives the meter to others without a release.
+    /// Time at which the authority frees the meter even without a release.
     private let giveUpAt: MonotonicTime
 
     init(_ holding: Holding, intent: LeaseIntent?, at now: MonotonicTime) {
@@ -21,7 +21,7 @@ struct Releasing: Sendable {
 
     mutating func sent(at now: MonotonicTime) { request = .sent(at: now) }
 
-    /// - Returns: whether to retry: no new wish waits for the end, and the authority may still believe in the lease.
+    /// - Returns: whether to retry: no new intent is waiting, and the authority may still consider the lease held.
     mutating func failed(at now: MonotonicTime, random: UInt64) -> Bool {
         guard intent == nil, now < giveUpAt else { return false }
         request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, random))

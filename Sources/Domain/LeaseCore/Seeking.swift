@@ -4,7 +4,7 @@ struct Seeking: Sendable {
     private var request: PendingRequest
     /// Whether the next request repeats the last one, whose answer may be lost.
     private var isRepeat = false
-    /// When the host first sent the request to repeat.
+    /// Time at which the host first sent the request to repeat.
     private var firstSentAt: MonotonicTime?
     /// Token of the grant in the last take-over request.
     private(set) var takeover: FencingToken?
@@ -13,7 +13,7 @@ struct Seeking: Sendable {
     private(set) var refusal: LeaseAnswer.Refusal.Reason?
     private(set) var isQueued = false
 
-    /// - Parameter refusal: why the host has just lost a lease.
+    /// - Parameter refusal: reason for which the host has just lost a lease; nil if there is none.
     init(
         _ intent: LeaseIntent, askAt: MonotonicTime, isUnleased: Bool = false,
         refusal: LeaseAnswer.Refusal.Reason? = nil
@@ -41,10 +41,10 @@ struct Seeking: Sendable {
         return .sendAcquire(again: isRepeat, takeover: target)
     }
 
-    /// The grant came past the hard stop; the same request gets the same lease, renewed.
+    /// Handles a grant that arrived after its hard stop. Repeating the request renews the same lease.
     mutating func grantedTooLate() { isRepeat = true }
 
-    /// - Parameter isFinal: false if the request goes on as a take-over.
+    /// - Parameter isFinal: false if the host repeats the request as a take-over.
     mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ wait: Duration, isFinal: Bool, at now: MonotonicTime, random: UInt64
     ) {

@@ -4,7 +4,7 @@ struct TakeoverIntent: Sendable {
     /// Token of the grant to take over, if known yet.
     private(set) var target: FencingToken?
 
-    /// Returns nil for other intents.
+    /// Returns nil if the intent is not a take-over.
     init?(_ intent: LeaseIntent, at now: MonotonicTime) {
         guard intent.isTakeover else { return nil }
         until = now + LeaseTiming.takeoverIntent
@@ -13,13 +13,13 @@ struct TakeoverIntent: Sendable {
 
     func isOver(at now: MonotonicTime) -> Bool { until <= now }
 
-    /// Handles a refusal: it ends the intent or gives it a target, because a take-over is requested once. A refused
-    /// take-over waits in the queue, or meets a holder that the person did not mean.
+    /// Handles a refusal. A refused plain acquire gives the intent its target. A refused take-over ends the intent: the
+    /// host waits in the queue, or the meter has a holder that the person did not choose.
     ///
     /// - Parameters:
-    ///   - lease: the present lease, if anybody has the meter.
+    ///   - lease: the present lease, if a host holds the meter.
     ///   - asked: token of the grant in the refused take-over; nil for a plain acquire.
-    /// - Returns: whether the intent goes on; it has a target then.
+    /// - Returns: whether the intent is still valid; it then has a target.
     mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, asked: FencingToken?, at now: MonotonicTime
     ) -> Bool {

@@ -2,21 +2,21 @@
 /// %`.
 package struct Limit: Hashable, Sendable {
     package enum Measure: Hashable, Sendable {
-        /// Weighted by the time for which each value held.
+        /// Mean weighted by the time for which each value was valid.
         case mean(Quantity)
         case least(Quantity)
         case greatest(Quantity)
         /// Greatest minus least.
         case range(Quantity)
-        /// Above 0 and below 100; 50 is the median. Interpolated between readings.
+        /// Percentile above 0 and below 100; 50 is the median. Interpolated between readings.
         case percentile(Quantity, Double)
         /// Standard deviation of the readings.
         case deviation(Quantity)
-        /// In Wh, integrated from the power.
+        /// Energy in Wh, integrated from the power.
         case energy
-        /// In mAh, integrated from the current.
+        /// Charge in mAh, integrated from the current.
         case charge
-        /// In seconds.
+        /// Duration in seconds.
         case duration
         case count
         /// Percentage of the measured time on this side of the value.
@@ -38,15 +38,15 @@ package struct Limit: Hashable, Sendable {
             }
         }
 
-        /// Whether more readings can only break the limit.
+        /// Whether the bound is an upper one, which more readings can only break.
         var isUpper: Bool { self == .below || self == .atMost }
     }
 
-    /// As typed, with single blanks.
+    /// The limit as typed, with single blanks.
     package var text: String
     package var measure: Measure
     package var comparison: Comparison
-    /// In the unit of the measure.
+    /// Bound in the unit of the measure.
     package var bound: Double
     /// The typed unit and its factor to the measure's unit; nil if none was typed.
     package var typedUnit: String?

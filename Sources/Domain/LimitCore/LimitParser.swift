@@ -1,4 +1,5 @@
-/// A number needs its unit, as 50 of a current may be A or mA. Only 0 of a quantity with multiples needs none.
+/// Parser of limits. A number needs its unit, because a current of 50 may be A or mA. Only a 0 needs no unit if the
+/// quantity has several.
 package struct LimitParser {
     /// Maximum length of a text, in characters.
     package static let textMax = 200

@@ -1,7 +1,7 @@
 /// Readings of a stretch of time, kept whole so that verdicts are exact. Current and power count by magnitude, as in
 /// alerts.
 package struct MeasuredStretch: Sendable {
-    /// Four quantities of so many readings take half a gigabyte.
+    /// Maximum number of readings; four quantities of so many readings need half a gigabyte.
     package static let readingsMax = 5_000_000
 
     private let quantities: [Quantity]
@@ -11,19 +11,19 @@ package struct MeasuredStretch: Sendable {
     private var columns: [[Double]]
     /// Extremes stored beside means; of magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
-    /// Quantities that flowed both ways: the magnitude of a mean is not the mean of the magnitudes.
+    /// Quantities that flowed in both directions. For these, the magnitude of a mean is not the mean of the magnitudes.
     private var turning: Set<Quantity> = []
-    /// Readings that were measured but not added.
+    /// Number of readings that were measured but not added.
     package private(set) var lost = 0
     /// Longest period stored as a mean, in milliseconds; 0 if all are single readings.
     package var resolution: Int64 = 0
-    /// On the readings' clock; nil for the first and the last reading.
+    /// Bounds of the stretch on the readings' clock; nil for the times of the first and the last reading.
     package var start: Int64?
     package var end: Int64?
-    /// In milliseconds, by another clock than that of the readings.
+    /// Duration in milliseconds, by a different clock than the readings' clock.
     package var duration: Int64?
 
-    /// - Parameter limits: other quantities are not kept.
+    /// - Parameter limits: limits to judge; readings of other quantities are not stored.
     package init(for limits: [Limit]) {
         quantities = Set(limits.compactMap(\.quantity)).sorted { $0.key < $1.key }
         columns = quantities.map { _ in [] }
@@ -31,7 +31,8 @@ package struct MeasuredStretch: Sendable {
 
     package var count: Int { times.count }
     package var isFull: Bool { times.count >= Self.readingsMax }
-    /// Counts a reading before the last one as lost: its clock was set back, and the time it held is unknown.
+    /// Adds a reading. Counts a reading older than the last one as lost: its clock was set back, and its duration is
+    /// unknown.
     package mutating func add(_ reading: Reading, at time: Int64) {
         guard !isFull, times.last.map({ $0 <= time }) ?? true else { return lose(1) }
         times.append(time)
@@ -58,14 +59,14 @@ package struct MeasuredStretch: Sendable {
     private var from: Int64? { start ?? times.first }
     private var to: Int64? { end ?? times.last }
 
-    /// In milliseconds.
+    /// Length of the stretch in milliseconds.
     package var length: Int64 {
         guard let from, let to else { return 0 }
         return max(0, to.subtractingClamped(from))
     }
 
-    /// Silence that counts as a gap: five times the usual step, from a second to a minute. The usual step is the lower
-    /// quartile, so that gaps do not hide themselves.
+    /// Time without readings that counts as a gap: five times the usual step, clamped to the range from a second to a
+    /// minute. The usual step is the lower quartile, so that gaps do not increase it.
     private var gapLength: Int64 {
         let steps = zip(times, times.dropFirst()).map { $1.subtractingClamped($0) }.sorted()
         guard steps.count >= 10 else { return max(1000, min(resolution, .max / 5) * 5) }
@@ -77,7 +78,7 @@ package struct MeasuredStretch: Sendable {
         var values: [Double] = []
         /// Milliseconds from each value to the next; negative for a gap.
         var steps: [Int64] = []
-        /// Milliseconds before the first value and after the last one for which they held.
+        /// Milliseconds before the first value and after the last one for which these values count.
         var edges: (first: Int64, last: Int64) = (0, 0)
         /// Milliseconds without values.
         var gaps: Int64 = 0
@@ -144,7 +145,8 @@ package struct MeasuredStretch: Sendable {
         LimitVerdict(limit.comparison.holds(value, limit.bound) ? .kept : .broken, value: value)
     }
 
-    /// Nil if there are too few readings. For a sum, `seen` leaves gaps out and `whole` fills them with the mean.
+    /// Returns the value of a measure; nil if there are too few readings. For a sum, `seen` excludes gaps and `whole`
+    /// fills them with the mean.
     private func value(of measure: Limit.Measure, _ track: Track) -> (seen: Double, whole: Double)? {
         func sum(_ unit: Double) -> (seen: Double, whole: Double)? {
             track.integral.map { integral in
@@ -190,7 +192,7 @@ package struct MeasuredStretch: Sendable {
     /// Formats milliseconds as seconds with one decimal.
     private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
 
-    /// Reason why a value does not describe the whole stretch.
+    /// Returns the reason why a value does not describe the whole stretch; nil if it does.
     private func unknown(_ limit: Limit, _ track: Track, _ allowed: Double) -> String? {
         if resolution > 0, !isTold(limit) {
             return "only means of \(Duration.milliseconds(resolution).shortText) are left"
@@ -204,14 +206,14 @@ package struct MeasuredStretch: Sendable {
         return nil
     }
 
-    /// Whether means of both directions hide the magnitudes that the value needs. The greatest one is stored beside
-    /// them.
+    /// Returns whether means of both directions hide the magnitudes that the value needs. The greatest magnitude is
+    /// stored separately and is never hidden.
     private func isTurning(_ limit: Limit) -> Bool {
         if case .greatest = limit.measure { return false }
         return limit.quantity.map { turning.contains($0) } ?? false
     }
 
-    /// Whether means and stored extremes suffice.
+    /// Returns whether means and stored extremes suffice to compute the limit's value.
     private func isTold(_ limit: Limit) -> Bool {
         switch limit.measure {
         case .mean, .energy, .charge: return !isTurning(limit)
@@ -241,7 +243,7 @@ package struct LimitVerdict: Hashable, Sendable {
 }
 
 extension Limit {
-    /// Whether more readings cannot mend a broken limit.
+    /// Whether a broken limit remains broken, whatever readings follow.
     fileprivate var isBrokenForGood: Bool {
         switch measure {
         case .least: !comparison.isUpper
@@ -252,7 +254,7 @@ extension Limit {
 }
 
 extension MeasuredStretch.Track {
-    /// By the trapezoid rule. The first and the last value hold to the ends.
+    /// Integral by the trapezoid rule. The first and the last value extend to the ends of the stretch.
     fileprivate var integral: (sum: Double, seconds: Double)? {
         guard values.count > 1, let first = values.first, let last = values.last else { return nil }
         let ends = (Double(edges.first) / 1000, Double(edges.last) / 1000)
@@ -265,12 +267,12 @@ extension MeasuredStretch.Track {
         return seconds > 0 ? (sum, seconds) : nil
     }
 
-    /// Number of readings for which one lies beyond the percentile.
+    /// Returns the least number of readings for which one lies beyond the percentile.
     fileprivate static func readingsMin(for part: Double) -> Int {
         Int(min(1e9, (100 / min(part, 100 - part) - 1e-6).rounded(.up)))
     }
 
-    /// Interpolates linearly, as most programs do (method 7 of Hyndman and Fan 1996).
+    /// Returns the percentile, interpolated linearly as in most programs (method 7 of Hyndman and Fan 1996).
     fileprivate func percentile(_ part: Double) -> Double? {
         guard values.count >= Self.readingsMin(for: part) else { return nil }
         let sorted = values.sorted()
@@ -285,7 +287,7 @@ extension MeasuredStretch.Track {
         return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)).squareRoot()
     }
 
-    /// Percentage of the time for which values satisfy `holds`. A value holds until the next one.
+    /// Returns the percentage of the time for which values satisfy `holds`. A value counts until the next one.
     fileprivate func share(_ holds: (Double) -> Bool) -> Double? {
         var (on, all) = (Int64(0), Int64(0))
         for (index, step) in steps.enumerated() where step >= 0 {

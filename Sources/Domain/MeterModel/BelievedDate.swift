@@ -1,9 +1,9 @@
-/// Date against which meterd computes ages before deleting: a machine without a clock battery starts in 1970, and one
-/// bad time answer takes it to 2099.
+/// Date against which meterd computes the age of stored data before deleting. A calendar can be wrong: a machine
+/// without a clock battery starts in 1970, and one bad time answer sets it to 2099.
 ///
-/// It starts at the newest date stored. It moves towards a *confirmed* calendar by at most a day per hour of running,
-/// skipping time without stored data. It follows an earlier calendar at once, as that only deletes later. Data stored
-/// under an unconfirmed calendar counts as stored at the next confirmation.
+/// The date starts at the newest date stored. It moves towards a *confirmed* calendar by at most a day per hour of
+/// running, skipping time without stored data. It follows an earlier calendar immediately, because that only delays
+/// deletion. Data stored under an unconfirmed calendar counts as stored at the next confirmation.
 package struct BelievedDate: Hashable, Sendable {
     /// A span of dates that an unconfirmed calendar gave to stored data.
     package struct Doubt: Hashable, Sendable {
@@ -20,13 +20,14 @@ package struct BelievedDate: Hashable, Sendable {
     }
 
     package private(set) var date: WallTime
-    /// At most `doubtsMax`, oldest first.
+    /// At most `doubtsMax` doubts, oldest first.
     package private(set) var doubts: [Doubt]
 
     private static let pace = 24
     /// Maximum number of doubts; beyond it the two oldest are merged.
     private static let doubtsMax = 32
-    /// Extends doubts ahead, so that a host whose calendar is never confirmed need not save them at each reading.
+    /// Time by which a doubt is extended ahead, so that a host whose calendar is never confirmed need not save it at
+    /// each reading.
     private static let reach = Duration.seconds(86_400)
     /// Age after which a confirmed doubt is dropped; no retention is longer.
     private static let forgotten = Duration.seconds(20 * 366 * 86_400)
@@ -54,7 +55,7 @@ package struct BelievedDate: Hashable, Sendable {
         doubts.removeAll { doubt in doubt.confirmed.map { $0 + Self.forgotten < date } ?? false }
     }
 
-    /// Ends all doubts: their data ages from this date on.
+    /// Confirms the calendar: the data of all doubts ages from this date on.
     package mutating func confirm(_ calendar: WallTime) {
         for index in doubts.indices where doubts[index].confirmed == nil { doubts[index].confirmed = calendar }
     }
@@ -67,7 +68,7 @@ package struct BelievedDate: Hashable, Sendable {
         for index in doubts.indices where doubts[index].confirmed == nil {
             let known = doubts[index]
             if known.first <= span.lowerBound, span.upperBound <= known.last { return false }
-            // A step of the calendar begins another doubt, so that the years between stay trusted.
+            // A jump of the calendar begins another doubt, so that the years between remain trusted.
             guard span.lowerBound <= known.last + Self.reach, known.first <= span.upperBound + Self.reach else {
                 continue
             }
@@ -88,7 +89,7 @@ package struct BelievedDate: Hashable, Sendable {
         }
     }
 
-    /// The merged doubt deletes later than either would alone.
+    /// Merges the two oldest doubts. The data of the merged doubt expires later than under either doubt alone.
     private mutating func joinOldest() {
         let second = doubts.remove(at: 1)
         doubts[0].first = min(doubts[0].first, second.first)

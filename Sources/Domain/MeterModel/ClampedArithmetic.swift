@@ -1,4 +1,4 @@
-/// Arithmetic for numbers from outside, which may be as large as their type.
+/// Clamping arithmetic for external numbers, which may be as large as their type allows.
 extension FixedWidthInteger {
     package func addingClamped(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)

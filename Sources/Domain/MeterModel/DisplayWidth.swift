@@ -1,4 +1,4 @@
-/// Width of text in terminal cells: East Asian letters and most emoji take two, combining marks none.
+/// Width of text in terminal cells: East Asian letters and most emoji occupy two cells, combining marks none.
 ///
 /// Only for text that is safe to show (`visible`), without control characters and joiners.
 extension StringProtocol {
@@ -29,7 +29,7 @@ extension StringProtocol {
 }
 
 extension Character {
-    /// 0, 1 or 2.
+    /// Width in terminal cells: 0, 1 or 2.
     package var displayWidth: Int {
         var width = 0
         for scalar in unicodeScalars {
@@ -56,7 +56,7 @@ extension Unicode.Scalar {
         return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
     }
 
-    /// Whether the Unicode property East_Asian_Width is Wide or Fullwidth, by blocks.
+    /// Returns whether the Unicode property East_Asian_Width is Wide or Fullwidth, by blocks.
     private static func isWide(_ value: UInt32) -> Bool {
         wide.contains { $0.contains(value) }
     }

@@ -1,7 +1,7 @@
 extension Double {
     /// Reads an amount as people type it: `0.05`, `0.05A` or `50mA` for the unit `A`.
     ///
-    /// Nil for anything but at most 12 digits and a point before the unit.
+    /// Nil unless the text before the unit consists of at most 12 digits and an optional point.
     package init?(amount text: String, unit: String) {
         var digits = text[...]
         var scale = 1.0

@@ -1,6 +1,6 @@
 /// Describes an error for people, because the standard library's errors print as Swift values.
 ///
-/// - Parameter known: words for library errors that this target does not know; nil for others.
+/// - Parameter known: describes library errors that this target does not import; returns nil for other errors.
 package func words(for error: any Error, known: (any Error) -> String? = { _ in nil }) -> String {
     if let words = known(error) { return words }
     switch error {
@@ -33,10 +33,11 @@ extension String {
     /// The text in quotation marks, cut to 80 cells: for unexpected input in messages.
     package var quoted: String { "\"\(visible.fitting(80))\"" }
 
-    /// The beginning and end of a text of more than 2000 bytes, for messages that quote input. The end says what to do.
+    /// The beginning and end of a text of more than 2000 bytes, for messages that quote input. The end often contains
+    /// the advice.
     package var bounded: String {
         guard utf8.count > 2000 else { return self }
-        // By scalars: one letter may have any number of accents.
+        // Cut at scalars, because one letter may have any number of accents.
         let (head, tail) = (utf8.index(startIndex, offsetBy: 1000), utf8.index(endIndex, offsetBy: -900))
         return "\(String(unicodeScalars[..<head])) … \(String(unicodeScalars[tail...]))"
     }

@@ -10,7 +10,7 @@ package enum Hex {
         return text
     }
 
-    /// Reads hex digits. Blanks, line ends, commas and colons may stand between bytes, and `0x` before a byte.
+    /// Reads hex digits. Blanks, line ends, commas and colons may separate bytes, and `0x` may precede a byte.
     ///
     /// - Returns: nil for anything else.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {

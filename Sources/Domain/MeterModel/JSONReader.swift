@@ -43,7 +43,7 @@ package struct JSONReader {
 
     package var isAtEnd: Bool { position == bytes.count }
 
-    /// Next byte, which tells the kind of the next value; nil at the end.
+    /// Next byte, which determines the kind of the next value; nil at the end.
     package var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     @discardableResult
@@ -145,7 +145,7 @@ package struct JSONReader {
         return endString() ? bytes[start..<end] : nil
     }
 
-    /// Skips to the first byte that ends a string, begins an escape or is not allowed in one.
+    /// Skips to the first byte that ends a string, begins an escape or is not allowed in a string.
     ///
     /// - Returns: whether all bytes skipped are ASCII.
     @discardableResult

@@ -1,11 +1,12 @@
-/// Writes strings as JSON. Besides what JSON forbids, it escapes DEL and U+0080 to U+009F, because terminals obey them.
+/// Writes strings as JSON. Escapes DEL and U+0080 to U+009F besides the characters that JSON forbids, because terminals
+/// interpret them.
 package enum JSONText {
-    /// Includes the quotes.
+    /// Writes the string as JSON, including the quotes.
     package static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         var string = string
         let isPlain = string.withUTF8 { bytes in
-            // The usual case. 0xC2 begins the control characters from U+0080 on.
+            // Fast path for strings without escapes. 0xC2 begins the control characters from U+0080 on.
             let isPlain = !bytes.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }
             if isPlain { text.append(contentsOf: bytes) }
             return isPlain
@@ -19,13 +20,13 @@ package enum JSONText {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Upper bound of a string's bytes in JSON.
+    /// Returns an upper bound of a string's bytes in JSON.
     package static func bytesMax(of string: String) -> Int {
         string.utf8.reduce(2) { sum, byte in
             switch byte {
             case 0..<0x20, 0x7F: sum + 6
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 2
-            // 6 together with the byte behind it.
+            // 6 bytes together with the following byte, which counts 1.
             case 0xC2: sum + 5
             default: sum + 1
             }
@@ -34,7 +35,7 @@ package enum JSONText {
 
     /// Escapes control characters, except for the line ends between values.
     ///
-    /// - Parameter json: output of an encoder, which escapes what JSON forbids.
+    /// - Parameter json: output of an encoder, which already escapes the characters that JSON forbids.
     package static func escapingControls(_ json: String) -> String {
         guard json.utf8.contains(where: { $0 == 0x7F || $0 == 0xC2 }) else { return json }
         var text: [UInt8] = []

@@ -1,11 +1,11 @@
-/// Splits a stream into lines, without empty ones: they are keep-alives.
+/// Splits a stream into lines. Drops empty lines, which are keep-alives.
 package struct LineSplitter: Sendable {
     package struct LineTooLong: Error {}
 
     private let lengthMax: Int
     private var rest: [UInt8] = []
 
-    /// - Parameter lengthMax: bytes; a longer line throws.
+    /// - Parameter lengthMax: maximum number of bytes in a line; a longer line throws.
     package init(lengthMax: Int = .max) { self.lengthMax = lengthMax }
 
     /// - Returns: the lines that `bytes` complete, without line ends.

@@ -5,8 +5,8 @@ package enum LinkAddress: Hashable, Sendable {
     case hid(path: String)
     /// The vendor interface of a USB device, over bulk transfers: the device's node, `/dev/bus/usb/…`.
     case bulk(path: String)
-    /// A board that sends its readings over the network as lines of text: its host, with a port unless it is the usual
-    /// one.
+    /// A board that sends its readings over the network as lines of text. `host` includes the port unless it is the
+    /// default one.
     case network(host: String)
     /// Bluetooth LE: bytes through GATT characteristics.
     case ble(RadioLink)
@@ -36,7 +36,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether a link takes long to make.
+    /// Whether connecting takes long.
     package var isFar: Bool { if case .network = self { true } else { isRadio } }
 
     /// Device node, or the board's host; nil over a radio.
@@ -71,7 +71,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// - Returns: nil if this version does not know the transport or the form.
+    /// - Returns: nil if this version does not support the transport or the form.
     package init?(transport: String, stored: String) {
         switch Transport(rawValue: transport) {
         case .serial: self = .serial(path: stored)
@@ -89,10 +89,10 @@ package enum LinkAddress: Hashable, Sendable {
     }
 }
 
-/// A meter's radio as one adapter of this host hears it.
+/// A meter's radio as received by one adapter of this host.
 package struct RadioLink: Hashable, Sendable {
     package var address: MACAddress
-    /// Whether the LE address is random, which a connect must state. False over Bluetooth Classic.
+    /// Whether the LE address is random, which a connect must specify. False over Bluetooth Classic.
     package var isRandom: Bool
     /// Address of this host's adapter: the name `hci0` may belong to another one after a reset.
     package var adapter: MACAddress

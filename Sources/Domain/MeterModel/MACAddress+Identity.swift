@@ -5,7 +5,7 @@ extension MACAddress {
     package enum Kind: String, CaseIterable, Sendable {
         /// Assigned by the maker.
         case assigned = "public"
-        /// Drawn once, or at each start of the device, and kept while it runs.
+        /// Generated at random once, or at each start of the device, and kept while the device runs.
         case randomStatic = "random-static"
         /// Changes every few minutes; only a bonded peer can resolve it.
         case resolvable = "random-resolvable"
@@ -48,9 +48,9 @@ extension MACAddress {
     /// `3B:4E:…`: aalaei/generic_power_meter).
     package var groupTwin: MACAddress { MACAddress(bits: bits ^ 1 << 40) }
 
-    /// Reason why the address cannot be a meter's identity; nil if there is none.
+    /// Returns the reason why the address cannot be a meter's identity; nil if there is none.
     ///
-    /// - Parameter kind: nil if unknown, as for a typed address, which is no fault.
+    /// - Parameter kind: nil if unknown, for example for a typed address; an unknown kind is no fault.
     package func identityFault(of kind: Kind?) -> IdentityFault? {
         if isBlank { return .blank }
         guard let kind else { return nil }

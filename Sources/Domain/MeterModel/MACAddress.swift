@@ -18,7 +18,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
             return
         }
         let bytes = Array(text.utf8).trimmingBlanks()
-        // Most candidates are names, which this rules out.
+        // Most candidates are names, and this check rejects them early.
         guard (11...17).contains(bytes.count) else { return nil }
         var bits: UInt64 = 0
         var separator: UInt8?
@@ -74,7 +74,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
             digits += 1
         }
 
-        /// A single digit means a leading zero.
+        /// Adds the group to `bits`. A single digit gets a leading zero.
         mutating func end(into bits: inout UInt64, _ sizes: inout [Int]) {
             bits = bits << UInt64(4 * max(2, digits)) | value
             sizes.append(digits)

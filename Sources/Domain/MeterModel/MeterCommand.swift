@@ -14,7 +14,7 @@ package struct MeterCommand: Hashable, Sendable {
         case nextScreen = "next-screen"
         case previousScreen = "previous-screen"
         case rotate
-        /// In steps of the model: 0-5 on the UM family.
+        /// Brightness in steps of the model: 0-5 on the UM family.
         case brightness
         /// Minutes on the UM family, 0 = never; seconds on an Atorch.
         case screenTimeout = "screen-timeout"
@@ -38,7 +38,7 @@ package struct MeterCommand: Hashable, Sendable {
         case loadCutoff = "load-cutoff"
         /// Minutes until an electronic load switches itself off; 0 = never.
         case loadTimer = "load-timer"
-        /// Resets meterd's own counters for a meter without any. It is not sent to the meter.
+        /// Resets meterd's own counters for a meter without counters. It is not sent to the meter.
         case resetEnergy = "reset-energy"
     }
 }
@@ -56,9 +56,9 @@ extension MeterCommand.Kind {
 
     /// Harm to confirm with the user first; nil if there is none.
     ///
-    /// All user interfaces take it from here. Clients of the API are programs, so nobody asks them. `enter` is a menu
-    /// key on most models. On loads such as a DL24 the same byte switches the load, and no report says which way
-    /// (Docs/Protocols/Atorch.md).
+    /// All user interfaces use this property. Clients of the API are programs and get no question. `enter` is a menu
+    /// key on most models. On loads such as a DL24 the same byte switches the load, and no report contains the
+    /// direction (Docs/Protocols/Atorch.md).
     package var consequence: Consequence? {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys
@@ -73,7 +73,7 @@ extension MeterCommand.Kind {
 }
 
 extension MeterCommand {
-    /// Whether both cannot be in effect: the same command with another number, or on and off.
+    /// Returns whether the two commands exclude each other: the same command with another number, or on and off.
     package func contradicts(_ other: MeterCommand) -> Bool {
         guard self != other else { return false }
         let switches: Set<Kind> = [.loadOn, .loadOff]

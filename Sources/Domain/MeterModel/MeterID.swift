@@ -1,4 +1,4 @@
-/// Id of a meter everywhere. Source of the forms: Docs/SettingsAndRebuild.md#meter-ids.
+/// Id of a meter. Docs/SettingsAndRebuild.md#meter-ids is the source of its forms.
 ///
 /// Colons and percent signs in a serial or host are written `%3A` and `%25`. A path is the last part and is not
 /// encoded.
@@ -6,9 +6,9 @@ package enum MeterID: Hashable, Sendable {
     /// A meter with a radio.
     case mac(MACAddress)
     case usb(vendor: UInt16, product: UInt16, serial: String)
-    /// A USB meter without a serial number: the host's id and the port path stand in. Valid on this host only.
+    /// A USB meter without a serial number, identified by the host's id and the port path. Valid on this host only.
     case usbPort(vendor: UInt16, product: UInt16, host: String, path: String)
-    /// A port that a user named, if no address or serial is known behind it. Valid on this host only.
+    /// A port that a user named, used if its meter has no known address or serial. Valid on this host only.
     case port(host: String, path: String)
 
     /// Whether only one host uses the id.
@@ -43,7 +43,7 @@ package enum MeterID: Hashable, Sendable {
             + "unalias \(self), has the one here known by its port"
     }
 
-    /// Returns the id of the same port under `host`. Ids that all hosts share stay unchanged.
+    /// Returns the id of the same port under `host`. Ids that all hosts share are returned unchanged.
     package func given(by host: HostID) -> MeterID {
         switch self {
         case .mac, .usb: self
@@ -53,7 +53,8 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Reads what `description` prints, and a MAC address in any form unless it is blank (`MACAddress.isBlank`).
+    /// Reads the form that `description` prints, and a MAC address in any form unless it is blank
+    /// (`MACAddress.isBlank`).
     package init?(_ text: some StringProtocol) {
         if let mac = MACAddress(text) {
             guard !mac.isBlank else { return nil }
@@ -99,7 +100,7 @@ extension MeterID: CustomStringConvertible {
 
 extension MeterID: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
-        // Same order as their texts, without making them.
+        // Gives the same order as the ids' texts, without creating the texts.
         if case (.mac(let left), .mac(let right)) = (lhs, rhs) { return left.bits < right.bits }
         return lhs.description < rhs.description
     }
@@ -118,7 +119,7 @@ extension String {
         return text
     }
 
-    /// The inverse of `partEncoded`. A percent sign before anything else stands for itself.
+    /// The inverse of `partEncoded`. A percent sign before other characters is literal.
     fileprivate var partDecoded: String {
         var text = ""
         var rest = unicodeScalars[...]

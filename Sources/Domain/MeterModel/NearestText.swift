@@ -12,7 +12,7 @@ extension Sequence where Element == String {
         return !begun.isEmpty || best.1 <= Swift.max(1, wanted.count / 3) ? best.0 : nil
     }
 
-    /// Advice for an unknown word: the nearest word, if any, then `rest`.
+    /// Returns advice for an unknown word: the nearest word, if any, then `rest`.
     package func suggestion(for text: String, _ rest: String) -> String {
         guard let near = nearest(to: text) else { return rest }
         let isProgram = rest.hasPrefix("meter")
@@ -21,8 +21,8 @@ extension Sequence where Element == String {
 }
 
 extension String {
-    /// The Damerau-Levenshtein distance without touching a letter twice: letters to add, drop, change or swap with the
-    /// next.
+    /// Returns the Damerau-Levenshtein distance in which no letter is edited twice: the number of letters to add, drop,
+    /// change or swap with the next.
     package func editDistance(to other: String) -> Int {
         let (own, other) = (Array(self), Array(other))
         var (before, last, row) = ([Int](), [Int](), Array(0...other.count))

@@ -15,7 +15,7 @@ extension String {
         return text
     }
 
-    /// Nil if an escape is broken or the result is not UTF-8.
+    /// The text with its percent escapes decoded; nil if an escape is broken or the result is not UTF-8.
     package var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]

@@ -2,7 +2,7 @@
 ///
 /// A quantity is absent if the model does not have it, nil (`null` in JSON) while unknown, or a value
 /// (Docs/CommandLine.md#output). A 0 always means that the meter reported 0. The struct holds no reference, so that
-/// passing one never allocates.
+/// passing a reading never allocates.
 package struct Reading: Sendable {
     /// Values by raw value of `Quantity`; 0 if unknown.
     private var values = InlineArray<24, Double>(repeating: 0)
@@ -13,7 +13,8 @@ package struct Reading: Sendable {
 
     package init() {}
 
-    /// Nil if the value is unknown or the quantity is not `supported`. Assigning, even nil, makes it supported.
+    /// Value of a quantity; nil if the value is unknown or the quantity is not `supported`. Assigning, even nil, makes
+    /// it supported.
     package subscript(quantity: Quantity) -> Double? {
         get {
             known.contains(quantity) ? values[Int(quantity.rawValue)] : nil
@@ -48,7 +49,7 @@ extension Reading {
         return reading
     }
 
-    /// The reading for programs that add up, with each total once: `energy` and `charge` of a meter with counters,
+    /// The reading for programs that sum values, with each total once: `energy` and `charge` of a meter with counters,
     /// `countedEnergy` and `countedCharge` of others.
     package var published: Reading {
         var reading = withTotals

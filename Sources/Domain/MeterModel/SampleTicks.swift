@@ -1,9 +1,9 @@
 /// Sampling times of a frame, in milliseconds that wrap at 65,536.
 package struct SampleTicks: Hashable, Sendable {
     package enum Count: Hashable, Sendable {
-        /// The meter's own clock, which runs on from frame to frame.
+        /// The meter's own clock, which continues from frame to frame.
         case meter
-        /// Restarts at each frame and gives only the distance between its samples.
+        /// A clock that restarts at each frame and gives only the distance between the frame's samples.
         case frame
     }
 

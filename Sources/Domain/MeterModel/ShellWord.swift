@@ -1,4 +1,4 @@
 extension String {
-    /// As a word of a command to copy, in quotes if it has blanks.
+    /// The text as one word of a shell command, in quotes if it contains blanks.
     package var shellWord: String { contains(" ") ? "\"\(self)\"" : self }
 }

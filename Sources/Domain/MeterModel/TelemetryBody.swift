@@ -1,9 +1,9 @@
 /// Telemetry besides readings: `told` in the JSON of a meter's status, of recordings and of the broker's state. `watch
-/// --json` has it when it changed.
+/// --json` prints it after a change.
 package struct TelemetryBody: Codable, Hashable, Sendable {
-    /// Keys as in Docs/Meters; null if the model has the value and does not know it.
+    /// Keys as in Docs/Meters; null while the value of a supported key is unknown.
     package var details: [String: Value] = [:]
-    /// By number, for models with several groups.
+    /// Groups by number, for models with several groups.
     package var groups: [Group] = []
 
     package init() {}

@@ -1,4 +1,4 @@
-/// UUIDs in place, without allocating, because each stamp of each property has one.
+/// Reads and writes UUIDs in place, without allocating, because each stamp of each property has one.
 package enum UUIDText {
     package static let length = 36
 
@@ -39,15 +39,15 @@ package enum UUIDText {
         return (first << 32 | second, third << 32 | fourth)
     }
 
-    /// Converts eight hexadecimal digits at once, one in each byte, the first in the lowest byte; nil unless all are
-    /// digits.
+    /// Converts eight hexadecimal digits in parallel, one in each byte, the first in the lowest byte; nil unless all
+    /// are digits.
     private static func digits(_ letters: UInt64, _ inAnyCase: Bool) -> UInt64? {
         // In ASCII, bit 6 distinguishes letters from digits.
         let isLetter = letters >> 6 & each(1)
         let letters = inAnyCase ? letters | isLetter << 5 : letters
         let values = (letters & each(0x0F)) &+ isLetter &* 9
         let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
-        // Other bytes fail to match their digit written back, or have a value above 15.
+        // Reject bytes that are no digits: written back, their value gives another byte, or the value is above 15.
         guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
         var packed = values.byteSwapped
         packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF

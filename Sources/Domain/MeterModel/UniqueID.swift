@@ -14,7 +14,7 @@ package struct UniqueID<Tag>: Hashable, Sendable {
         low = (rng.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
     }
 
-    /// Accepts any case.
+    /// Reads a UUID in any case.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == UUIDText.length else { return nil }
         let bytes = Array(text.utf8)

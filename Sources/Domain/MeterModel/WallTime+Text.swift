@@ -24,7 +24,7 @@ extension WallTime {
         }
     }
 
-    /// The inverse of `civil(fromDays:)`.
+    /// Returns the days since 1970. The inverse of `civil(fromDays:)`.
     private static func days(from year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
@@ -42,7 +42,7 @@ extension WallTime {
             return true
         }
 
-        /// Reads exactly so many digits.
+        /// Reads exactly `digits` digits.
         mutating func number(_ digits: Int) -> Int64? {
             let text = rest.prefix(digits)
             guard text.count == digits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }

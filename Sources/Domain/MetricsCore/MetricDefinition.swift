@@ -12,7 +12,7 @@ package struct MetricDefinition: Hashable, Sendable {
     /// Program, measure and base unit: `meterd_meter_voltage_volts`.
     package var name: String
     package var kind: Kind
-    /// Names in the order of the values. The values are a closed set, or one per reported object.
+    /// Names of the labels, in the order of the values. The values are a closed set, or one per reported object.
     package var labels: [String]
     /// One sentence.
     package var help: String

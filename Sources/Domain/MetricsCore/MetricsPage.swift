@@ -1,9 +1,8 @@
 /// A program's answer to Prometheus, in the text format 0.0.4.
 ///
 /// Metrics appear in the order of their first addition, with all samples of a metric together. Each request makes a new
-/// page, so that removed objects leave no samples.
+/// page, so that removed objects have no samples.
 package struct MetricsPage: Sendable {
-    /// Content type of the answer.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private var families: [(definition: MetricDefinition, lines: String)] = []
@@ -16,7 +15,7 @@ package struct MetricsPage: Sendable {
         add(definition, suffix: "", Self.labels(definition.labels, labels), value)
     }
 
-    /// Adds nothing for nil.
+    /// Adds a sample unless the value is nil.
     package mutating func add(_ definition: MetricDefinition, _ labels: [String] = [], _ value: Double?) {
         if let value { add(definition, labels, value) }
     }
@@ -25,14 +24,14 @@ package struct MetricsPage: Sendable {
         add(definition, labels, Double(count))
     }
 
-    /// Adds a sample of 1, which carries its labels.
+    /// Adds a sample with the value 1, whose labels are the information.
     package mutating func addInfo(_ definition: MetricDefinition, _ labels: [String]) {
         add(definition, labels, 1)
     }
 
     /// Adds a sample per state: 1 for the present one, 0 for the others. The definition's last label is the state.
     ///
-    /// - Parameter present: the raw value of a state; an unknown word leaves all at 0.
+    /// - Parameter present: the raw value of a state; for an unknown word, all samples are 0.
     package mutating func addStates<State: CaseIterable & RawRepresentable>(
         _ definition: MetricDefinition, _ labels: [String] = [], of _: State.Type, present: String
     ) where State.RawValue == String {
@@ -80,7 +79,7 @@ package struct MetricsPage: Sendable {
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// Whole numbers have no fraction.
+    /// Formats a number; whole numbers have no fraction.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

@@ -4,9 +4,9 @@ package struct ProcessFigures: Hashable, Sendable {
     package var cpuSeconds: Double
     package var threads: Int
     package var virtualBytes: UInt64
-    /// Resident memory, with shared pages.
+    /// Resident memory, including shared pages.
     package var residentBytes: UInt64
-    /// Since 1970; nil if the boot time is unknown.
+    /// Start time in seconds since 1970; nil if the boot time is unknown.
     package var startSeconds: Double?
     package var openDescriptors: Int
     package var descriptorsMax: UInt64

@@ -3,16 +3,16 @@ package struct BatteryTest: Hashable, Sendable {
     /// the battery is inserted.
     package let until: AlertPattern
     /// Current in amperes, in either direction, that starts the test once it has flowed for the hold time of the
-    /// meter's recordings. Nil if the test begins at once.
+    /// meter's recordings. Nil if the test starts immediately.
     package let startAbove: Double?
     /// Names of `[notify.NAME]` in the configuration.
     package let notify: [String]
     package internal(set) var isWaiting: Bool
     /// Whether a value on the other side of the cut-off was seen.
     package internal(set) var isArmed = false
-    /// Value with which the cut-off began to hold; nil until the cut-off ends the test.
+    /// First value that met the cut-off; nil until the cut-off ends the test.
     package internal(set) var value: Double?
-    /// Nil if something else charges or discharges the battery.
+    /// The electronic load; nil if another device charges or discharges the battery.
     package var load: LoadSnapshot?
 
     /// Default hold time of a cut-off, because a single reading proves little.
@@ -54,7 +54,7 @@ package struct LoadSnapshot: Hashable, Sendable {
         self.problem = problem
     }
 
-    /// Whether the load runs on during a lost link and the test shall continue with it.
+    /// Whether the load keeps drawing after the link is lost and the test continues with it.
     var outlastsSilence: Bool { plan.onLinkLoss == .keep && (phase == .drawing || phase == .away) }
 }
 
@@ -62,7 +62,7 @@ extension Recording {
     /// Whether the recording waits and records nothing yet.
     package var isWaiting: Bool { test?.isWaiting ?? false }
 
-    /// Nil unless this is a battery test that ended by itself.
+    /// Result of a battery test that ended by itself; nil for any other recording.
     package var result: TestResult? {
         guard test != nil, !isWaiting, let end, [.cutoff, .gap, .load].contains(end) else { return nil }
         return TestResult(

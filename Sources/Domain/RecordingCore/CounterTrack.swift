@@ -5,12 +5,12 @@ package struct CounterTrack: Hashable, Sendable {
     /// Rate in Wh a second that no meter of this kind exceeds: 25 kW.
     static let energyPerSecondMax = 25_000 / 3600.0
 
-    /// Nil until the meter reports the counter.
+    /// Total advance of the counter; nil until the meter reports the counter.
     package private(set) var total: Double?
     package private(set) var last: Double?
     /// Number of times the counter restarted.
     package private(set) var resets = 0
-    /// Number of steps too large for any current, or to another data group.
+    /// Number of steps that are too large for any current or that follow a change of the data group.
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double

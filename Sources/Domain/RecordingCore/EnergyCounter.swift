@@ -5,23 +5,24 @@
 /// counter a gap adds nothing.
 ///
 /// For a meter without counters the sums have the sign of the current, so reverse flow is subtracted. For a meter with
-/// counters they count both directions, as the meter does, and never fall.
+/// counters the sums include both directions, as the meter's counters do, and never fall.
 package struct EnergyCounter: Hashable, Sendable {
     package private(set) var count: EnergyCount
-    /// In amperes and in watts.
+    /// Integrated current in amperes and power in watts.
     private var current = IntegratedValue()
     private var power = IntegratedValue()
     private var last: MonotonicTime?
-    /// When the last reading with the meter's own counters came in this run.
+    /// Time of the last reading with the meter's own counters in this run.
     private var ownCameAt: MonotonicTime?
-    /// Whether a gap lies since the last look at the meter's own counter; true after a start.
+    /// Whether there was a gap since the meter's own counter was last read; true after a start.
     private var isChargeBehind = true
     private var isEnergyBehind = true
 
     /// - Parameter before: the count of an earlier run.
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// A meter that sends its counters in separate frames gets the sums in those frames alone, for this long after one.
+    /// Time for which only frames with counters get the sums, after such a frame. It applies to meters that send their
+    /// counters in separate frames.
     private static let ownFramesWithin = Duration.seconds(60)
 
     /// Adds a reading. Call in the order of the readings' monotonic times.
@@ -51,11 +52,11 @@ package struct EnergyCounter: Hashable, Sendable {
     }
 
     /// Records the token of this host's lease. Resets the count if another host may have held the lease meanwhile. This
-    /// count lacks that host's share, and a sum over both would take the difference for consumption.
+    /// count lacks that host's share, and a sum over both hosts' counts would include the difference as consumption.
     ///
     /// Each grant to another host, and the next to this one, raises the token by one (Docs/Leases.md). A release
-    /// without an answer also makes this host skip a token. The count is reset then too: another host may have had that
-    /// token.
+    /// without an answer also makes this host skip a token. The count is then reset too, because another host may have
+    /// had that token.
     package mutating func leased(_ token: UInt64, at wall: WallTime) {
         defer { count.token = token }
         guard let before = count.token, token > before, token - before > 1, count.since != nil else { return }
@@ -78,12 +79,12 @@ package struct EnergyCounter: Hashable, Sendable {
         if count.own != nil { (charge, energy) = (charge.magnitude, energy.magnitude) }
         count.charge_mAh += charge
         count.energy_Wh += energy
-        // The meter's own counters advance by as much.
+        // The meter's own counters advance by the same amount.
         if let own = count.own?.charge_mAh { count.own?.charge_mAh = own + charge }
         if let own = count.own?.energy_Wh { count.own?.energy_Wh = own + energy }
     }
 
-    /// Adds what flowed in a gap: the advance of the meter's own counters beyond the integrated amount.
+    /// Adds the flow during a gap: the advance of the meter's own counters beyond the integrated amount.
     private mutating func follow(_ reading: TimedReading, _ steps: CounterSteps) {
         let values = reading.reading
         guard values[.charge] != nil || values[.energy] != nil else { return }
@@ -96,7 +97,7 @@ package struct EnergyCounter: Hashable, Sendable {
         ) {
             guard isSame else { return (value, 0) }
             guard let value, let before, isBehind, value >= before - step else { return (value ?? before, 0) }
-            // Up to the last digit, everything is accounted for.
+            // The totals already include everything up to the last digit.
             guard value - step > before else { return (before, 0) }
             let rise = value - step - before
             return rise <= perSecondMax * seconds + step ? (value - step, rise) : (value, 0)
@@ -110,24 +111,24 @@ package struct EnergyCounter: Hashable, Sendable {
         count.energy_Wh += energy.rise
         count.own = OwnCounters(
             charge_mAh: charge.now, energy_Wh: energy.now, group: reading.group, at: reading.wallTime)
-        // A meter that never reports a current stays behind: nothing is ever integrated.
+        // For a meter that never reports a current, the flag remains set because nothing is ever integrated.
         if current.least != nil { isChargeBehind = false }
         if power.least != nil { isEnergyBehind = false }
     }
 }
 
 extension IntegratedValue {
-    /// Whether a value came after a time too long to integrate.
+    /// Returns whether a value arrived after a time too long to integrate.
     fileprivate func isBehind(_ before: Self, _ value: Double?, step: Double?) -> Bool {
         value != nil && step != 0 && seconds == before.seconds
     }
 }
 
-/// The meter's own counters as far as the totals account for them.
+/// The meter's own counters up to the values that the totals include.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// Nil for a meter without groups, and while the group is unknown.
+    /// Data group; nil for a meter without groups, and while the group is unknown.
     package var group: Int?
     package var at: WallTime
 
@@ -140,14 +141,14 @@ package struct OwnCounters: Hashable, Sendable {
 }
 
 package struct EnergyCount: Hashable, Sendable {
-    /// Negative if more flowed back, for a meter without counters.
+    /// Energy in Wh; negative if a meter without counters measured more reverse flow.
     package var energy_Wh: Double
     package var charge_mAh: Double
     /// Integrated time, without gaps.
     package var seconds: Double
     /// Date of the first reading or the last reset; nil before the first reading.
     package var since: WallTime?
-    /// Nil for a meter that has reported none.
+    /// The meter's own counters; nil if the meter has reported none.
     package var own: OwnCounters?
     /// Token of this host's last lease of the meter; nil without a cloud.
     package var token: UInt64?
@@ -164,12 +165,12 @@ package struct EnergyCount: Hashable, Sendable {
         self.token = token
     }
 
-    /// Compares by energy, then by charge, as a meter without a voltage has no energy.
+    /// Compares by energy, then by charge, because a meter without a voltage has no energy.
     package func isLess(than other: Self) -> Bool {
         (energy_Wh, charge_mAh, seconds) < (other.energy_Wh, other.charge_mAh, other.seconds)
     }
 
-    /// Rounds to 0.1 mWh and 0.01 mAh: fine enough for people, and short in the store.
+    /// Writes the sums into a reading. Rounds to 0.1 mWh and 0.01 mAh: fine enough for people, and short in the store.
     package func put(into reading: inout Reading) {
         reading[.countedEnergy] = (energy_Wh * 10_000).rounded() / 10_000
         reading[.countedCharge] = (charge_mAh * 100).rounded() / 100

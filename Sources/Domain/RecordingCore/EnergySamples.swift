@@ -1,7 +1,7 @@
 /// Energy of a stretch, reading by reading, for a power counter of the Firefox Profiler.
 ///
-/// Each sample holds the energy since the one before. A sample without energy begins each run: at the first reading and
-/// after each gap. The sum is the stretch's energy.
+/// Each sample contains the energy since the previous one. A sample without energy begins each run, at the first
+/// reading and after each gap. The sum of the samples is the stretch's energy.
 package struct EnergySamples: Sendable {
     package struct Sample: Hashable, Sendable {
         /// Milliseconds since 1970, strictly rising.
@@ -12,14 +12,14 @@ package struct EnergySamples: Sendable {
     }
 
     package private(set) var samples: [Sample] = []
-    /// Neighbours at most this many milliseconds apart were merged; 0 if none were.
+    /// Maximum distance in milliseconds between merged neighbours; 0 if none were merged.
     package private(set) var spacing: Int64 = 0
     private let samplesMax: Int
     private var total: Int64 = 0
     private var seconds = 0.0
 
-    /// - Parameter samplesMax: beyond it, neighbours in a run are merged. Runs stay apart; a day has at most 8,640,
-    ///   because a gap takes 10 s.
+    /// - Parameter samplesMax: maximum number of samples; beyond it, neighbours in a run are merged. Runs are never
+    ///   merged; a day has at most 8,640 runs, because a gap takes 10 s.
     package init(samplesMax: Int) { self.samplesMax = samplesMax }
 
     /// Adds the totals after a reading that has a power.

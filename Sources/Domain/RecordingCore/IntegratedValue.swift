@@ -1,5 +1,5 @@
 package struct IntegratedValue: Hashable, Sendable {
-    /// Nil until a value comes.
+    /// Least value; nil before the first value.
     package private(set) var least: Double?
     package private(set) var greatest: Double?
     /// Value times seconds.
@@ -17,7 +17,7 @@ package struct IntegratedValue: Hashable, Sendable {
         integral = (mean ?? 0) * self.seconds
     }
 
-    /// The first value if nothing was integrated.
+    /// Mean over time; the first value if nothing was integrated.
     package var mean: Double? { seconds > 0 ? integral / seconds : least }
 
     /// - Parameters:

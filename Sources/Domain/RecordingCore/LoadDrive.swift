@@ -17,21 +17,22 @@ package struct LoadDrive: Hashable, Sendable {
     package private(set) var problem: String?
     private var orders: ArraySlice<MeterCommand> = []
     private var isBusy = false
-    /// Looks in a row that found the load off during the test.
+    /// Number of consecutive calls of `looked` that found the load off during the test.
     private var looksOff = 0
-    /// Looks to skip before the next attempt to switch off.
+    /// Number of calls of `looked` to skip before the next attempt to switch off.
     private var looksToWait = 0
 
-    /// Looks after which the load counts as ended: by its cut-off, its timer, or a person at its keys.
+    /// Number of calls of `looked` with the load off after which the load counts as ended: by its cut-off, its timer,
+    /// or a person at its keys.
     package static let looksOffMax = 15
-    /// Looks between two attempts to switch off.
+    /// Number of calls of `looked` between two attempts to switch off.
     package static let retryLooks = 10
 
     /// Phase of the drive. The recording stores it, so that a restart continues from there.
     package enum Phase: String, CaseIterable, Sendable {
         case preparing
         case drawing
-        /// The link was lost or meterd ended while the load was drawing; it runs on by itself.
+        /// The link was lost or meterd ended while the load was drawing; the load keeps drawing.
         case away
         /// The load has to be switched off.
         case ending
@@ -52,8 +53,8 @@ package struct LoadDrive: Hashable, Sendable {
         orders = plan.orders[...]
     }
 
-    /// Continues after a restart. A load that was drawing may still do so. A load in preparation is switched off
-    /// instead of started unasked.
+    /// Continues after a restart. A load that was drawing may still draw. A load in preparation is switched off,
+    /// because no person asked to start it again.
     package init(_ plan: LoadPlan, resuming phase: Phase, problem: String? = nil) {
         self.plan = plan
         self.problem = problem
@@ -114,7 +115,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// Takes the load's state, nil while the load is silent. Call once a second.
+    /// Handles the load's state, nil while the load is silent. Call once a second.
     package mutating func looked(at view: LoadView?) -> Act {
         switch phase {
         case .drawing: return lookedWhileDrawing(view)
@@ -143,7 +144,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .endTest(.cutoff)
     }
 
-    /// Describes a setting that somebody changed on the load.
+    /// Describes a setting that a person changed on the load; nil if there is none.
     private func changed(_ view: LoadView) -> String? {
         if let current = view.current, current != plan.current {
             return "the load is set to \(current) mA now, and not to \(plan.current) mA"
@@ -174,12 +175,12 @@ package struct LoadDrive: Hashable, Sendable {
 
     /// Switches the load off after the end of the test.
     ///
-    /// - Parameter isLinked: whether the load can take an order now.
+    /// - Parameter isLinked: whether the load can receive an order now.
     package mutating func testEnded(isLinked: Bool) -> Act {
         switch phase {
         case .preparing, .drawing, .away:
             phase = .ending
-            // After an order under way, `done` sends this one.
+            // If an order is in progress, `done` sends this order afterwards.
             return isLinked && !isBusy ? switchOff() : .none
         case .ending: return isLinked && !isBusy && looksToWait == 0 ? switchOff() : .none
         case .over: return .none

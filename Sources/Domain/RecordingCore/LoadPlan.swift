@@ -10,7 +10,7 @@ package struct LoadPlan: Hashable, Sendable {
     package let minutes: Int
     package let onLinkLoss: OnLinkLoss
 
-    /// Reaction to a lost link. Until the link is back, the load runs on by itself in either case.
+    /// Reaction to a lost link. In both cases the load keeps drawing until the link is back.
     package enum OnLinkLoss: String, CaseIterable, Sendable {
         /// Continues the test.
         case keep
@@ -67,7 +67,8 @@ package struct LoadPlan: Hashable, Sendable {
         self.init(current: milliamperes, cutoff: millivolts, minutes: minutes, onLinkLoss: loss)
     }
 
-    /// Reads `A`, `mA`, `V`, `mV` or no unit, in thousandths; nil for anything else, and between the steps of ten.
+    /// Reads an amount in `A`, `mA`, `V`, `mV` or without a unit. Returns thousandths; nil for anything else and for
+    /// values between the steps of ten.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
         guard let amount = Double(amount: text.lowercased(), unit: unit).map({ $0 * 1000 }), amount <= Double(most)
         else {
@@ -81,10 +82,11 @@ package struct LoadPlan: Hashable, Sendable {
         return thousandths
     }
 
-    /// Default cut-off: the load has switched itself off, or a weak source supplies less than half of the current.
+    /// Default cut-off. It applies if the load has switched itself off, or if a weak source supplies less than half of
+    /// the current.
     package var until: String { "current < \(current / 2)mA for 10s" }
 
-    /// In sequence: the load is off while it is set, and goes on last.
+    /// Orders in sequence: the load remains off during its setup and is switched on last.
     package var orders: [MeterCommand] {
         [
             MeterCommand(.loadOff), MeterCommand(.loadCutoff, cutoff), MeterCommand(.loadTimer, minutes),

@@ -1,6 +1,6 @@
 /// A named moment or span on a meter's timeline.
 package struct Mark: Hashable, Sendable {
-    /// The token is a number that separates marks of one host, meter and moment.
+    /// Id of the mark. Its token is a number that separates marks of one host, meter and moment.
     package let id: RecordingID
     package var name: String
     /// Equal to `start` for a moment; nil while a span is open.
@@ -14,7 +14,7 @@ package struct Mark: Hashable, Sendable {
 
     package var start: WallTime { id.started }
 
-    /// Whether the mark lies in `span` at least in part. An open span never ends.
+    /// Returns whether the mark overlaps `span`. An open mark never ends.
     package func touches(_ span: Range<WallTime>) -> Bool {
         start < span.upperBound && (end.map { $0 >= span.lowerBound } ?? true)
     }
@@ -38,7 +38,7 @@ package struct Mark: Hashable, Sendable {
         return cleaned(line)
     }
 
-    /// Whether a cleaned text can name a mark.
+    /// Returns whether a cleaned text can name a mark.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= nameBytesMax && text.count <= nameMax
     }
@@ -49,8 +49,8 @@ extension Mark: Comparable {
 }
 
 extension Mark {
-    /// `is_span` is written once. A record without it was deleted by one host while another changed the mark. It is no
-    /// mark, so the deletion wins.
+    /// Properties for the store. `is_span` is written only once. A record without it results if one host deletes the
+    /// mark while another changes it. Such a record is no mark, so the deletion wins.
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = ["name": .string(name), "is_span": .bool(end != start)]
         if let end, end != start { properties["end_ms"] = .int(end.millisecondsSince1970) }

@@ -1,4 +1,4 @@
-/// Turns lines of another program into marks and counts the others.
+/// Turns lines of another program into marks and counts the rejected lines.
 package struct MarkLines: Sendable {
     /// Maximum number of marks per second.
     package static let rateMax = 5
@@ -8,11 +8,11 @@ package struct MarkLines: Sendable {
     /// Times of the last marks, within a second.
     private var recent: [MonotonicTime] = []
     package private(set) var marked = 0
-    /// Lines without a match, or whose captured text has nothing visible.
+    /// Number of lines that do not match, or whose captured text has no visible characters.
     package private(set) var unmatched = 0
-    /// Lines beyond `rateMax`.
+    /// Number of lines beyond `rateMax`.
     package private(set) var tooFast = 0
-    /// Lines beyond `countMax`.
+    /// Number of lines beyond `countMax`.
     package private(set) var tooMany = 0
 
     package init() {}

@@ -37,13 +37,13 @@ extension Recording {
         return properties
     }
 
-    /// - Returns: nil if this version does not know the trigger.
+    /// - Returns: nil if this version does not support the trigger.
     package init?(id: RecordingID, properties: [String: SettingValue]) {
         let fields = Fields(properties)
         guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
         self.init(
             id: id, name: fields.text("name"), trigger: trigger,
-            // An end known only to a newer version is still an end.
+            // An end that only a newer version defines is still an end.
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")
@@ -71,7 +71,7 @@ extension Recording {
         }
     }
 
-    /// Computed: key paths cannot be shared between threads.
+    /// Computed, because key paths cannot be shared between threads.
     private static var tracks: [(Quantity, WritableKeyPath<RecordingTotals, IntegratedValue>)] {
         [(.voltage, \.voltage), (.current, \.current), (.power, \.power), (.temperature, \.temperature)]
     }
@@ -93,7 +93,7 @@ extension BatteryTest {
         return properties
     }
 
-    /// Nil for any other recording, and for a cut-off that only a newer version understands.
+    /// Nil for any other recording, and for a cut-off that only a newer version can parse.
     fileprivate init?(_ fields: Fields) {
         guard let until = fields.text("test_until"),
             var test = try? BatteryTest(
@@ -115,12 +115,12 @@ extension LoadSnapshot {
             "load_minutes": .int(Int64(plan.minutes)), "load_on_link_loss": .string(plan.onLinkLoss.rawValue),
             "load_phase": .string(phase.rawValue),
         ]
-        // Empty for none: a property that is not written keeps its last value.
+        // Empty if there is no problem: a property that is not written keeps its last value.
         properties["load_problem"] = .string(problem ?? "")
         return properties
     }
 
-    /// Nil for a test without a load. An unknown phase of a newer version reads as `away`, in which the load may draw.
+    /// Nil for a test without a load. A phase of a newer version is read as `away`, in which the load may draw.
     fileprivate init?(_ fields: Fields) {
         guard let current = fields.int("load_mA"), let cutoff = fields.int("load_cutoff_mV") else { return nil }
         let loss = fields.text("load_on_link_loss").flatMap { LoadPlan.OnLinkLoss(rawValue: $0) }
@@ -155,7 +155,7 @@ private struct Fields {
         return number
     }
 
-    /// Capped so that sums do not overflow.
+    /// Returns a count, capped so that sums do not overflow.
     func count(_ key: String) -> Int { Int(clamping: min(max(0, int(key) ?? 0), 1 << 48)) }
 
     func double(_ key: String) -> Double? {
@@ -174,7 +174,7 @@ extension RecordingGap {
     init?(text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let cause = Cause(rawValue: String(parts[1])) else { return nil }
-        // The last `+`, because the start may have a sign of its own.
+        // Search for the last `+`, because the start may have a sign.
         guard let plus = parts[0].lastIndex(of: "+"), let start = Int64(parts[0][..<plus]),
             let length = Int64(parts[0][parts[0].index(after: plus)...]), length >= 0
         else { return nil }

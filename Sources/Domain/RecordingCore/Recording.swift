@@ -8,30 +8,30 @@ package struct Recording: Hashable, Sendable {
         case hand
         case threshold
         case cutoff
-        /// No reading came for longer than `RecordingRules.gapMax`.
+        /// No reading arrived for longer than `RecordingRules.gapMax`.
         case gap
         /// The load of a battery test could not be set or switched on.
         case load
-        /// The settings no longer have a threshold.
+        /// A user removed the threshold from the settings.
         case settings
     }
 
     package let id: RecordingID
     package var name: String?
     package var note: String?
-    /// Kind of file of imported readings, perhaps known only to a newer version; nil for readings that meterd measured.
+    /// Kind of file of imported readings, which only a newer version may define; nil for readings that meterd measured.
     package var source: String?
     /// Telemetry besides readings at the start, such as a charging mode; nil if the meter sent none.
     package var toldAtStart: TelemetryBody?
     /// The same telemetry as of the last reading.
     package var toldAtEnd: TelemetryBody?
     package var trigger: Trigger
-    /// Nil while the recording is running.
+    /// Cause of the end; nil while the recording is running.
     package var end: End?
     /// Calendar time of the end, or of the last reading so far; the start without a reading.
     package var until: WallTime
     package var totals: RecordingTotals
-    /// Nil unless this is a battery test.
+    /// The battery test; nil for any other recording.
     package var test: BatteryTest?
 
     package init(
@@ -64,7 +64,7 @@ package struct Recording: Hashable, Sendable {
     package enum Mark: String, Sendable, CaseIterable {
         case gaps
         case hostRestarted = "host-restarted"
-        /// The meter's own counter restarted: the meter lost power, or somebody cleared the counter.
+        /// The meter's own counter restarted: the meter lost power, or a person cleared the counter.
         case counterReset = "counter-reset"
         /// The meter's own counter made a step too large for any current: another group was selected.
         case counterJump = "counter-jump"
@@ -74,7 +74,7 @@ package struct Recording: Hashable, Sendable {
 }
 
 extension Recording {
-    /// Recordings of one meter, by any host, that overlap in time.
+    /// Returns the overlapping recordings of one meter, by any host.
     package static func overlaps(among recordings: [Recording]) -> [RecordingID: [RecordingID]] {
         var found: [RecordingID: [RecordingID]] = [:]
         for (_, all) in Dictionary(grouping: recordings, by: \.id.meter) {

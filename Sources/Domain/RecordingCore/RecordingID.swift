@@ -1,11 +1,11 @@
-/// Id of a recording or a `Mark`. No two hosts can make the same one, whatever their clocks show
+/// Id of a recording or a `Mark`. Two hosts can never make the same id, whatever their clocks show
 /// (Docs/Leases.md#rule-7).
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID
     /// Fencing token of the lease under which the recording began; 0 without a lease. For a mark, a number from 0.
     package var token: UInt64
-    /// By the host's calendar.
+    /// Start by the host's calendar.
     package var started: WallTime
 
     package init(host: HostID, meter: MeterID, token: UInt64, started: WallTime) {

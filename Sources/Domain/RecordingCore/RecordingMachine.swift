@@ -1,4 +1,4 @@
-/// Decides when a meter's recording begins and ends, and adds up the flow between.
+/// Decides when a meter's recording begins and ends, and sums the flow during it.
 ///
 /// ```
 ///          start, or above the threshold for its hold time
@@ -17,7 +17,7 @@ package struct RecordingMachine: Sendable {
     /// Token of the meter's lease; 0 without one.
     package var token: UInt64 = 0
     private var state = State.idle(nil)
-    /// True from a lost link to the next reading.
+    /// Whether the link was lost and no reading has arrived since.
     private var isLinkLost = false
     /// Whether the threshold is ignored until the current falls below it, because a user ended a recording.
     private var isDisarmed = false
@@ -38,7 +38,7 @@ package struct RecordingMachine: Sendable {
 
     private struct Session: Sendable {
         var recording: Recording
-        /// Last reading, or start of a recording without readings; nil after a restart.
+        /// Time of the last reading, or of the start if there is none; nil after a restart.
         var last: MonotonicTime?
         /// The recording as of the fall below the threshold, or of the first reading that met the cut-off; nil
         /// otherwise.
@@ -55,12 +55,12 @@ package struct RecordingMachine: Sendable {
     package enum Outcome: Hashable, Sendable {
         case none
         case started(Recording)
-        /// A waiting battery test began, with a new id.
+        /// A waiting battery test started recording, with a new id.
         case begun(Recording, waitedAs: RecordingID)
         case ended(Recording)
     }
 
-    /// Cheap enough for each reading, unlike `recording`.
+    /// Whether a recording runs or waits. Cheap enough to read at each reading, unlike `recording`.
     package var hasRecording: Bool {
         if case .recording = state { true } else { waiting != nil }
     }
@@ -73,7 +73,7 @@ package struct RecordingMachine: Sendable {
 
     // MARK: Events
 
-    /// Continues a recording that was running when the host went down, or under another id of the meter.
+    /// Continues a recording that was running when the host stopped, or that ran under another id of the meter.
     package mutating func resumed(_ recording: Recording, isRestart: Bool = true) {
         guard !recording.isWaiting else {
             waiting = recording
@@ -84,15 +84,15 @@ package struct RecordingMachine: Sendable {
         state = .recording(Session(recording: recording, last: nil, fall: nil))
     }
 
-    /// The recording goes on elsewhere: here nothing is recorded any more.
+    /// Stops recording, because the recording continues under another id of the meter.
     ///
-    /// - Returns: nil if nothing was.
+    /// - Returns: the recording; nil if there was none.
     package mutating func handedOver() -> Recording? {
         defer { (state, waiting) = (.idle(nil), nil) }
         return recording
     }
 
-    /// Starts a recording, or has a battery test wait for its start.
+    /// Starts a recording, or makes a battery test wait for its start.
     ///
     /// - Parameter test: settings of a battery test.
     /// - Returns: `none` if a recording is running already.
@@ -135,12 +135,12 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// Takes telemetry as of the last reading. The first also counts as that of the start.
+    /// Stores telemetry as of the last reading. The first telemetry also counts as that of the start.
     package mutating func told(_ told: TelemetryBody) {
         guard case .recording(var session) = state else { return }
         if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
         session.recording.toldAtEnd = told
-        // `fall` keeps its copy, as a recording that ends there ends as of the fall.
+        // `fall` keeps its copy, because a recording that ends by it ends as of the fall.
         state = .recording(session)
     }
 
@@ -156,7 +156,7 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// Ends the running test. If the cut-off was met already, only the flow up to then counts.
+    /// Ends the running test. If the cut-off was already met, only the flow up to that moment counts.
     package mutating func loadEnded(_ id: RecordingID, _ end: Recording.End) -> Outcome {
         guard case .recording(let session) = state, session.recording.id == id else { return .none }
         return self.end(end == .cutoff ? session.fall?.recording ?? session.recording : session.recording, end)
@@ -175,10 +175,10 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Records a lost link. A gap follows if the next reading comes late enough.
+    /// Records a lost link. The next reading ends a gap if it arrives late enough.
     package mutating func linkLost() { isLinkLost = true }
 
-    /// Call in the order of the readings' monotonic times.
+    /// Handles a reading. Call in the order of the readings' monotonic times.
     package mutating func received(_ reading: TimedReading) -> Outcome {
         defer { isLinkLost = false }
         switch state {
@@ -187,8 +187,8 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Ends a recording begun by the threshold, or a battery test, after too long a silence. A test whose load runs on
-    /// by itself continues.
+    /// Ends a recording begun by the threshold, or a battery test, after too long a silence. A test whose load keeps
+    /// drawing by itself continues.
     package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(let session) = state, session.recording.isOfThreshold || session.recording.test != nil,
             silence(of: session, until: now, wall) > rules.gapMax,
@@ -229,7 +229,7 @@ package struct RecordingMachine: Sendable {
         return test.map { .begun(recording, waitedAs: $0.id) } ?? .started(recording)
     }
 
-    /// Nil if the reading has no current or there is no threshold.
+    /// Returns whether the current exceeds the threshold; nil if the reading has no current or there is no threshold.
     private func isAbove(_ reading: TimedReading) -> Bool? {
         guard let threshold = waiting?.test?.startAbove ?? rules.threshold, let current = reading.reading[.current]
         else { return nil }
@@ -271,7 +271,7 @@ package struct RecordingMachine: Sendable {
         _ test: BatteryTest, _ reading: TimedReading, _ step: Duration?, _ old: Session
     ) -> Outcome {
         var session = old
-        // Values in a gap are unknown, so the hold time begins anew.
+        // Values in a gap are unknown, so the hold time restarts.
         if step.map({ $0 > rules.stepMax }) ?? true { session.fall = nil }
         if let (value, isMet) = test.until.condition.level(in: reading.reading) {
             if !isMet {
@@ -295,7 +295,8 @@ package struct RecordingMachine: Sendable {
             RecordingGap(start: session.recording.until, length: length, cause: cause))
     }
 
-    /// Across a restart only the calendar tells. If it was set back meanwhile, the silence counts as zero.
+    /// Returns the time without readings. Across a restart only the calendar can measure it. If the calendar was set
+    /// back meanwhile, the silence counts as zero.
     private func silence(of session: Session, until now: MonotonicTime, _ wall: WallTime) -> Duration {
         if let last = session.last { return now - last }
         let (length, overflow) = wall.millisecondsSince1970.subtractingReportingOverflow(

@@ -1,6 +1,6 @@
 package struct RecordingRules: Hashable, Sendable {
-    /// Amperes, above 0. A recording begins after the current, in either direction, was at least this large for `hold`.
-    /// It ends after a smaller current for as long. If nil, only users start recordings.
+    /// Threshold in amperes, above 0. A recording begins after the current, in either direction, was at least this
+    /// large for `hold`. It ends after the current was smaller for `hold`. If nil, only users start recordings.
     package var threshold: Double?
     package var hold: Duration
     /// Silence after which a recording begun by the threshold, or a battery test, ends. Only a user ends other

@@ -1,8 +1,8 @@
 /// Totals of a recording.
 ///
 /// Between neighbouring readings at most `RecordingRules.stepMax` apart, current, voltage and power are assumed to
-/// change linearly (the trapezoid). Their time is the monotonic time at which their bytes left the channel. A longer
-/// step is a gap and is not integrated.
+/// change linearly (the trapezoid). A reading's time is the monotonic time at which its bytes were read from the
+/// channel. A longer step is a gap and is not integrated.
 ///
 /// Charge and energy are signed. Energy is the integral of `Reading.flow`.
 package struct RecordingTotals: Hashable, Sendable {
@@ -21,18 +21,18 @@ package struct RecordingTotals: Hashable, Sendable {
     package private(set) var gaps: [RecordingGap] = []
     package private(set) var gapCount = 0
     package private(set) var gapTime: Duration = .zero
-    /// Times the host went down during the recording.
+    /// Number of times the host stopped during the recording.
     package var restarts = 0
 
-    /// Further gaps are only counted.
+    /// Maximum number of listed gaps; further gaps are only counted.
     package static let gapsMax = 100
 
     package init() {}
 
     package var duration: Duration { recorded + gapTime }
-    /// As integrated by this host; nil unless two neighbouring readings had a current.
+    /// Charge as integrated by this host; nil unless two neighbouring readings had a current.
     package var charge_mAh: Double? { current.seconds > 0 ? current.integral / 3.6 : nil }
-    /// As integrated by this host; nil unless two neighbouring readings had a power.
+    /// Energy as integrated by this host; nil unless two neighbouring readings had a power.
     package var energy_Wh: Double? { power.seconds > 0 ? power.integral / 3600 : nil }
 
     /// - Parameters:
@@ -68,9 +68,9 @@ package struct RecordingTotals: Hashable, Sendable {
 /// A time of unknown flow.
 package struct RecordingGap: Hashable, Sendable {
     package enum Cause: String, Sendable, CaseIterable {
-        /// The link was lost: the meter lost power, or went out of reach.
+        /// The link was lost: the meter lost power or was out of reach.
         case link
-        /// The link stayed up and nothing came.
+        /// The link remained up, but no reading arrived.
         case silence
         case host
     }

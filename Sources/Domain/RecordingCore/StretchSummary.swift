@@ -1,12 +1,12 @@
-/// Totals and distributions of any stretch of stored readings, recorded or not. Takes readings in time order, or the
-/// means and extremes of compacted periods.
+/// Totals and distributions of any stretch of stored readings, recorded or not. The input is readings in time order, or
+/// the means and extremes of compacted periods.
 package struct StretchSummary: Sendable {
     private var machine: RecordingMachine
     private let rules: RecordingRules
     private let name: String?
     private var values: [Quantity: Values] = [:]
     private var last: Int64?
-    /// Number of measurements, including those behind the means.
+    /// Number of measurements, including those that the means summarise.
     package private(set) var readings = 0
     /// Longest period stored as a mean; zero if all are single readings.
     package private(set) var resolution: Duration = .zero
@@ -27,7 +27,7 @@ package struct StretchSummary: Sendable {
     /// - Parameters:
     ///   - host: the host with the readings.
     ///   - name: name of the resulting recording.
-    ///   - length: period of the means to add. Gaps shorter than twice this length stay hidden.
+    ///   - length: period of the means to add. Gaps shorter than twice this length are not detected.
     package init(host: HostID, meter: MeterID, name: String? = nil, length: Duration = .zero) {
         self.name = name
         var rules = RecordingRules()
@@ -36,7 +36,7 @@ package struct StretchSummary: Sendable {
         machine = RecordingMachine(host: host, meter: meter, rules: rules)
     }
 
-    /// Converts a calendar time, because the store keeps no other.
+    /// Converts a calendar time, because the store contains only calendar times.
     private static func moment(_ time: WallTime) -> MonotonicTime {
         .origin + .milliseconds(time.millisecondsSince1970)
     }
@@ -60,7 +60,7 @@ package struct StretchSummary: Sendable {
         _ time: WallTime, length: Int64, means: Reading, minima: Reading, maxima: Reading, count: Int?
     ) {
         resolution = max(resolution, .milliseconds(length))
-        // The mean holds for the whole period, so it is added in steps that are no gaps.
+        // The mean applies to the whole period, so it is added in steps that are too short to be gaps.
         let stepMax = rules.stepMax.milliseconds
         let steps = min(length / max(1, stepMax), Self.stepsMax) + 1
         for number in 0...steps {
@@ -107,7 +107,7 @@ package struct StretchSummary: Sendable {
         return (last, power.integral / 3600, power.seconds)
     }
 
-    /// The stretch as a recording from its first to its last reading; nil if nothing was measured.
+    /// Returns the stretch as a recording from its first to its last reading; nil if nothing was measured.
     package func recording() -> Recording? {
         guard let last else { return nil }
         var machine = machine
@@ -121,7 +121,7 @@ package struct StretchSummary: Sendable {
             guard let spread = values[quantity]?.spread, let least = spread.least, let greatest = spread.greatest
             else { continue }
             let sum = recording.totals[keyPath: track]
-            // Restoring rounds the last digits, so only if the extremes change.
+            // Restoring rounds the last digits, so restore only if the extremes change.
             guard let low = sum.least, let high = sum.greatest, least < low || greatest > high else { continue }
             recording.totals[keyPath: track] = IntegratedValue(
                 least: min(low, least), greatest: max(high, greatest), mean: sum.mean, seconds: sum.seconds)

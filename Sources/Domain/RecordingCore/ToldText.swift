@@ -12,7 +12,7 @@ extension TelemetryBody {
         return (details + groups).prefix(Self.partsMax).joined(separator: " ")
     }
 
-    /// Skips invalid parts.
+    /// Reads the text; skips invalid parts.
     package init(text: String) {
         self.init()
         for part in text.split(separator: " ").prefix(Self.partsMax) {

@@ -1,23 +1,23 @@
 /// Extremes and quantiles of many values, in bounded memory.
 ///
 /// Values are counted in bins whose width is a 4,096th of the value, as in a logarithmic histogram such as
-/// HdrHistogram. A quantile is the mean of a bin: exact for a few distinct values, otherwise off by at most 0.025 %.
-/// Too many bins are made coarser.
+/// HdrHistogram. A quantile is the mean of a bin: exact for a few distinct values, otherwise off by at most 0.025 %. If
+/// there are too many bins, they are merged into wider ones.
 package struct ValueSpread: Sendable {
     private struct Bin {
         var count = 0.0
-        /// A running mean loses less in small steps than a sum.
+        /// Running mean, which loses less precision in small steps than a sum.
         var mean = 0.0
     }
 
-    /// Beyond it, up to eight bins are merged into one.
+    /// Maximum number of bins; beyond it, up to eight bins are merged into one.
     package static let binsMax = 16_384
 
     private var bins: [Int64: Bin] = [:]
-    /// Low bits of a value to ignore: 40 leave 12 of its fraction.
+    /// Number of low bits of a value to ignore: 40 leaves 12 bits of its fraction.
     private var coarseness: Int64 = 40
     package private(set) var count = 0.0
-    /// Nil until there is a value.
+    /// Least value; nil before the first value.
     package private(set) var least: Double?
     package private(set) var greatest: Double?
 
@@ -41,7 +41,7 @@ package struct ValueSpread: Sendable {
         bin.mean += (value - bin.mean) * (count / bin.count)
     }
 
-    /// Rises with the value, as the bits of a Double without its sign do.
+    /// Returns a key that rises with the value, as the bits of a Double without its sign do.
     private func key(of value: Double) -> Int64 {
         let magnitude = Int64(value.magnitude.bitPattern) >> coarseness
         return value < 0 ? -1 - magnitude : magnitude
@@ -55,13 +55,13 @@ package struct ValueSpread: Sendable {
         for bin in old.values { Self.add(bin.mean, bin.count, to: &bins[key(of: bin.mean), default: Bin()]) }
     }
 
-    /// Value below which this part of all lies; nil if there is none.
+    /// Returns the value below which `part` of all values lie; nil if there are no values.
     ///
     /// - Parameter part: 0 to 1; 0.5 is the median.
     package func quantile(_ part: Double) -> Double? { quantiles([part]).first }
 
     /// - Parameter parts: in rising order.
-    /// - Returns: as many quantiles; none if there is no value.
+    /// - Returns: one quantile per part; empty if there are no values.
     package func quantiles(_ parts: [Double]) -> [Double] {
         guard let least, let greatest else { return [] }
         let sorted = bins.sorted { $0.key < $1.key }.map(\.value)

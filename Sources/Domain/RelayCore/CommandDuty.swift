@@ -1,11 +1,11 @@
-/// The holder's side of commands from other hosts. It claims each command once and executes it only in time and under
-/// the lease that the command names.
+/// The holder's side of commands from other hosts. The holder claims each command once and executes it only in time and
+/// under the lease named in the command.
 package struct CommandDuty: Sendable {
     package enum Verdict: Hashable, Sendable {
         case claim
-        /// Answer without a claim.
+        /// The holder answers without claiming the command.
         case answer(RelayOutcome)
-        /// A repetition.
+        /// The command is a repetition, and the holder ignores it.
         case ignore
     }
 
@@ -18,7 +18,7 @@ package struct CommandDuty: Sendable {
 
     /// - Parameters:
     ///   - held: the token of this host's present lease; nil without one.
-    ///   - isAllowed: whether this host takes commands from others.
+    ///   - isAllowed: whether this host accepts commands from others.
     package mutating func received(_ command: RelayCommand, holding held: FencingToken?, isAllowed: Bool) -> Verdict {
         guard !known.contains(command.id) else { return .ignore }
         known.append(command.id)
@@ -39,7 +39,7 @@ package struct CommandDuty: Sendable {
 
     /// Handles a granted claim.
     ///
-    /// - Parameter sent: when the host sent the claim.
+    /// - Parameter sent: time at which the host sent the claim.
     /// - Returns: deadline of the command; nil if it must not run.
     package static func granted(
         _ command: RelayCommand, sent: MonotonicTime, holding held: FencingToken?, at now: MonotonicTime

@@ -19,7 +19,7 @@ struct ReadingFold {
         last = next
         next.reading.forEach { quantity, value in
             guard let value else {
-                // A quantity that was never known is sent as unknown.
+                // A quantity whose value was never known is sent as unknown.
                 if !sum.supported.contains(quantity) {
                     (sum[quantity], least[quantity], greatest[quantity]) = (nil, nil, nil)
                 }

@@ -3,11 +3,11 @@ package enum RelayAction: Hashable, Sendable {
     case command(MeterCommand)
     case startRecording(name: String?)
     case stopRecording
-    /// From a newer version.
+    /// Action of a newer version.
     case unknown(String)
 }
 
-/// As people type it.
+/// The action as people type it.
 extension RelayAction: CustomStringConvertible {
     package var description: String {
         switch self {
@@ -23,12 +23,12 @@ package struct RelayCommand: Hashable, Sendable {
     package var id: RequestID
     /// Id under which the meter is leased.
     package var meter: MeterID
-    /// Token of the lease that the author saw. Another holder refuses the command.
+    /// Token of the lease that the author saw. A holder under another token refuses the command.
     package var token: FencingToken
     package var action: RelayAction
     package var author: HostID
     package var authorName: String
-    /// Replica of the cloud that decides; nil if there is only one.
+    /// Replica of the cloud that decides about the command; nil if there is only one.
     package var copy: String?
 
     package init(
@@ -46,9 +46,9 @@ package struct RelayCommand: Hashable, Sendable {
 }
 
 package enum RelayOutcome: Hashable, Sendable {
-    /// - Parameter result: JSON text of the holder's own API; nil if that has none.
+    /// - Parameter result: JSON text of the holder's own API; nil if the API returns none.
     case done(result: String?)
-    /// Refused by the holder, in the words of its own API.
+    /// The holder refused the command, in the words of its own API.
     case refused(code: String, message: String, next: String)
     /// The command was not executed and will not be.
     case notDone(String)

@@ -3,12 +3,12 @@
 package struct RelayFence: Sendable {
     package enum Verdict: Hashable, Sendable {
         case current
-        /// The first of a newer token or another epoch.
+        /// The batch is the first of a newer token or another epoch.
         case newer
         case older
     }
 
-    /// Number of remembered former epochs. A replica that has not heard of a restore still sends them.
+    /// Number of remembered former epochs. A replica that has not received the news of a restore still sends them.
     private static let leftMax = 8
 
     private var newest: (epoch: String, token: FencingToken)?
@@ -16,7 +16,8 @@ package struct RelayFence: Sendable {
 
     package init() {}
 
-    /// - Parameter epoch: of the cloud's store. Tokens of two epochs cannot be compared, so a new epoch starts again.
+    /// - Parameter epoch: epoch of the cloud's store. Tokens of two epochs cannot be compared, so a new epoch restarts
+    ///   the comparison.
     package mutating func judge(_ token: FencingToken, in epoch: String) -> Verdict {
         guard let known = newest else {
             newest = (epoch, token)

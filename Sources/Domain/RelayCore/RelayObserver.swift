@@ -17,7 +17,7 @@ package struct RelayObserver: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Show the readings, after the gap.
+        /// Show the readings after a gap of `missed` readings.
         case show(missed: Int)
         /// Drop a batch with an older token or number.
         case drop

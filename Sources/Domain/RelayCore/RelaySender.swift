@@ -1,7 +1,7 @@
 /// The holder's side of one watched meter.
 ///
-/// At most one batch is in flight. Later readings wait: a few unchanged, more of them folded into one. If an observer
-/// wants every reading, the newest `RelayTiming.readingsMax` wait.
+/// At most one batch is in flight. Later readings wait: a few remain unchanged, and more of them are folded into one.
+/// If an observer wants every reading, the newest `RelayTiming.readingsMax` wait.
 package struct RelaySender: Sendable {
     package struct Parcel: Hashable, Sendable {
         package var token: FencingToken
@@ -15,12 +15,12 @@ package struct RelaySender: Sendable {
 
     package enum Outcome: Hashable, Sendable {
         case taken
-        /// The cloud knows another token, so the sender is not, or no longer, the holder.
+        /// The cloud has another token for the lease, so the sender is not, or no longer, the holder.
         case refused
         case failed
     }
 
-    /// Time until which somebody watches.
+    /// Time until which at least one observer watches.
     package private(set) var until: MonotonicTime
     /// Whether an observer wants every reading.
     package private(set) var sendsAll: Bool
@@ -40,13 +40,13 @@ package struct RelaySender: Sendable {
         self.sendsAll = sendsAll
     }
 
-    /// - Parameter until: may be earlier than before, when nobody watches any more.
+    /// - Parameter until: end of the interest; may be earlier than before, when no observer watches any more.
     package mutating func interested(until: MonotonicTime, sendsAll: Bool) {
         self.until = until
         self.sendsAll = sendsAll
     }
 
-    /// - Parameter token: of the present lease; nil without one. A change of token drops waiting readings.
+    /// - Parameter token: token of the present lease; nil without one. A change of token drops waiting readings.
     package mutating func received(_ reading: TimedReading, under token: FencingToken?) {
         guard hold(token) else { return }
         if sendsAll {
@@ -67,11 +67,12 @@ package struct RelaySender: Sendable {
 
     package mutating func lost(_ count: Int) { missed += count }
 
-    /// Returns the batch that is due, if any.
+    /// Returns the next batch to send now, if any.
     ///
     /// - Parameters:
-    ///   - token: of the present lease.
-    ///   - state: the meter's. A new state is sent even without a reading, at most every `RelayTiming.stateInterval`.
+    ///   - token: token of the present lease.
+    ///   - state: the meter's state. A new state is sent even without a reading, at most every
+    ///     `RelayTiming.stateInterval`.
     package mutating func next(
         under token: FencingToken?, model: String? = nil, state: String? = nil, at now: MonotonicTime
     ) -> Parcel? {

@@ -6,8 +6,8 @@ package enum RelayTiming {
     package static let interest = Duration.seconds(30)
     /// Number of unfolded readings in a batch, unless an observer wants all of them.
     package static let singlesMax = 4
-    /// Maximum number of readings in a batch: a second's worth of the fastest meter, which is four times what a batch
-    /// has.
+    /// Maximum number of readings in a batch. This is one second of the fastest meter's readings, four times the
+    /// readings of a usual batch.
     package static let readingsMax = 1000
     /// Minimum time between two batches with a meter's state and no reading.
     package static let stateInterval = Duration.seconds(5)
@@ -15,9 +15,9 @@ package enum RelayTiming {
     package static let retryInterval = Duration.seconds(1)
     /// Time in which a command must be executed, counted from the sending of its claim.
     package static let actingTime = Duration.seconds(5)
-    /// Maximum age of a reading; a batch waits for a cloud no longer than a few seconds.
+    /// Maximum age of a reading; a batch never waits longer than a few seconds for the cloud.
     package static let ageMax = Duration.seconds(60)
-    /// Maximum number of lines of a meter's log for other hosts, the newest.
+    /// Maximum number of lines of a meter's log for other hosts; the newest lines are sent.
     package static let logLinesMax = 500
     /// Maximum bytes of these lines: the sum of their texts, and `logLineBytes` for each.
     package static let logBytesMax = 131_072

@@ -24,7 +24,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].add(reading)
     }
 
-    /// Adds a bucket of this block's time; it may be shorter than the tier's.
+    /// Adds a bucket that lies within this block. The bucket may be shorter than the tier's buckets.
     package mutating func add(_ bucket: SampleBucket) {
         let start = tier.bucket(of: bucket.start)
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].merge(bucket)
@@ -42,7 +42,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
     private static let headerLength = 3
     private static let lengthLength = 4
 
-    /// Returns no bytes for an empty block.
+    /// Returns the block's bytes; none for an empty block.
     package func encoded() -> [UInt8] {
         let buckets = buckets
         guard !buckets.isEmpty else { return [] }
@@ -62,7 +62,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
         return bytes
     }
 
-    /// Reads what `encoded` wrote. Safe on any bytes: bad ones throw.
+    /// Decodes the bytes of `encoded`. Safe on any bytes: throws if they are invalid.
     package init(tier: SampleTier, start: WallTime, bytes: [UInt8]) throws(ChunkError) {
         self.init(tier: tier, holding: start)
         guard bytes.count >= Self.headerLength else { throw .tooShort(length: bytes.count) }
@@ -108,6 +108,6 @@ extension SampleBucket {
 }
 
 extension Double {
-    /// Rounded to a millionth; from 1e9 on unchanged.
+    /// Value rounded to a millionth; unchanged from 1e9 on.
     package var toMillionths: Double { magnitude < 1e9 ? (self * 1e6).rounded() / 1e6 : self }
 }

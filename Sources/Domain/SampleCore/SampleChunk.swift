@@ -1,5 +1,5 @@
-/// Consecutive readings of one meter as bytes: the unit that the store writes and keeps. Lossless: every double comes
-/// back bit by bit. Layout: `SampleChunkFormat`.
+/// Consecutive readings of one meter as bytes: the unit that the store writes and keeps. Lossless: every double is
+/// restored exactly. Layout: `SampleChunkFormat`.
 package struct SampleChunk: Hashable, Sendable {
     package var meter: MeterID
     /// Earliest time. Not always the first sample's, because the calendar may step back.
@@ -16,8 +16,8 @@ package struct SampleChunk: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the samples in the order appended; throws for a chunk of seconds. Safe on any bytes: they are checked
-    /// first, and their number bounds the memory.
+    /// Returns the samples in the order appended; throws for a chunk of seconds. Safe on any bytes: checks them first,
+    /// and their number limits the memory used.
     package func samples() throws(ChunkError) -> [StoredSample] {
         var decoder = try SampleChunkDecoder(bytes)
         return try decoder.samples(count: count)

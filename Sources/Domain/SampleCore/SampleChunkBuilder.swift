@@ -1,4 +1,4 @@
-/// Packs a meter's readings as they come, in the layout of `SampleChunkFormat`.
+/// Packs a meter's readings in the order of arrival, in the layout of `SampleChunkFormat`.
 package struct SampleChunkBuilder: Sendable {
     package let meter: MeterID
     package private(set) var count = 0
@@ -9,10 +9,10 @@ package struct SampleChunkBuilder: Sendable {
 
     package init(meter: MeterID) { self.meter = meter }
 
-    /// Milliseconds that a chunk may span, so that a step of the calendar makes no chunk of many years.
+    /// Maximum time span of a chunk in milliseconds, so that a calendar step does not create a chunk of many years.
     private static let spanMax: Int64 = 3_600_000
 
-    /// Whether a sample of that time belongs in the next chunk.
+    /// Returns whether a sample of that time belongs in the next chunk.
     package func isFar(_ time: WallTime) -> Bool {
         let milliseconds = time.millisecondsSince1970
         let (span, overflow) = max(last, milliseconds).subtractingReportingOverflow(min(first, milliseconds))
@@ -70,7 +70,7 @@ package struct SampleChunkBuilder: Sendable {
         state.time = time
     }
 
-    /// Writes and returns which known quantities changed, and stores their new values.
+    /// Writes and returns the set of known quantities that changed, and stores their new values.
     private mutating func putChanges(of reading: borrowing Reading, known: UInt32, shapeChanged: Bool) -> UInt32 {
         var changes = shapeChanged ? SampleChunkFormat.shapeBit : 0
         var bit = SampleChunkFormat.shapeBit << 1
@@ -94,7 +94,7 @@ package struct SampleChunkBuilder: Sendable {
 
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // After a raw value the integer may be equal; a difference of 0 would read as the escape.
+        // After a raw value, the integer may be unchanged. A difference of 0 would be decoded as the escape.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {

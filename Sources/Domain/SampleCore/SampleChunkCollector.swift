@@ -10,7 +10,7 @@ package struct SampleChunkCollector {
         self.limit = max(0, limit)
     }
 
-    /// Whether chunks that start at `time` or later cannot add anything.
+    /// Returns whether chunks that start at `time` or later cannot add a sample.
     package func isComplete(before time: WallTime) -> Bool {
         guard samples.count >= limit else { return false }
         guard let last = samples.last else { return true }
@@ -23,7 +23,7 @@ package struct SampleChunkCollector {
             if let last = samples.last, sample.time < last.time { isSorted = false }
             samples.append(sample)
         }
-        // Only after a step of the calendar; sorting at each chunk would be quadratic.
+        // Needed only after a calendar step. Sorting after each chunk would take quadratic time.
         if !isSorted { samples.sort { $0.time < $1.time } }
         if samples.count > limit { samples.removeSubrange(limit...) }
     }

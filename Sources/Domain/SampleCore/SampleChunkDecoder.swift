@@ -1,4 +1,4 @@
-/// Reads what `SampleChunkBuilder` wrote. Safe on any bytes: bad ones throw.
+/// Decodes the bytes of `SampleChunkBuilder`. Safe on any bytes: throws if they are invalid.
 struct SampleChunkDecoder {
     private let bytes: [UInt8]
     /// Offset where the samples end and the checksum begins.
@@ -32,7 +32,7 @@ struct SampleChunkDecoder {
     mutating func forEach(count: Int, _ body: (StoredSample) -> Void) throws(ChunkError) {
         var found = 0
         while offset < end {
-            // Stop at once: a chunk with a false count is not worth the time.
+            // Stop immediately, because a chunk with a wrong count is rejected anyway.
             guard found < count else { throw .wrongCount(expected: count, found: found + 1) }
             body(try sample(isFirst: found == 0))
             found += 1

@@ -23,13 +23,13 @@ enum SampleChunkFormat {
     static let escape: UInt64 = 0
     static let rawMark: UInt8 = 0xFF
     static let exponentMax: UInt8 = 9
-    /// Up to here a double represents every integer.
+    /// Greatest value up to which a double represents every integer.
     static let integerMax: Int64 = 1 << 53
     /// Quantities that version 1 may name.
     static let quantities: UInt32 = 0xFFFF
     static let widerQuantities: UInt32 = 0x3_FFFF
     static let columnCount = 18
-    /// A time and a changes byte.
+    /// Minimum length of a sample: one byte for the time and one for the changes.
     static let sampleLengthMin = 2
 
     @inline(__always)
@@ -54,14 +54,15 @@ enum SampleChunkFormat {
         }
     }
 
-    /// FNV-1a, 32 bits. Detects any change of one byte; misses other damage once in four billion times.
+    /// Returns the 32-bit FNV-1a checksum. Detects any change of one byte; misses other damage once in four billion
+    /// times.
     static func check(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var hash: UInt32 = 0x811C_9DC5
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
         return hash
     }
 
-    /// Returns the integer that gives back exactly `value` in this scale, or nil.
+    /// Returns the integer that represents `value` exactly in this scale; nil if there is none.
     @inline(__always)
     static func integer(for value: Double, exponent: UInt8) -> Int64? {
         let power = powerOfTen(exponent)

@@ -1,10 +1,12 @@
-/// Bucket length of aggregated readings, in milliseconds. The store keeps these raw values: append only.
+/// Bucket length of aggregated readings, in milliseconds. The store keeps these raw values, so never change or reuse
+/// them.
 package enum SampleTier: Int64, CaseIterable, Sendable {
     case second = 1000
     case minute = 60_000
     case hour = 3_600_000
 
-    /// Milliseconds per stored block: worth a row, yet short enough that an hour of readings rewrites little.
+    /// Length of a stored block in milliseconds: long enough to be worth a row, short enough that an hour of readings
+    /// rewrites little.
     package var blockLength: Int64 {
         switch self {
         case .second: 600_000

@@ -1,5 +1,5 @@
-/// Reduces readings to a limited number of points with minimum, maximum and mean, so that no peak is lost. Takes
-/// readings and buckets in any order. Memory depends only on the number of points and quantities.
+/// Reduces readings to a limited number of points with minimum, maximum and mean, so that no peak is lost. Accepts
+/// readings and buckets in any order. Memory use depends only on the number of points and quantities.
 package struct SeriesBuilder: Sendable {
     package static let pointsMax = 10_000
     /// Start of the first point; at or a little before the span's start.
@@ -7,7 +7,7 @@ package struct SeriesBuilder: Sendable {
     package let end: WallTime
     /// Milliseconds per point.
     package let width: Int64
-    /// Tier to read from; nil means single readings, and seconds where those are gone.
+    /// Tier to read from; nil means single readings, or seconds where single readings no longer exist.
     package let tier: SampleTier?
     package let quantities: [Quantity]
     /// Time of the latest reading or bucket; nil before the first.
@@ -39,7 +39,7 @@ package struct SeriesBuilder: Sendable {
         let length = to - from
         tier = Self.tier(length: length, points: points)
         let finest = max(1, (length + points - 1) / points)
-        // Whole buckets, or whole seconds unless finer, so that each bucket lies in one point.
+        // Use whole buckets, or whole seconds unless points are shorter, so that each bucket lies in one point.
         let unit = tier?.rawValue ?? (finest >= SampleTier.second.rawValue ? SampleTier.second.rawValue : 1)
         width = max(unit, (finest + unit - 1) / unit * unit)
         origin = WallTime(millisecondsSince1970: from).floored(to: unit)
@@ -50,7 +50,8 @@ package struct SeriesBuilder: Sendable {
         stretches = Array(repeating: Stretch(), count: count)
     }
 
-    /// Hours if there are as many as points, minutes if a third as many. Otherwise the finer tier is worth reading.
+    /// Returns hours if the span has at least as many hours as points, or minutes if it has at least a third as many
+    /// minutes as points. Otherwise returns nil, because the finer tier is worth reading.
     private static func tier(length: Int64, points: Int64) -> SampleTier? {
         if length / SampleTier.hour.rawValue >= points { return .hour }
         return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil
@@ -143,18 +144,18 @@ package struct SeriesBuilder: Sendable {
 }
 
 package struct Series: Hashable, Sendable {
-    /// Shortest gap at any pace of the meter: charts show the gaps that recordings mark.
+    /// Minimum gap at any interval of the meter, so that charts show the same gaps as recordings.
     static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime
     package var width: Duration
     /// Source, as in `SeriesBuilder.tier`.
     package var tier: SampleTier?
-    /// Silence beyond which there is a point without values.
+    /// Time without readings after which the series contains a point without values.
     package var gap: Duration
     /// Time of the first measurement in each point; rising.
     package var times: [WallTime] = []
-    /// One per requested quantity that has values; each as long as `times`.
+    /// Columns, one per requested quantity that has values; each is as long as `times`.
     package var columns: [Column] = []
 
     package init(origin: WallTime, width: Duration, tier: SampleTier?, gap: Duration) {
@@ -187,6 +188,6 @@ package struct Series: Hashable, Sendable {
 }
 
 extension WallTime {
-    /// Clamped to the years 0 to 9999, so that sums and differences cannot overflow.
+    /// Milliseconds since 1970, clamped to the years 0 to 9999 so that sums and differences cannot overflow.
     fileprivate var inCalendar: Int64 { min(max(millisecondsSince1970, -62_167_219_200_000), 253_402_300_799_999) }
 }

@@ -1,7 +1,7 @@
-/// Resolves aliases of meter ids, alike on hosts and in the cloud.
+/// Resolves aliases of meter ids, in the same way on hosts and in the cloud.
 package enum AliasMap {
-    /// - Parameter direct: each alias with its target, which may be an alias too. Ids in a circle all mean the smallest
-    ///   of them.
+    /// - Parameter direct: each alias with its target, which may be an alias too. Ids that form a circle all resolve to
+    ///   the smallest of these ids.
     /// - Returns: each alias with its final id.
     package static func flattened<ID: Hashable & Comparable>(_ direct: [ID: ID]) -> [ID: ID] {
         var meanings: [ID: ID] = [:]
@@ -12,16 +12,16 @@ package enum AliasMap {
         return meanings.filter { $0.key != $0.value }
     }
 
-    /// The present id of each former or other id of a host's meters.
+    /// Returns the present id for each former id and alias of a host's meters.
     ///
     /// - Parameters:
-    ///   - former: what the host's meters were called before.
-    ///   - aliases: as `flattened` returns them.
+    ///   - former: former ids of the host's meters, each with its next id.
+    ///   - aliases: result of `flattened`.
     package static func mainIDs<ID: Hashable>(former: [ID: ID], aliases: [ID: ID]) -> [ID: ID] {
         former.mapValues { aliases[$0] ?? $0 }.merging(aliases) { own, _ in own }
     }
 
-    /// - Returns: the aliases on the way and their final id.
+    /// - Returns: the aliases from `start` to the final id, and the final id.
     private static func follow<ID: Hashable & Comparable>(
         _ start: ID, _ direct: [ID: ID], known: [ID: ID]
     ) -> (path: [ID], meaning: ID) {

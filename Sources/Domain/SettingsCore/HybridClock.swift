@@ -1,5 +1,5 @@
-/// Clock for the stamps of this host's writes. Never behind a stamp it has seen, even after a restart with a slow wall
-/// clock: the caller persists its high-water mark with each write.
+/// Clock for the stamps of this host's writes. Its time is never behind a stamp it has seen, even after a restart with
+/// a slow wall clock. For this, the caller persists the clock's high-water mark with each write.
 package struct HybridClock: Hashable, Sendable {
     package let host: HostID
     /// The greatest time issued or seen.
@@ -22,7 +22,7 @@ package struct HybridClock: Hashable, Sendable {
         } else if counter < .max {
             counter += 1
         } else if milliseconds < Stamp.millisecondsMax {
-            // The counter overflowed: borrow the next millisecond. At the end of time the last stamp is issued again.
+            // The counter overflowed: use the next millisecond. At the end of time the last stamp is issued again.
             (milliseconds, counter) = (milliseconds + 1, 0)
         }
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
@@ -36,7 +36,7 @@ package struct HybridClock: Hashable, Sendable {
 
     /// Lowers the high-water mark after the cloud refused stamps as too far ahead (`clockSkew`).
     ///
-    /// - Parameter stamp: the greatest that the cloud accepted from this host or sent to it, if any.
+    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it, if any.
     package mutating func lower(to stamp: Stamp?) {
         let target: (UInt64, UInt16) = stamp.map { ($0.milliseconds, $0.counter) } ?? (0, 0)
         guard target < (milliseconds, counter) else { return }

@@ -1,13 +1,13 @@
 /// The only way into a store of records, for local writes, pages of changes and imports.
 ///
-/// Merges a record under an older form of its name, then folds it at once (`RebuildPlan`). So nothing is lost, every
-/// host gets the same result, and a host of this version makes no duplicates.
+/// Merges a record under an older form of its name, then folds it immediately (`RebuildPlan`). So no value is lost,
+/// every host gets the same result, and a host of this version makes no duplicates.
 package struct Ingest: Hashable, Sendable {
     package var record: SyncRecord
     /// Merge under the record's original name.
     package var arrived: RecordMerge
-    /// Nil if the name is normal or nothing was folded. With a fold, the store keeps `fold.loser.after` instead of
-    /// `arrived.after`.
+    /// Fold of the record; nil if the name is normal or nothing was folded. With a fold, the store keeps
+    /// `fold.loser.after` instead of `arrived.after`.
     package var fold: RebuildPlan.Fold?
 
     /// - Parameter current: reads the record stored under a key.
@@ -26,11 +26,11 @@ package struct Ingest: Hashable, Sendable {
         return [RecordMerge(from: arrived.before, to: fold.loser.after), fold.canonical].filter { !$0.isEmpty }
     }
 
-    /// Changes that the cloud lacks, given a record that is all the cloud has under its name. The fold made them, or
-    /// the cloud forgot them. Example: a deletion older than the life of tombstones, after a long-absent host pushed
-    /// older values again.
+    /// Changes that the cloud lacks, if the given record is all that the cloud has under its name. The fold made these
+    /// changes, or the cloud forgot them. Example: a deletion older than the life of tombstones, after a long-absent
+    /// host pushed older values again.
     ///
-    /// Includes changes already in the outbox: an entry with the same stamp stays as it is.
+    /// Includes changes already in the outbox; an entry with the same stamp is not changed.
     package var mergesToTell: [RecordMerge] {
         let own = RecordMerge(from: record, to: fold?.loser.after ?? arrived.after)
         return [own, fold?.canonical].compactMap { $0 }.filter { !$0.isEmpty }

@@ -3,15 +3,15 @@
 ///
 /// `canonical(MAC)` is the per-property merge of all records of that meter. A deletion hides older properties of its
 /// own record only, and is never folded. The result depends neither on the folding host nor on the order, so several
-/// hosts may fold at once.
+/// hosts may fold at the same time.
 ///
 /// - A folded property keeps its stamp. If the canonical record was deleted later, the stamp is lifted to just above
-///   the deletion (`Stamp.lifted`). Otherwise the deletion would reach into another record.
+///   the deletion (`Stamp.lifted`). Otherwise the deletion would also delete a property of another record.
 /// - The folded record becomes a tombstone with `mergedInto` and its own newest stamp, so hosts with the same record
 ///   make the same tombstone. A later write to the old name is folded as a write to the canonical record, whose
-///   deletions count.
+///   deletions then apply.
 package enum RebuildPlan {
-    /// A greater version makes every host scan its records again.
+    /// Version of the rules. A greater version makes every host scan its records again.
     package static let version = 1
 
     /// Types whose names have several forms, in scan order.
@@ -20,12 +20,12 @@ package enum RebuildPlan {
     package struct Fold: Hashable, Sendable {
         package var canonical: RecordMerge
         package var loser: RecordMerge
-        /// Values of the loser that lost to younger ones, sorted by name.
+        /// Values of the folded record that were replaced by newer ones, sorted by name.
         package var outdone: [OverwrittenValue]
     }
 
     /// - Parameter canonical: the present record under the normal key, if any.
-    /// - Returns: nil if the name is normal, or only a deletion is left of the record.
+    /// - Returns: nil if the name is normal, or if the record contains only a deletion.
     package static func fold(_ loser: SyncRecord, into canonical: SyncRecord?) -> Fold? {
         let key = loser.key.normalised
         guard key != loser.key, let newest = loser.newestStamp, !loser.properties.isEmpty else { return nil }
@@ -42,11 +42,11 @@ package enum RebuildPlan {
     }
 
     private static func properties(of loser: SyncRecord, under deletion: Deletion?) -> [String: Register] {
-        // A record folded before is one with the canonical record, whose deletion counts for it too.
+        // A record folded before is part of the canonical record, so the canonical record's deletion applies to it too.
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
             guard register.stamp <= deletion.stamp else { return register }
-            // A lifted stamp names no host; `broughtBy` keeps the author.
+            // A lifted stamp has no host; `broughtBy` keeps the author.
             return Register(
                 value: register.value, stamp: .lifted(register.stamp, above: deletion.stamp),
                 broughtBy: register.broughtBy ?? register.stamp.host)

@@ -1,10 +1,10 @@
 /// Progress of the scan of stored records (Docs/SettingsAndRebuild.md#rebuild).
 ///
-/// Written in the records' database, in the transaction of each step.
+/// The store writes it to the records' database, in the transaction of each step.
 package struct RebuildProgress: Hashable, Sendable {
     /// Version of the applied rules (`RebuildPlan.version`).
     package var version: Int
-    /// The last record examined. The scan goes by type (`RebuildPlan.types`), then by name.
+    /// The last record examined. The scan proceeds by type (`RebuildPlan.types`), then by name.
     package var cursor: RecordKey?
     package var scanned = 0
     /// Number of records folded into another one.

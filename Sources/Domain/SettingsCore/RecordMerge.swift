@@ -2,11 +2,11 @@
 package struct OverwrittenValue: Hashable, Sendable {
     package var property: String
     package var old: Register
-    /// Nil if the record was deleted.
+    /// New value; nil if the record was deleted.
     package var new: SettingValue?
     /// Stamp of the write or deletion that replaced the value.
     package var by: Stamp
-    /// Host that brought that change, if not its author (`Register.broughtBy`).
+    /// Host that delivered that change to the cloud, if not its author (`Register.broughtBy`).
     package var broughtBy: HostID?
 
     package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
@@ -18,15 +18,15 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// Effect of a merge. A store writes `after`, queues `news` of its own making in the outbox and adds `overwritten` to
-/// the history.
+/// Effect of a merge. A store writes `after`, queues the `news` of its own changes in the outbox and adds `overwritten`
+/// to the history.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord
     /// Properties whose register changed, sorted by name; without deleted ones.
     package var news: [String]
     package var deletionIsNews: Bool
-    /// Sorted by name. Writing the same value again does not count.
+    /// Overwritten values, sorted by name. Writing the same value again does not count.
     package var overwritten: [OverwrittenValue]
 
     package var newRegisters: [(property: String, register: Register)] {
@@ -35,12 +35,12 @@ package struct RecordMerge: Hashable, Sendable {
 
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 
-    /// `after` must be `before` with something merged into it.
+    /// Compares two versions of a record. `after` must be `before` with another record merged into it.
     package init(from before: SyncRecord, to after: SyncRecord) {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
-        // Fast path: most records bring nothing new.
+        // Fast path: most records contain no changes.
         guard before.properties != after.properties else {
             (news, overwritten) = ([], [])
             return

@@ -5,14 +5,14 @@ extension RecordType {
 }
 
 extension RecordKey {
-    /// Key under which the record is kept. Unchanged for a name that is normal or unknown to this version.
+    /// Key under which the record is stored. Unchanged for a name that is normal or unknown to this version.
     package var normalised: RecordKey {
         type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
     }
 }
 
 extension MeterID {
-    /// Returns other text unchanged: a newer host may know its meaning.
+    /// Returns the normal form of a record's name. Returns other text unchanged, because a newer host may use it.
     package static func normalised(recordName: String) -> String {
         // Fast path for nearly all names.
         if MACAddress(printed: recordName) != nil { return recordName }
@@ -20,7 +20,7 @@ extension MeterID {
     }
 }
 
-/// Why a record is parked. Only harmful records are refused, so that a newer host's records are kept.
+/// Reason why a record is set aside. Only harmful records are refused, so that a newer host's records are kept.
 package enum RecordFault: Hashable, Sendable {
     case type(String)
     case name(String)
@@ -31,9 +31,10 @@ package enum RecordFault: Hashable, Sendable {
 }
 
 extension SyncRecord {
-    /// In bytes of UTF-8, for type and property names. These are printable ASCII: a program's words, not a person's.
+    /// Maximum length of type and property names, in bytes of UTF-8. These names are printable ASCII, because programs
+    /// define them.
     package static let wordBytesMax = 64
-    /// In bytes of UTF-8. The longest names in practice are paths below /dev.
+    /// Maximum length of a record's name, in bytes of UTF-8. The longest names in practice are paths below /dev.
     package static let nameBytesMax = 512
     package static let propertiesMax = 256
 
@@ -44,7 +45,7 @@ extension SyncRecord {
         }
         if properties.count > Self.propertiesMax { return .properties(properties.count) }
         let faulty = properties.lazy.filter { !Self.isWord($0.key) || !$0.value.value.isStorable }
-        // The first by name, so that all hosts report the same property.
+        // Report the first property by name, so that all hosts report the same one.
         guard let property = faulty.map(\.key).min() else { return nil }
         return Self.isWord(property) ? .value(of: property) : .property(property)
     }

@@ -3,7 +3,7 @@
 extension HybridClock {
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp
-        /// True time, corrected, in milliseconds since 1970; nil if the stamp is right.
+        /// Corrected time of the change, in milliseconds since 1970; nil if the stamp is right.
         package var physical: UInt64?
 
         package init(stamp: Stamp, physical: UInt64?) {
@@ -11,14 +11,14 @@ extension HybridClock {
             self.physical = physical
         }
 
-        /// Entry for a stamp that the cloud refused or would refuse. A stamp not after `now` stays.
+        /// Creates the entry for a stamp that the cloud refused or would refuse. A stamp not after `now` is kept.
         ///
-        /// - Parameter now: corrected, in milliseconds since 1970.
+        /// - Parameter now: corrected time, in milliseconds since 1970.
         package init(refused stamp: Stamp, now: UInt64) {
             self.init(stamp: stamp, physical: stamp.milliseconds > now ? now : nil)
         }
 
-        /// Entry for a change that the boot-time clock can date. A stamp off by at most a minute stays.
+        /// Creates the entry for a change that the boot-time clock can date. A stamp off by at most a minute is kept.
         package init(stamp: Stamp, made physical: UInt64) {
             let difference =
                 max(stamp.milliseconds, physical) - min(stamp.milliseconds, physical)
@@ -26,10 +26,10 @@ extension HybridClock {
         }
     }
 
-    /// Lowers the clock to what the cloud knows and issues new stamps from there.
+    /// Lowers the clock to the cloud's greatest accepted stamp and issues new stamps from there.
     ///
-    /// The changes keep the order of their stamps, because a write after a deletion must not come before it. So even a
-    /// right stamp moves if an earlier change would come after it.
+    /// The changes keep the order of their stamps, because a write after a deletion must not precede the deletion. So
+    /// even a right stamp changes if an earlier change would get a later stamp.
     ///
     /// - Parameter accepted: the greatest stamp that the cloud accepted from this host or sent to it, if any.
     /// - Returns: the new stamp of each change; nil if it keeps its own.
@@ -54,9 +54,9 @@ extension SyncRecord {
     /// Replaces old stamps of registers or the deletion.
     ///
     /// Not a merge: the new stamps may be smaller. Use it only for changes that no other replica has seen. Pass all
-    /// changes of a record at once: in between, a deletion may be younger than a write after it.
+    /// changes of a record in one call. Between two calls, a deletion could be younger than a write that follows it.
     ///
-    /// - Parameter changes: with a nil property for the deletion.
+    /// - Parameter changes: old and new stamp of each property; a nil property means the deletion.
     package mutating func restamp(_ changes: [(property: String?, old: Stamp, new: Stamp)]) {
         var properties = self.properties
         var deletion = self.deletion

@@ -5,7 +5,7 @@ package enum SettingValue: Hashable, Sendable {
     case int(Int64)
     /// Neither NaN nor infinite; check values from outside with `isStorable`.
     case double(Double)
-    /// At most `stringBytesMax` bytes of UTF-8.
+    /// A string of at most `stringBytesMax` bytes of UTF-8.
     case string(String)
 
     /// Maximum bytes of UTF-8 in a string (Docs/SettingsAndRebuild.md#records).
@@ -20,7 +20,7 @@ package enum SettingValue: Hashable, Sendable {
     }
 }
 
-/// Equality by bytes, so that all replicas end with the same bytes: -0 is not 0, and two spellings of "é" differ.
+/// Equality by bytes, so that all replicas end with the same bytes: -0 is not 0, and two encodings of "é" differ.
 /// Swift's own equality is coarser.
 extension SettingValue {
     package static func == (lhs: Self, rhs: Self) -> Bool {
@@ -47,8 +47,8 @@ extension SettingValue {
     }
 }
 
-/// A total order by kind, then value, without other meaning. Replicas then agree even on equal stamps with different
-/// values, which no host with a unique id writes.
+/// A total order by kind, then value, without other meaning. With this order, replicas agree even on equal stamps with
+/// different values. No host with a unique id writes such stamps.
 extension SettingValue: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {

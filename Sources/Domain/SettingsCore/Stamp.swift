@@ -1,7 +1,7 @@
-/// Time and author of a write, by a hybrid logical clock. All replicas order stamps alike: by milliseconds, then
-/// counter, then host (Docs/SettingsAndRebuild.md#stamps).
+/// Time and author of a write, by a hybrid logical clock. All replicas order stamps in the same way: by milliseconds,
+/// then counter, then host (Docs/SettingsAndRebuild.md#stamps).
 package struct Stamp: Hashable, Sendable {
-    /// Since 1970; at most `millisecondsMax`.
+    /// Milliseconds since 1970; at most `millisecondsMax`.
     package let milliseconds: UInt64
     package let counter: UInt16
     package let host: HostID
@@ -27,14 +27,14 @@ extension Stamp {
     /// Returns a stamp just above a deletion, below every later write of a host. Keeps the order of lifted stamps, to
     /// the millisecond and counter. Every host computes the same stamp.
     ///
-    /// No drawn UUID has a `HostID.high` of all ones, which is greater than all of them.
+    /// The stamp's `HostID.high` is all ones, which no random UUID has and which sorts after all of them.
     package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {
         let time = stamp.milliseconds << 16 | UInt64(stamp.counter)
         return Stamp(
             milliseconds: deletion.milliseconds, counter: deletion.counter, host: HostID(high: .max, low: time))
     }
 
-    /// Whether the rebuild made the stamp, which names no host.
+    /// Whether the rebuild made the stamp, which then contains no host.
     package var isLifted: Bool { host.high == .max }
 }
 

@@ -1,13 +1,13 @@
-/// Unknown types are kept and passed on, because a newer host may write them.
+/// Type of a record. Unknown types are kept and passed on, because a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
     package init(rawValue: String) { self.rawValue = rawValue }
 
     package static let host = RecordType(rawValue: "Host")
-    /// Named by a meter's id.
+    /// Settings of a meter; the record's name is the meter's id.
     package static let deviceSettings = RecordType(rawValue: "DeviceSettings")
-    /// Named by a second address of a meter.
+    /// Alias of a meter; the record's name is a second address of the meter.
     package static let meterAlias = RecordType(rawValue: "MeterAlias")
     /// A charge session's summary, written by its host only.
     package static let recording = RecordType(rawValue: "Recording")
@@ -21,7 +21,7 @@ package struct RecordType: RawRepresentable, Hashable, Sendable {
 
 package struct RecordKey: Hashable, Sendable {
     package var type: RecordType
-    /// For `deviceSettings`, a normalised meter id.
+    /// Name of the record; for `deviceSettings`, a normalised meter id.
     package var name: String
 
     package init(type: RecordType, name: String) {
@@ -33,7 +33,7 @@ package struct RecordKey: Hashable, Sendable {
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
-    /// Host that delivered the write to the cloud, as the cloud recorded it. Nil if that is the stamp's host, or if no
+    /// Host that delivered the write to the cloud, as the cloud recorded it. Nil if it is the stamp's host, or if no
     /// cloud reported one. The stamp's host is only the sender's claim.
     ///
     /// Not part of equality or merge: hosts that pass on each other's writes must end up equal.
@@ -53,12 +53,12 @@ package struct Register: Hashable, Sendable {
     }
 }
 
-/// A register like any other: a later deletion wins.
+/// Deletion of a record. As in a register, a later deletion wins.
 package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
     /// Name of the record that has this duplicate's properties, set by the rebuild. Nil for a person's deletion.
     package var mergedInto: String?
-    /// As in `Register`; not part of equality either.
+    /// Host that delivered the deletion, as in `Register`; not part of equality either.
     package var broughtBy: HostID?
 
     package init(stamp: Stamp, mergedInto: String? = nil, broughtBy: HostID? = nil) {
@@ -77,9 +77,10 @@ package struct Deletion: Hashable, Sendable {
     }
 }
 
-/// A record as hosts and cloud exchange it: properties that merge one by one, and a deletion that hides older ones.
+/// A record as hosts and cloud exchange it: properties that merge one by one, and a deletion that hides older
+/// properties.
 ///
-/// Always reduced to properties younger than the deletion. So two records are equal exactly if they mean the same.
+/// Always reduced to properties younger than the deletion, so that two records with the same meaning are equal.
 package struct SyncRecord: Hashable, Sendable {
     package let key: RecordKey
     package private(set) var properties: [String: Register]
@@ -95,22 +96,23 @@ package struct SyncRecord: Hashable, Sendable {
     /// Whether the record was deleted and not written since.
     package var isTombstone: Bool { deletion != nil && properties.isEmpty }
 
-    /// Nil for an empty record.
+    /// Newest stamp in the record; nil for an empty record.
     package var newestStamp: Stamp? {
         properties.values.reduce(deletion?.stamp) { newest, register in
             newest.map { max($0, register.stamp) } ?? register.stamp
         }
     }
 
-    /// Whether the property was written, or the record deleted, at this stamp or later.
+    /// Returns whether the property was written, or the record deleted, at this stamp or later.
     package func has(_ property: String, asNewAs stamp: Stamp) -> Bool {
         [properties[property]?.stamp, deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
     }
 
-    /// Takes the younger registers of `other`: the greater stamp wins, for each property and for the deletion.
+    /// Merges the younger registers of `other` into this record: the greater stamp wins, for each property and for the
+    /// deletion.
     ///
     /// Commutative, associative, idempotent and total. Ignores the keys, because the rebuild merges records with
-    /// different names. Of two equal registers the present one stays, with its first bringer.
+    /// different names. Of two equal registers, the merge keeps the present one with its `broughtBy`.
     package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         if properties.isEmpty {
@@ -123,7 +125,8 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Returns the record as the cloud accepts it from `host`, the bringer of everything without its own stamp.
+    /// Returns the record as the cloud accepts it from `host`. Sets `broughtBy` to `host` for every write of another
+    /// author.
     package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in
@@ -140,8 +143,8 @@ package struct SyncRecord: Hashable, Sendable {
         return result
     }
 
-    /// Returns the part in the outbox; nil if nothing is left. In a refetch after an expired token, a record is the
-    /// cloud's version plus this part: the rest is older than a forgotten deletion.
+    /// Returns the part in the outbox; nil if there is none. In a refetch after an expired token, a record is the
+    /// cloud's version plus this part. The rest of the local record is older than a deletion that the cloud forgot.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
@@ -150,7 +153,7 @@ package struct SyncRecord: Hashable, Sendable {
 
     private mutating func reduce() {
         guard let deletion else { return }
-        // The usual case: no deletion, or only younger properties.
+        // Fast path: no deletion, or only younger properties.
         if properties.contains(where: { $0.value.stamp <= deletion.stamp }) {
             properties = properties.filter { $0.value.stamp > deletion.stamp }
         }

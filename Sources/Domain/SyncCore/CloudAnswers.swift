@@ -23,7 +23,7 @@ package struct ChangesPage: Hashable, Sendable {
 
 package struct PushResult: Hashable, Sendable {
     package var key: RecordKey
-    /// Nil if the cloud accepted the record.
+    /// Failure of the record; nil if the cloud accepted it.
     package var failure: SyncFailure?
     /// The cloud's present record, if it differs from the one sent.
     package var merged: SyncRecord?
@@ -46,7 +46,7 @@ package struct PushOutcome: Hashable, Sendable {
     }
 }
 
-/// The cloud's knowledge about this host.
+/// State of this host in the cloud.
 package struct CloudAccount: Hashable, Sendable {
     package var zone: String
     package var host: HostID

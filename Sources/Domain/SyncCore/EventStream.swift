@@ -3,7 +3,7 @@ package enum SyncStream: Hashable, Sendable {
     case closed
     case opening(since: MonotonicTime)
     case open(since: MonotonicTime, lastHeard: MonotonicTime)
-    /// Broken; reopens at `retryAt`.
+    /// The stream is broken; the session reopens it at `retryAt`.
     case waiting(retryAt: MonotonicTime)
 }
 
@@ -11,7 +11,7 @@ struct EventStream: Hashable, Sendable {
     private(set) var state = SyncStream.closed
     /// Time of the last change that another host made.
     private(set) var lastPush: MonotonicTime?
-    /// Number of consecutive attempts that did not last.
+    /// Number of consecutive attempts that failed early.
     private var failures = 0
 
     mutating func open(at now: MonotonicTime) -> [SyncEffect] {
@@ -52,7 +52,7 @@ struct EventStream: Hashable, Sendable {
         switch state {
         case .closed, .waiting: return
         case .opening: failures += 1
-        // After a long life the break has its own cause, so the first retry is quick.
+        // The break of a long-lived stream has a new cause, so the first retry is quick.
         case .open(let since, _): failures = moment.now - since >= timing.streamSilence ? 1 : failures + 1
         }
         state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, random: moment.random))
@@ -61,7 +61,7 @@ struct EventStream: Hashable, Sendable {
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {
         guard let deadline = deadline(timing), moment.now >= deadline else { return [] }
         if case .waiting = state { return open(at: moment.now) }
-        // Half-open: the other end is gone.
+        // The stream is half-open: the other end is gone.
         broke(moment, timing)
         return [.closeEvents]
     }
@@ -72,7 +72,7 @@ struct EventStream: Hashable, Sendable {
         if case .waiting = state { open(at: now) } else { [] }
     }
 
-    /// Returns when to reopen the stream or give it up.
+    /// Returns the time at which to reopen the stream or give it up.
     func deadline(_ timing: SyncTiming) -> MonotonicTime? {
         switch state {
         case .closed: nil
@@ -82,7 +82,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// Returns until when a run waits for the stream to open.
+    /// Returns the time until which a run waits for the stream to open.
     func subscribeDeadline(_ timing: SyncTiming) -> MonotonicTime? {
         if case .opening(let since) = state { since + timing.subscribeTimeout } else { nil }
     }

@@ -1,13 +1,14 @@
-/// What one transaction changed in the store: a local write, a page, or the answer to a batch.
+/// Changes that one transaction made in the store: for a local write, a page, or the answer to a batch.
 package struct MergeOutcome: Hashable, Sendable {
     /// Records that were changed, each once.
     package var changed: [RecordKey]
-    /// The records that a host puts in force at once, as the transaction left them: the changed device settings, and all
-    /// aliases if one changed. A page or batch limits the former, except where the end of a refetch sets records aside.
+    /// Records that a host applies immediately, as the transaction stored them: the changed device settings, and all
+    /// aliases if one changed. A page or batch limits the number of settings, except if the end of a refetch sets
+    /// records aside.
     package var present: [SyncRecord] = []
-    /// Rises with each transaction of the opened store: what a greater one left is later.
+    /// Number of the transaction in the opened store. Records from a greater number are later.
     package var number: UInt64 = 0
-    /// Records that were skipped because they had nothing new.
+    /// Number of records that were skipped because they contained no changes.
     package var unchanged: Int
     /// Number of records set aside with a reason: an illegal name or value, or missing from the cloud's list.
     package var parked: Int
@@ -26,13 +27,13 @@ package struct MergeOutcome: Hashable, Sendable {
 /// News from other hosts in one record.
 package struct RecordNews: Hashable, Sendable {
     package var key: RecordKey
-    /// Sorted by name.
+    /// Names of the changed properties, sorted.
     package var properties: [String]
     package var isDeleted: Bool
     /// Authors of the news, sorted.
     package var hosts: [HostID]
 
-    /// Returns nil if the merge brought no news.
+    /// Returns nil if the merge changed nothing.
     package init?(_ merge: RecordMerge) {
         guard !merge.isEmpty else { return nil }
         key = merge.after.key

@@ -1,4 +1,4 @@
-/// Separates a network that is back from one that flaps (Docs/Sync.md#network).
+/// Distinguishes a network that has returned from an unstable one (Docs/Sync.md#network).
 ///
 /// ```
 ///            gained                    held 2.5 s and the spread: synchronise
@@ -20,7 +20,7 @@ package struct NetworkDebounce: Hashable, Sendable {
 
     /// Minimum duration of a gain.
     package let hold: Duration
-    /// Maximum random time added to `hold`: hosts behind one router come back together.
+    /// Maximum random time added to `hold`, because hosts behind one router regain the network at the same time.
     let spreadMax: Duration
     package private(set) var path: NetworkPath?
     private var phase = Phase.unknown
@@ -30,7 +30,7 @@ package struct NetworkDebounce: Hashable, Sendable {
         self.spreadMax = spreadMax
     }
 
-    /// Repeating the same report changes nothing.
+    /// Handles a report of the network's path. Repeating the same report has no effect.
     ///
     /// - Parameter random: random bits for the spread.
     package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, random: UInt64) {

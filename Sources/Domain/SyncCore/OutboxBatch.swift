@@ -1,5 +1,5 @@
 /// Pending properties of some records, in the order of `RecordType.known`, oldest first. The store confirms them by
-/// stamp, so a change made meanwhile stays pending.
+/// stamp, so a change made in the meantime remains pending.
 package struct OutboxBatch: Hashable, Sendable {
     package var records: [SyncRecord]
 
@@ -10,9 +10,9 @@ struct OutboxQueue: Hashable, Sendable {
     /// Halves of a batch that was too large, in sending order. Kept across runs, so that a retry continues where it
     /// stopped.
     private(set) var parts: [OutboxBatch] = []
-    /// Records that the cloud could not accept yet. They stay in the outbox.
+    /// Records that the cloud could not accept yet, with the reason. They remain in the outbox.
     private(set) var putOff: [RecordKey: SyncFailure] = [:]
-    /// Time to push them again, unless a run comes sooner.
+    /// Time to push the records in `putOff` again, unless a run starts earlier.
     private(set) var putOffUntil: MonotonicTime?
 
     mutating func split(_ batch: OutboxBatch, into halves: [OutboxBatch]) {
@@ -33,7 +33,7 @@ struct OutboxQueue: Hashable, Sendable {
         putOffUntil = self.putOff.isEmpty ? nil : retryAt
     }
 
-    /// - Returns: whether a push of the records put off is due.
+    /// - Returns: whether to push the records put off now.
     mutating func wake(at now: MonotonicTime) -> Bool {
         guard let until = putOffUntil, now >= until else { return false }
         putOffUntil = nil

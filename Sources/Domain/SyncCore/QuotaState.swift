@@ -1,16 +1,16 @@
-/// State while the cloud has no room for some changes. The store holds them back and pushes the rest. Some are retried
-/// now and then; once the cloud accepts one, all of them.
+/// State while the cloud has no room for some changes. The store holds these changes back and pushes the rest. The
+/// session retries a few of them occasionally, and all of them once the cloud accepts one.
 package struct QuotaState: Hashable, Sendable {
     package var failure: SyncFailure
     package var since: MonotonicTime
-    /// Number of consecutive runs that met a full cloud.
+    /// Number of consecutive runs in which the cloud was full.
     package var runs: Int
-    /// Next automatic retry of held-back changes.
+    /// Time of the next automatic retry of held-back changes.
     package var retryAt: MonotonicTime
 }
 
 extension SyncState {
-    /// Nil while another run is wanted anyway.
+    /// Time of the next retry of held-back changes; nil while another run is scheduled anyway.
     var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
     mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.DeferredChanges {
@@ -19,7 +19,7 @@ extension SyncState {
         case .localChange, .remoteChange, .streamOpened, .networkGained, .poll, .retry: break
         }
         guard let fullness, fullness.retryAt <= now else { return .left }
-        // A run that ends early must not trigger the retry again at once.
+        // A run that ends early must not trigger the retry again immediately.
         self.fullness?.retryAt = now + timing.fullBackoff.ceiling
         return .due
     }
@@ -65,11 +65,11 @@ extension SyncState {
         }
     }
 
-    /// Called at the end of a run that was neither cancelled nor failed.
+    /// Updates the state at the end of a run that was neither cancelled nor failed.
     mutating func noteFullness(_ moment: SyncMoment) {
         guard let refusal = run?.refusal else { return }
         let runs = (fullness?.runs ?? 0).addingClamped(1)
-        // At least half the bound: a full cloud should not get another request at once.
+        // At least half the bound: a full cloud should not get another request immediately.
         let delay =
             (timing.fullBackoff.bound(afterFailures: runs)
                 + timing.fullBackoff.delay(afterFailures: runs, random: moment.random)) / 2
@@ -81,7 +81,7 @@ extension SyncState {
 extension SyncRun {
     enum DeferredChanges: Hashable, Sendable {
         case left
-        /// Retry some once everything else has been pushed.
+        /// The session retries some changes once everything else has been pushed.
         case due
         /// Retried changes wait in the outbox.
         case trying(isTaken: Bool)

@@ -2,11 +2,11 @@
 struct RunSchedule: Hashable, Sendable {
     struct Retry: Hashable, Sendable {
         var at: MonotonicTime
-        /// Whether the cloud named the time, which only a person may shorten.
+        /// Whether the cloud set the time. Only a person may shorten such a wait.
         var isLimit: Bool
     }
 
-    /// Why another run is wanted, also after the present one.
+    /// Reason for another run, also after the present one; nil if there is none.
     private(set) var again: SyncTrigger?
     private(set) var retry: Retry?
     /// Types with unread changes, except those of the present run.
@@ -17,7 +17,7 @@ struct RunSchedule: Hashable, Sendable {
 
     // MARK: Requests
 
-    /// Requests a run. The first reason stays, unless a person asks.
+    /// Requests a run. The first reason is kept, unless a person requests the run.
     mutating func ask(_ trigger: SyncTrigger) {
         if again == nil || trigger == .asked { again = trigger }
     }
@@ -37,7 +37,7 @@ struct RunSchedule: Hashable, Sendable {
         ask(trigger, reading: RecordType.known)
     }
 
-    /// Forgets earlier requests, which the end of the present run answers.
+    /// Forgets earlier requests, because the end of the present run satisfies them.
     mutating func forgetWhoAsked() { again = nil }
 
     mutating func clear() { (again, retry) = (nil, nil) }
@@ -81,7 +81,7 @@ struct RunSchedule: Hashable, Sendable {
 
     // MARK: Runs
 
-    /// - Returns: the wanted run, if its time has come.
+    /// - Returns: the wanted run, if its start time has been reached.
     mutating func take(at now: MonotonicTime) -> (trigger: SyncTrigger, types: Set<RecordType>)? {
         guard let trigger = again, retry.map({ $0.at <= now }) ?? true else { return nil }
         defer { (again, retry, unread) = (nil, nil, []) }

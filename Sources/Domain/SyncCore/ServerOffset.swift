@@ -30,8 +30,8 @@ package struct ServerOffset: Hashable, Sendable {
         measuredAt = now
     }
 
-    /// Whether to prefer a newer measurement: it is sharper, this one is old, or they contradict each other (a clock
-    /// stepped).
+    /// Returns whether to prefer a newer measurement: it has a smaller error, this one is old, or they contradict each
+    /// other (a clock stepped).
     package func isOutdone(by newer: ServerOffset) -> Bool {
         newer.error <= error || newer.measuredAt - measuredAt >= .seconds(600)
             || abs(newer.offset - offset) > newer.error + error

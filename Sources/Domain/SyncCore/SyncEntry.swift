@@ -1,9 +1,9 @@
 /// Numbered event of the session, for subscribers and the log.
 package struct SyncEntry: Hashable, Sendable {
-    /// Counts from 1 without a gap during the session.
+    /// Number of the event in the session; counts from 1 without a gap.
     package let number: UInt64
     package let time: MonotonicTime
-    /// By this host's calendar, which the machine does not know. The forwarder sets it.
+    /// Time by this host's calendar. The sync machine has no calendar, so the forwarder sets the time.
     package var wall: WallTime?
     private let event: SyncEvent
 
@@ -13,11 +13,11 @@ package struct SyncEntry: Hashable, Sendable {
         self.event = event
     }
 
-    /// The input, unless a verdict replaced it.
+    /// The input; nil if a verdict replaced it.
     package var input: SyncInput? {
         if case .input(let input) = event { input } else { nil }
     }
 
-    /// Made on demand, because most entries are never read.
+    /// Text of the event. Created on demand, because most entries are never read.
     package var text: String { "\(event)" }
 }

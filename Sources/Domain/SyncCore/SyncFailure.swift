@@ -3,13 +3,13 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: Hashable, Sendable {
         case notAuthenticated
         case permissionDenied
-        /// This host is read-only. Reported per record and for calls that change something.
+        /// This host is read-only. Reported per record, and for calls that make a change.
         case readOnly
         case zoneNotFound
-        /// `epoch`, the store's present one, separates a restore (another epoch) from a purge (the same). `zoneID`
-        /// identifies the requested zone, if the cloud gives zones one.
+        /// The token has expired. `epoch` is the store's present one: a restore changes it, a purge does not. `zoneID`
+        /// identifies the requested zone, if the cloud gives zones an identity.
         case changeTokenExpired(epoch: String, zoneID: String? = nil)
-        /// The cloud's store went back: it lacks changes that this host has seen.
+        /// The cloud's store was reset to an earlier state: it lacks changes that this host has seen.
         case timelineLost(epoch: String, zoneID: String? = nil)
         /// The token belongs to another zone than the requested one.
         case anotherZone(epoch: String, zoneID: String? = nil)
@@ -21,17 +21,17 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The stamp is too far ahead. Reported per record.
         case clockSkew
         case badRequest
-        /// The alias needs a meter to be free that has a holder. Reported per record.
+        /// The alias requires that a meter is free, but the meter has a holder. Reported per record.
         case leaseHeld
         /// The cloud was unreachable or the connection broke. The call may have taken effect.
         case network
-        /// The cloud's certificate has another fingerprint than at the join.
+        /// The cloud's certificate has a different fingerprint than at the join.
         case wrongCertificate
         case other
     }
 
     package var kind: Kind
-    /// What failed, with the value; at most 2,000 bytes.
+    /// Failed operation with the value; at most 2,000 bytes.
     package var message: String
     package var retryAfter: Duration?
 

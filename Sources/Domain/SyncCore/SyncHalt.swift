@@ -1,7 +1,7 @@
 /// Stop of the session until a person fixes the cause.
 package struct SyncHalt: Hashable, Sendable {
     package var failure: SyncFailure
-    /// What to do, in a sentence.
+    /// Advice for the person, in one sentence.
     package var advice: String
 
     package init(failure: SyncFailure, advice: String) {

@@ -1,13 +1,14 @@
 /// Reason for a run.
 package enum SyncTrigger: String, Hashable, Sendable {
     case started
-    /// By a person. Skips every wait and ends a halt.
+    /// A person requested the run, which skips every wait and ends a halt.
     case asked
     case localChange
     case remoteChange
     /// The event stream is open; earlier changes are unknown.
     case streamOpened
-    /// The network is stable again (`NetworkDebounce`), or the cloud answers another part of this host again.
+    /// The network is stable again (`NetworkDebounce`), or the cloud answers requests from another part of this host
+    /// again.
     case networkGained
     case poll
     case retry
@@ -18,9 +19,9 @@ package enum SyncInput: Hashable, Sendable {
     // MARK: People, the host and time
 
     case started
-    /// The host leaves the cloud or shuts down. As a cancellation, but no run follows.
+    /// The host leaves the cloud or shuts down. Acts as a cancellation, but no run follows.
     case stopRequested
-    /// The present page completes; finished work is kept.
+    /// The person cancels the run. The present page completes, and finished work is kept.
     case cancelRequested
     case resumed
     case triggered(SyncTrigger)
@@ -29,10 +30,10 @@ package enum SyncInput: Hashable, Sendable {
     // MARK: The event stream
 
     case streamOpened
-    /// A sign of life: a ping, or an event for others.
+    /// The stream received a ping, or an event for other hosts.
     case streamHeard
     case streamBroke(SyncFailure)
-    /// Without a `host`, several hosts changed something.
+    /// Other hosts changed records of these types; `host` is nil if there were several.
     case remoteChanged(types: [RecordType], host: HostID?)
 
     // MARK: Ends of operations
@@ -42,7 +43,7 @@ package enum SyncInput: Hashable, Sendable {
     case zoneCreated
     case adopted
     case corrected
-    /// Nil if the outbox is empty.
+    /// The store read a batch; nil if the outbox is empty.
     case batchRead(OutboxBatch?)
     case pushed(PushOutcome, ClockSample)
     case settled(MergeOutcome)
@@ -57,7 +58,7 @@ package enum SyncInput: Hashable, Sendable {
     case storeFailed(String)
 }
 
-/// Shown by `meterctl sync events`.
+/// Text shown by `meterctl sync events`.
 extension SyncInput: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -1,14 +1,15 @@
-/// The sync session: takes inputs and returns effects (Docs/Sync.md#a-run).
+/// The sync session: handles inputs and returns effects (Docs/Sync.md#a-run).
 ///
-/// One run at a time performs one operation at a time, in the order account, zone, subscription, then batches and pages
-/// in turn. A trigger during a run requests one more run. No failure ends the session for good: it retries for ever, or
+/// One run at a time performs one operation at a time. The order is account, zone and subscription, then batches and
+/// pages alternately. A trigger during a run requests one more run. No failure ends the session: it retries, or it
 /// halts until `resumed` if only a person can help.
 ///
 /// Seven middlewares decide, each in a file of its name, in this order: splitting, errors, retry, work, logging, zone
-/// set-up, account status. `read` passes an input from the first to the last, before the state changes. `nextStep` asks
-/// from the last to the first: no work before the zone is set up, no set-up without an account.
+/// set-up, account status. `read` passes an input from the first to the last, before the state changes. `nextStep`
+/// calls them from the last to the first: no work before the zone is set up, no set-up without an account.
 ///
-/// The machine performs no I/O and reads neither clock nor random numbers. `nextWake` says when to send `woke`.
+/// The machine performs no I/O and reads neither clock nor random numbers. `nextWake` is the time at which to send
+/// `woke`.
 package struct SyncMachine: Sendable {
     package private(set) var state: SyncState
     private var inputs: UInt64 = 0
@@ -78,7 +79,7 @@ enum SyncStep: Hashable, Sendable {
     case perform(SyncOperation)
     case openEvents
     case wait
-    /// `complete`, `partial` or `cancelled`.
+    /// The run ends with `complete`, `partial` or `cancelled`.
     case finish(SyncResult.End)
 }
 

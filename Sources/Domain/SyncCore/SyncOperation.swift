@@ -1,11 +1,11 @@
 /// Activity of the session, in the order of a run (Docs/Sync.md#a-run).
 package enum SyncMode: String, Hashable, Sendable, CaseIterable {
-    /// Not joined, or shut down.
+    /// The host has not joined a cloud, or is shut down.
     case stopped
     case idle
     /// A run failed and its retry is scheduled.
     case waiting
-    /// Stopped until a person fixes the cause.
+    /// The session is stopped until a person fixes the cause.
     case halted
     case readProgress
     case account
@@ -16,37 +16,37 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case cleanUp
 }
 
-/// A job for the cloud or the store. Each case names the call and the input that reports its end. `cloudFailed` or
-/// `storeFailed` ends any of them.
+/// An operation for the cloud or the store. Each case names the call and the input that reports its end. `cloudFailed`
+/// or `storeFailed` ends any operation.
 package enum SyncOperation: Hashable, Sendable {
-    /// `SyncRepository.progress`; `progressRead`.
+    /// Calls `SyncRepository.progress`; ends with `progressRead`.
     case readProgress
-    /// `CloudLink.account`; `accountChecked`.
+    /// Calls `CloudLink.account`; ends with `accountChecked`.
     case checkAccount
-    /// `CloudLink.createZone`; `zoneCreated`.
+    /// Calls `CloudLink.createZone`; ends with `zoneCreated`.
     case createZone(String)
-    /// `SyncRepository.adopt`; `adopted`.
+    /// Calls `SyncRepository.adopt`; ends with `adopted`.
     case adopt(SyncZone, ZoneEntry)
-    /// `SyncRepository.correct`; `corrected`.
+    /// Calls `SyncRepository.correct`; ends with `corrected`.
     case correct(clockOffset: Duration)
-    /// `SyncRepository.nextBatch`; `batchRead`.
+    /// Calls `SyncRepository.nextBatch`; ends with `batchRead`.
     case readBatch(recordsMax: Int, bytesMax: Int, of: RecordKey? = nil)
-    /// `CloudLink.modify`; `pushed`.
+    /// Calls `CloudLink.modify`; ends with `pushed`.
     case push(OutboxBatch)
-    /// `SyncRepository.settle`; `settled`. The outcome has only final results: accepted, refused for good, or held back
-    /// for lack of room. Other records stay in the outbox.
+    /// Calls `SyncRepository.settle`; ends with `settled`. The outcome has only final results: accepted, permanently
+    /// refused, or held back for lack of room. Other records remain in the outbox.
     case settle(OutboxBatch, PushOutcome)
-    /// `SyncRepository.retryHeldBack`; `heldBackRetried`.
+    /// Calls `SyncRepository.retryHeldBack`; ends with `heldBackRetried`.
     case retryHeldBack(recordsMax: Int)
-    /// `SyncRepository.restamp`, from the wall clock plus this offset; `restamped`.
+    /// Calls `SyncRepository.restamp` with the wall clock plus this offset; ends with `restamped`.
     case restamp(clockOffset: Duration)
-    /// `SyncRepository.beginRefetch`; `refetchBegun`.
+    /// Calls `SyncRepository.beginRefetch`; ends with `refetchBegun`.
     case beginRefetch(RecordType)
-    /// `CloudLink.changes`; `pageFetched`.
+    /// Calls `CloudLink.changes`; ends with `pageFetched`.
     case fetch(RecordType, since: String?, limit: Int)
-    /// `SyncRepository.apply`; `applied`.
+    /// Calls `SyncRepository.apply`; ends with `applied`.
     case apply(ChangesPage)
-    /// `SyncRepository.cleanUp`; `cleanedUp`.
+    /// Calls `SyncRepository.cleanUp`; ends with `cleanedUp`.
     case cleanUp
 
     package var mode: SyncMode {
@@ -60,7 +60,8 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether the operation stores a result that the cloud already gave, so that it runs even after a cancellation.
+    /// Whether the operation stores a result that the cloud has already returned, so that it runs even after a
+    /// cancellation.
     var completesStep: Bool {
         switch self {
         case .settle, .restamp, .apply: true
@@ -70,7 +71,7 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether the cloud does the job, rather than the store.
+    /// Whether the cloud performs the operation, rather than the store.
     package var isExchange: Bool {
         switch self {
         case .checkAccount, .createZone, .push, .fetch: true
@@ -84,13 +85,13 @@ package enum SyncOperation: Hashable, Sendable {
 package enum SyncEffect: Hashable, Sendable {
     /// Perform the operation and report its end. Only one at a time.
     case perform(SyncOperation)
-    /// `CloudLink.events`: report each event, and the end.
+    /// Open `CloudLink.events`, and report each event and the end.
     case openEvents
     /// Close the stream; its end need not be reported.
     case closeEvents
     case announce(SyncResult)
-    /// The session halted without a run, so that no result says so.
+    /// Announce that the session halted without a run, because no run's result reports the halt.
     case announceHalt(SyncHalt)
-    /// For subscribers and the log.
+    /// Send the entry to subscribers and the log.
     case log(SyncEntry)
 }

@@ -2,8 +2,8 @@
 package struct SyncProgress: Hashable, Sendable {
     /// Epoch of the cloud's store to which the tokens belong; nil before the first contact.
     package var epoch: String?
-    /// Identity of the tokens' zone (`SyncZone.identity`). Nil before the first contact and in progress older than
-    /// identities.
+    /// Identity of the tokens' zone (`SyncZone.identity`). Nil before the first contact, and in progress stored by
+    /// versions without identities.
     package var zone: String?
     package var zoneName: String?
     /// Every zone that this host has joined, by identity.
@@ -16,7 +16,7 @@ package struct SyncProgress: Hashable, Sendable {
     package var pending: Int
     /// Number of records held back until the cloud has room (`SyncRepository.retryHeldBack`).
     package var heldBack = 0
-    /// Number of records that the cloud refused for good, that cannot be stored here, or that were set aside.
+    /// Number of records that the cloud refused permanently, that cannot be stored here, or that were set aside.
     package var parked: Int
 
     package init(
@@ -35,7 +35,7 @@ package struct SyncProgress: Hashable, Sendable {
 }
 
 package struct SyncVisit: Hashable, Sendable {
-    /// `SyncZone.identity`.
+    /// Identity of the zone (`SyncZone.identity`).
     package var identity: String
     package var name: String
     /// Time of that run by the cloud's wall clock, milliseconds since 1970.
@@ -48,7 +48,7 @@ package struct SyncVisit: Hashable, Sendable {
     }
 }
 
-/// Outcome of past runs, for people. Kept over restarts.
+/// Outcome of past runs, for people. Kept across restarts.
 package struct RunHistory: Hashable, Sendable {
     /// Time of the last complete run, by this host's calendar; nil without one.
     package var lastSuccess: WallTime?

@@ -1,12 +1,12 @@
 /// Numbers of records of one type in a run.
 package struct SyncCounts: Hashable, Sendable {
-    /// Accepted by the cloud.
+    /// Number of records that the cloud accepted.
     package var pushed = 0
-    /// Changed something here.
+    /// Number of fetched records that changed the local store.
     package var fetched = 0
-    /// Brought no news.
+    /// Number of fetched records without changes.
     package var unchanged = 0
-    /// Refused by the cloud or impossible to store here; set aside with the reason.
+    /// Number of records that the cloud refused or that cannot be stored here. They are set aside with the reason.
     package var parked = 0
 
     package init(pushed: Int = 0, fetched: Int = 0, unchanged: Int = 0, parked: Int = 0) {
@@ -29,14 +29,14 @@ package struct SyncResult: Hashable, Sendable {
     package enum End: Hashable, Sendable {
         /// The run pushed everything and read every requested type to its end.
         case complete
-        /// The outbox filled faster than the run pushed; another run follows at once.
+        /// The outbox filled faster than the run pushed; another run follows immediately.
         case partial
         case cancelled
         case failed(SyncFailure)
         case halted(SyncHalt)
     }
 
-    /// Counts from 1.
+    /// Number of the run, counted from 1.
     package var run: UInt64
     package var trigger: SyncTrigger
     package var startedAt: MonotonicTime
@@ -68,7 +68,7 @@ package struct SyncCounters: Hashable, Sendable {
     package var complete: UInt64 = 0
     package var failed: UInt64 = 0
     package var cancelled: UInt64 = 0
-    /// Fallback polls, and those that a remote change made needless.
+    /// Number of fallback polls, and number of polls that a remote change made needless.
     package var polls: UInt64 = 0
     package var pollsSkipped: UInt64 = 0
     package var pages: UInt64 = 0
@@ -76,7 +76,8 @@ package struct SyncCounters: Hashable, Sendable {
     package var splits: UInt64 = 0
     package var parked: UInt64 = 0
     package var streamOpenings: UInt64 = 0
-    /// Rises with every merge that changed something here; screens then redraw the settings.
+    /// Version of the local records. It rises with every merge that changed a record here; screens then redraw the
+    /// settings.
     package var refreshVersion: UInt64 = 0
 
     package init() {}

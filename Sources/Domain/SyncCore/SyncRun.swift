@@ -3,7 +3,7 @@ package struct SyncRun: Hashable, Sendable {
     /// End of the run after the present step.
     package enum Ending: Hashable, Sendable { case cancel, stop }
 
-    /// Pushing and reading alternate, so that neither starves.
+    /// Next direction. Pushing and reading alternate, so that neither starves.
     package enum Turn: Hashable, Sendable { case modify, fetch }
 
     package let number: UInt64
@@ -11,21 +11,22 @@ package struct SyncRun: Hashable, Sendable {
     package let startedAt: MonotonicTime
     package let isFull: Bool
     package internal(set) var operation: SyncOperation?
-    /// Read at the start, and again after an adoption or another reset.
+    /// Progress as read at the start, and again after an adoption or another reset.
     package internal(set) var progress: SyncProgress?
     /// Types still to read, in order; the first is being read.
     package internal(set) var remaining: [RecordType]
     package internal(set) var ending: Ending?
     package internal(set) var counts: [RecordType: SyncCounts] = [:]
-    /// Records that the cloud cannot accept now, and why. They stay in the outbox; this run does not push them again.
+    /// Records that the cloud cannot accept now, with the reason. They remain in the outbox; this run does not push
+    /// them again.
     package internal(set) var putOff: [RecordKey: SyncFailure] = [:]
 
-    /// Operations that finish the present step. They come first, even after a cancellation.
+    /// Operations that finish the present step. They are performed first, even after a cancellation.
     var following: [SyncOperation] = []
     var isOutboxEmpty = false
     var isPastSubscribe = false
     var pageRecordsMax: Int
-    /// Whether the run stored or pushed something, so that the next failure is the first of a row.
+    /// Whether the run stored or pushed something, so that the next failure starts a new series.
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: DeferredChanges

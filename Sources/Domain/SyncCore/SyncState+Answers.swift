@@ -1,4 +1,4 @@
-/// Ends of operations. An answer that no operation waits for changes nothing.
+/// Ends of operations. An answer for which no operation is waiting has no effect.
 extension SyncState {
     mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
         switch answer {
@@ -16,7 +16,7 @@ extension SyncState {
         case .pageFetched(let page): pageFetched(page)
         case .applied(let merge): applied(merge)
         case .cleanedUp: cleanedUp(at: now)
-        // A failure of an operation is a verdict; the others are not answers.
+        // A failure of an operation is a verdict; the other inputs here are not answers.
         case .cloudFailed, .storeFailed, .started, .stopRequested, .cancelRequested, .resumed, .triggered, .woke,
             .streamOpened, .streamHeard, .streamBroke, .remoteChanged:
             break
@@ -186,7 +186,8 @@ extension SyncState {
 }
 
 extension PushResult {
-    /// Whether the result is final: accepted, refused for good, or held back. Other records stay in the outbox.
+    /// Returns whether the result is final: accepted, permanently refused, or held back. Other records remain in the
+    /// outbox.
     func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
@@ -198,13 +199,14 @@ extension PushResult {
         }
     }
 
-    /// Valid for a decided result only.
+    /// Whether the cloud refused the record permanently. Valid for a decided result only.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
     /// Whether a later run pushes the record again: a meter must be free first, or this host needs a token for it.
     var isPutOff: Bool { failure?.kind == .leaseHeld || failure?.kind == .readOnly }
 
-    /// Whether the record is too large beside others. Pushing it alone decides.
+    /// Returns whether the record is too large together with the others in the batch. Only pushing it alone shows
+    /// whether it is too large by itself.
     func isTooLarge(in batch: OutboxBatch) -> Bool {
         failure?.kind == .limitExceeded && batch.records.count > 1
     }

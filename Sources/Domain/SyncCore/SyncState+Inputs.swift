@@ -94,7 +94,7 @@ extension SyncState {
     private mutating func streamOpened(at now: MonotonicTime) {
         guard stream.opened(at: now) else { return }
         counters.streamOpenings += 1
-        // Earlier changes are unknown, but a full run that has not begun to read will see them.
+        // Earlier changes are unknown, but a full run that has not begun to read will read them.
         if let run, run.isFull, !run.isPastSubscribe { return }
         // The stream opening shows that the cloud answers.
         schedule.endWaitUnlessLimited()
@@ -103,7 +103,7 @@ extension SyncState {
 
     private mutating func remoteChanged(_ types: [RecordType], by host: HostID?, at now: MonotonicTime) {
         stream.heard(at: now)
-        // This host already has its own changes.
+        // This host already has the changes that it made.
         guard host != self.host, stream.pushed(at: now) else { return }
         schedule.remoteChanged()
         let known = types.filter(RecordType.known.contains)

@@ -68,7 +68,7 @@ extension SyncState {
     ) -> [SyncEffect] {
         guard let run else { return [] }
         schedule.failed(failuresAfterThis, retryAt: time, isLimit: failure.retryAfter != nil)
-        // The other direction goes first next time, so that one failing direction does not block both.
+        // The next run starts with the other direction, so that one failing direction does not block both.
         switch run.operation?.mode {
         case .modify: turn = .fetch
         case .fetch: turn = .modify
@@ -84,7 +84,7 @@ extension SyncState {
         switch operation {
         case .push(let batch):
             batchPortion.unanswered(batch.records.count)
-            // The outbox still has the part's records, so they are read again in smaller batches.
+            // The outbox still contains the part's records, so the session reads them again in smaller batches.
             if batch.records.count > 1 { outbox.forgetParts() }
         case .fetch(_, _, let limit): pagePortion.unanswered(limit)
         default: break

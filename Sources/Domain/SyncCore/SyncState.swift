@@ -57,7 +57,7 @@ package struct SyncState: Hashable, Sendable {
 
     package var failures: Int { schedule.failures }
 
-    /// Returns the count if the present run failed now.
+    /// Number of consecutive failures if the present run fails now.
     var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : failures.addingClamped(1) }
 
     /// Applies an event and returns the immediate effects. The middlewares choose the next operation.
@@ -82,7 +82,8 @@ package struct SyncState: Hashable, Sendable {
 
     var nextPoll: MonotonicTime { schedule.nextPoll(timing) }
 
-    /// Returns how to enter the zone that the cloud reports; nil if the progress is still valid or not yet known.
+    /// Returns the zone that the cloud reports and the way to enter it; nil if the progress is still valid or not yet
+    /// known.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard case .known(let account, let time) = account, let progress = run?.progress else { return nil }
         let zone = account.syncZone

@@ -3,7 +3,7 @@ package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
     /// This host's role; nil until the cloud reports it. A read-only host pushes only its own `Host` record; its other
-    /// changes wait.
+    /// changes remain in the outbox.
     package var role: HostRole?
     package var queue: SyncQueue
     package var counters: SyncCounters
@@ -15,7 +15,7 @@ package struct SyncStatus: Hashable, Sendable {
     /// Time of the next poll, unless a change is reported before.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
-    /// Nil if the cloud has room for every change.
+    /// State of a full cloud; nil if the cloud has room for every change.
     package var fullness: QuotaState?
     package var lastResult: SyncResult?
     package var stream: SyncStream
@@ -28,15 +28,15 @@ package struct SyncStatus: Hashable, Sendable {
 }
 
 package struct SyncQueue: Hashable, Sendable {
-    /// Changes in the outbox when last read.
+    /// Number of changes in the outbox when last read.
     package var pending: Int
-    /// Records held back for lack of room, when last read.
+    /// Number of records held back for lack of room, when last read.
     package var heldBack: Int
-    /// Records that are not synced, when last read.
+    /// Number of records that are not synced, when last read.
     package var parked: Int
-    /// Number of parts left of batches that were too large.
+    /// Number of remaining parts of batches that were too large.
     package var parts: Int
-    /// Records in the outbox that the cloud could not accept yet, and why.
+    /// Records in the outbox that the cloud could not accept yet, with the reason.
     package var putOff: [RecordKey: SyncFailure] = [:]
     package var unread: [RecordType]
     package var refetching: Set<RecordType>

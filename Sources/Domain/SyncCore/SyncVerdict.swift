@@ -1,18 +1,18 @@
-/// A middleware's reading of a failure or an impossible answer.
+/// A middleware's interpretation of a failure or an impossible answer.
 enum SyncVerdict: Hashable, Sendable {
     /// A batch was too large or unreadable: push its halves one after the other.
     case split(OutboxBatch, OutboxBatch, because: SyncFailure)
     /// The cloud will never accept this batch of one record.
     case refused(OutboxBatch, because: SyncFailure)
-    /// A page was too large; the next request asks for this many records.
+    /// A page was too large; the next request has a limit of `limit` records.
     case pageShortened(limit: Int)
     case halted(SyncHalt)
     case zoneMissing(SyncFailure)
-    /// The token is below the floor of purged tombstones.
+    /// The token is older than tombstones that the cloud has purged.
     case tokenExpired(RecordType)
     /// A backup was restored.
     case storeReplaced(epoch: String)
-    /// The cloud's store lacks changes that this host has seen: somebody put an old copy back.
+    /// The cloud's store lacks changes that this host has seen: an administrator restored an old copy.
     case storeWentBack
     /// The cloud answered for another zone than before; check the account again.
     case zoneDoubted
@@ -20,7 +20,7 @@ enum SyncVerdict: Hashable, Sendable {
     case stampsRefused
     /// The run ends with a failure; the next starts at `until`.
     case postponed(SyncFailure, until: MonotonicTime)
-    /// An operation failed after a cancellation, which counts as its end.
+    /// An operation failed after a cancellation. The failure counts as its end.
     case abandoned
 }
 
@@ -29,7 +29,7 @@ enum SyncEvent: Hashable, Sendable {
     case verdict(SyncVerdict)
 }
 
-/// Shown by `meterctl sync events`.
+/// Text shown by `meterctl sync events`.
 extension SyncVerdict: CustomStringConvertible {
     var description: String {
         switch self {

@@ -1,6 +1,6 @@
-/// A zone and its store, as the cloud names them. Progress and pushed records belong to one zone.
+/// A zone and its store, as identified by the cloud. Progress and pushed records belong to one zone.
 package struct SyncZone: Hashable, Sendable {
-    /// UUID made with the zone; nil from a cloud that gives zones none.
+    /// UUID created with the zone; nil from a cloud that gives zones none.
     package var id: String?
     package var name: String
     package var epoch: String
@@ -19,28 +19,28 @@ package struct SyncZone: Hashable, Sendable {
     package static func standIn(for name: String) -> String { "zone \(name)" }
 }
 
-/// How a host enters a zone: which records it pushes, and what it does with records that the zone does not list
+/// Way of entering a zone: the records that a host pushes, and its handling of records that the zone does not list
 /// (Docs/Decisions/0013).
 package enum ZoneEntry: Hashable, Sendable {
-    /// The first zone, another epoch of the same zone, or a store that went back. Fetches everything and pushes
-    /// everything, including others' records and deletions.
+    /// For the first zone, another epoch of the same zone, or a store that was reset to an earlier state. Fetches
+    /// everything and pushes everything, including other hosts' records and deletions.
     case everything
-    /// Progress older than zone identities, so it may belong to another zone. Fetches everything and pushes records
+    /// For progress older than zone identities, which may belong to another zone. Fetches everything and pushes records
     /// made here. Sets aside other records that the zone does not list.
     case own
-    /// Another zone than the last. Fetches everything. Pushes records of meters that this host has met and records with
-    /// a setting made here, or all (`bringsAll`). Sets aside the rest and the deletions.
+    /// For another zone than the last. Fetches everything. Pushes records of meters that this host has met and records
+    /// with a setting made here, or all records (`bringsAll`). Sets aside the remaining records and the deletions.
     case another(bringsAll: Bool)
-    /// Away for longer than deletions are kept. Fetches everything, pushes only the outbox and sets aside what the zone
-    /// does not list.
+    /// For an absence longer than deletions are kept. Fetches everything, pushes only the outbox and sets aside records
+    /// that the zone does not list.
     case afterLong
 }
 
 extension ZoneEntry {
-    /// Life of deletions, in the cloud and here: 180 days.
+    /// Time for which deletions are kept, in the cloud and here: 180 days.
     package static let absenceMax = Duration.seconds(180 * 86_400)
 
-    /// Returns how to enter `zone`; nil if the progress belongs to it and is still valid.
+    /// Returns the way to enter `zone`; nil if the progress belongs to it and is still valid.
     ///
     /// - Parameters:
     ///   - now: this host's calendar, if known.
@@ -56,7 +56,7 @@ extension ZoneEntry {
         case .another: return isAfterLong ? .afterLong : .another(bringsAll: bringsAll)
         case .same:
             // Both calendars must agree that half a year passed. Otherwise one jump of a cloud's calendar would make
-            // every host keep records that others lack.
+            // every host keep records that other hosts lack.
             if isAfterLong, let now, let last = progress.record.lastSuccess,
                 now.millisecondsSince1970 - last.millisecondsSince1970 > absenceMax.milliseconds
             {
@@ -85,8 +85,7 @@ extension ZoneEntry {
 }
 
 extension SyncZone {
-    /// Returns the zone's identity from now on. A cloud that stops naming an identity does not make the zone another
-    /// one.
+    /// Returns the zone's identity from now on. The identity remains the same if a cloud stops reporting it.
     package func identity(after known: String?, name knownName: String?) -> String {
         if id == nil, knownName == name, let known { return known }
         return identity

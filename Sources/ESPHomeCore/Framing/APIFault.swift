@@ -2,19 +2,19 @@ import Domain
 
 /// Reason why a connection to an ESPHome node ended.
 package enum APIFault: Error, Hashable, Sendable {
-    /// The node has a key; this host speaks plain text.
+    /// The node requires a key, but this host uses plain text.
     case wantsEncryption
-    /// This host has a key; the node speaks plain text.
+    /// This host has a key, but the node uses plain text.
     case hasNoKey
     case wrongKey
     /// The node refused the handshake for another reason, given in its words.
     case refused(String)
     case malformed(String)
-    /// A sealed frame was changed on its way, or has another key.
+    /// A sealed frame was changed in transit, or was sealed with another key.
     case damaged
-    /// Another node, or a node without a required function. The text holds whole sentences for people.
+    /// The node is a different one, or lacks a required function. The text contains whole sentences for people.
     case unsuitable(String)
-    /// Any other end. The text says what the node did, as in "does not answer".
+    /// The connection ended for another reason. The text describes the node's behaviour, as in "does not answer".
     case ended(String)
 }
 

@@ -14,7 +14,7 @@ package enum APISecurity: Hashable, Sendable {
     case plaintext
     /// - Parameters:
     ///   - key: 32 bytes, not all of them zero.
-    ///   - ephemeral: 32 secret random bytes for this connection alone.
+    ///   - ephemeral: 32 secret random bytes for this connection only.
     case key([UInt8], ephemeral: [UInt8])
 }
 
@@ -22,9 +22,9 @@ package enum APISecurity: Hashable, Sendable {
 /// of both forms: aioesphomeapi 46.23.0, `_frame_helper/plain_text.py` and `noise.py`.
 package struct APIFraming: Sendable {
     package enum Form: Sendable {
-        /// A zero, the length and the message's number as varints, then the message.
+        /// A zero byte, the length and the message's number as varints, then the message.
         case plaintext
-        /// A one, the length as two bytes (big-endian), then that many bytes.
+        /// A byte of value 1, the length as two bytes (big-endian), then that many bytes.
         case sealed
     }
 
@@ -46,7 +46,7 @@ package struct APIFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Starts sealing, once both messages of the handshake are sent.
+    /// Starts sealing, once both ends have sent their handshake messages.
     package mutating func begin(_ handshake: NoiseHandshake) { ciphers = handshake.split }
 
     package mutating func append(_ bytes: [UInt8]) {
@@ -103,7 +103,7 @@ package struct APIFraming: Sendable {
         start += 3 + length
         guard ciphers != nil else { return .handshake(content) }
         guard let plain = ciphers?.receiving.open(content) else { throw .damaged }
-        // Number and length. The length is ignored, as in the reference client.
+        // The message begins with number and length. The length is ignored, as in the reference client.
         guard plain.count >= 4 else { throw .malformed("a sealed message of \(plain.count) bytes") }
         return .message(APIFrame(id: UInt32(plain[0]) << 8 | UInt32(plain[1]), body: Array(plain.dropFirst(4))))
     }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Address of an ESPHome node, a Bluetooth proxy or a meter, and how to recognise it.
+/// Address of an ESPHome node (a Bluetooth proxy or a meter) and the properties that identify it.
 package struct NodeSettings: Hashable, Sendable {
     package static let defaultPort = 6053
 
@@ -24,7 +24,8 @@ package struct NodeSettings: Hashable, Sendable {
 
     package var display: String { port == Self.defaultPort ? host : "\(host):\(port)" }
 
-    /// Compares a node's claims with the configuration: once before the handshake proves them, and once after.
+    /// Compares a node's reported name and address with the configuration, once before the handshake proves them and
+    /// once after it.
     ///
     /// - Parameters:
     ///   - name: empty in old firmware.

@@ -17,13 +17,13 @@ package struct NoiseHandshake: Sendable {
     private var chainingKey: [UInt8]
     private var cipher = NoiseCipher(key: [])
     private var remote: [UInt8] = []
-    /// Digest of everything exchanged so far.
+    /// Digest of all data exchanged so far.
     package private(set) var hash: [UInt8]
 
     /// - Parameters:
-    ///   - key: 32 bytes that both parties know.
+    ///   - key: 32 bytes that both parties share.
     ///   - prologue: bytes that must be equal at both parties.
-    ///   - ephemeral: 32 random bytes for this handshake alone.
+    ///   - ephemeral: 32 random bytes for this handshake only.
     package init(_ role: Role, key: [UInt8], prologue: [UInt8], ephemeral: [UInt8]) {
         self.role = role
         self.key = key
@@ -50,7 +50,7 @@ package struct NoiseHandshake: Sendable {
 
     /// Handles the other party's message.
     ///
-    /// - Returns: false if it is damaged or has another key.
+    /// - Returns: false if the message is damaged or was made with another key.
     package mutating func read(_ message: [UInt8]) -> Bool {
         guard message.count == Self.messageLength else { return false }
         if role == .responder { mixPreSharedKey() }
@@ -81,7 +81,7 @@ package struct NoiseHandshake: Sendable {
         cipher = NoiseCipher(key: keys[2])
     }
 
-    /// Mixes in a party's public key, also into the keys because there is a pre-shared one (9.2).
+    /// Mixes a party's public key into the hash, and also into the keys because there is a pre-shared key (9.2).
     private mutating func take(_ publicKey: [UInt8]) {
         mix(publicKey)
         mixKey(publicKey)
@@ -95,7 +95,7 @@ package struct NoiseHandshake: Sendable {
         cipher = NoiseCipher(key: keys[1])
     }
 
-    /// HKDF with HMAC-SHA-256 (4.3).
+    /// Derives `count` keys by HKDF with HMAC-SHA-256 (4.3).
     private static func derive(_ chainingKey: [UInt8], _ input: [UInt8], count: Int) -> [[UInt8]] {
         let secret = HMACSHA256.code(for: input, key: chainingKey)
         var outputs: [[UInt8]] = []
@@ -114,12 +114,12 @@ package struct NoiseCipher: Sendable {
 
     init(key: [UInt8]) { self.key = key }
 
-    /// Encrypts the next message. Nil without a key.
+    /// Encrypts the next message. Returns nil without a key.
     package mutating func seal(_ plain: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.seal(plain, key: key, nonce: takeNonce(), authenticating: additional)
     }
 
-    /// Decrypts the next message. Nil if it is damaged, out of order, or has another key.
+    /// Decrypts the next message. Returns nil if the message is damaged, out of order, or encrypted with another key.
     package mutating func open(_ sealed: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.open(sealed, key: key, nonce: takeNonce(), authenticating: additional)
     }

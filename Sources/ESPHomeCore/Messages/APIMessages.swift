@@ -89,16 +89,16 @@ package enum EmptyMessage {
 /// A sensor of a node: `ListEntitiesSensorResponse`.
 package enum SensorInfo: APIMessage {
     package static let id: UInt32 = 16
-    /// Empty in firmware since 2026.1: the client makes it from the name.
+    /// Object id; empty in firmware since 2026.1, for which the client derives it from the name.
     package static let objectID = ProtoField.text(1)
     package static let key = ProtoField.fixed(2)
-    /// Empty for a sensor with the node's own name.
+    /// Name of the sensor; empty if it has the node's own name.
     package static let name = ProtoField.text(3)
     package static let unit = ProtoField.text(6)
     package static let deviceClass = ProtoField.text(9)
-    /// 1: measurement, 2: a counter that only rises, 3: a total.
+    /// State class. 1: measurement, 2: a counter that only rises, 3: a total.
     package static let stateClass = ProtoField.number(10)
-    /// 0: a function of the node, 1: its configuration, 2: its own health.
+    /// Category. 0: a function of the node, 1: its configuration, 2: its own health.
     package static let category = ProtoField.number(13)
 }
 
@@ -114,7 +114,7 @@ package enum SensorState: APIMessage {
 
 package enum SubscribeAdvertisements: APIMessage {
     package static let id: UInt32 = 66
-    /// 1: raw, as received over the air.
+    /// Flags. 1: raw advertisements, as received over the air.
     package static let flags = ProtoField.number(1)
 }
 
@@ -125,9 +125,9 @@ package enum RawAdvertisements: APIMessage {
 
 package enum RawAdvertisement: ProtoDescription {
     package static let address = ProtoField.wide(1)
-    /// In dBm.
+    /// Signal strength in dBm.
     package static let rssi = ProtoField.zigzag(2)
-    /// 0 and 2: public, 1 and 3: random.
+    /// Type of the address. 0 and 2: public, 1 and 3: random.
     package static let addressType = ProtoField.number(3)
     /// The advertisement, followed by the scan response.
     package static let data = ProtoField.bytes(4)
@@ -138,9 +138,9 @@ package enum ScannerState: APIMessage {
     package static let running: UInt32 = 2
     package static let failed: UInt32 = 3
     package static let active: UInt32 = 1
-    /// 0 idle, 1 starting, 2 running, 3 failed, 4 stopping, 5 stopped.
+    /// State of the scanner. 0 idle, 1 starting, 2 running, 3 failed, 4 stopping, 5 stopped.
     package static let state = ProtoField.number(1)
-    /// 0 passive, 1 active.
+    /// Mode of the scanner. 0 passive, 1 active.
     package static let mode = ProtoField.number(2)
     package static let configuredMode = ProtoField.number(3)
 }

@@ -10,7 +10,7 @@ package enum ConnectionsFree: APIMessage {
 package enum DeviceRequest: APIMessage {
     package static let id: UInt32 = 68
     package static let disconnect: UInt32 = 1
-    /// The proxy searches for services itself, and ignores those it has stored.
+    /// Connects. The proxy searches for services itself, and ignores stored services.
     package static let connect: UInt32 = 5
     package static let connectKnown: UInt32 = 4
     package static let address = ProtoField.wide(1)
@@ -23,9 +23,9 @@ package enum DeviceConnection: APIMessage {
     package static let id: UInt32 = 69
     package static let address = ProtoField.wide(1)
     package static let isConnected = ProtoField.flag(2)
-    /// 0 if the link was already there.
+    /// MTU of the link; 0 if the link already existed.
     package static let mtu = ProtoField.number(3)
-    /// Reason of HCI or of the proxy's stack; 0 for none.
+    /// HCI reason or error of the proxy's stack; 0 for none.
     package static let error = ProtoField.signed(4)
 }
 
@@ -56,7 +56,7 @@ package protocol FoundAttribute: ProtoDescription {
 
 extension FoundAttribute {
     private static var halves: ProtoField<[UInt64]?> { .numbers(1) }
-    /// In a characteristic, the handle of its value.
+    /// Handle of the attribute; in a characteristic, the handle of its value.
     package static var handle: ProtoField<UInt32> { .number(2) }
 
     package static func made(
@@ -108,7 +108,7 @@ package enum AttributeMessage: ProtoDescription {
         case write = 75
         case writeDescriptor = 77
         case notify = 78
-        /// The device sent a value by itself.
+        /// The device sent a value without a request.
         case notified = 79
         case failed = 82
         case writeDone = 83
@@ -128,7 +128,7 @@ package enum AttributeMessage: ProtoDescription {
     package static let error = ProtoField.signed(3)
 
     package static let notConnected = -1
-    /// The proxy's stack has no room, and sent nothing (ESP-IDF: ESP_GATT_CONGESTED).
+    /// Error code of a proxy whose stack has no room and sent nothing (ESP-IDF: ESP_GATT_CONGESTED).
     package static let congested = 143
 
     package static func frame(

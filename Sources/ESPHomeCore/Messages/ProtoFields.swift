@@ -29,7 +29,7 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
         }
     }
 
-    /// Reads a message. Skips unknown fields; the last of repeated fields counts.
+    /// Reads a message. Skips unknown fields and uses the last of repeated fields.
     ///
     /// - Returns: nil for bytes that end within a field, an unknown type of field, or too many fields.
     package init?(encoded: some Sequence<UInt8>) {
@@ -73,17 +73,17 @@ extension ProtoField {
             number: number, read: { $0.compactMap(\.number).last ?? 0 }, write: { $0 == 0 ? [] : [.number($0)] })
     }
 
-    /// A `uint32`. Truncates wider values.
+    /// Returns a `uint32` field. Reading truncates wider values.
     static func number(_ number: UInt64) -> Self where Value == UInt32 {
         ProtoField<UInt64>.wide(number).map({ UInt32(truncatingIfNeeded: $0) }, { UInt64($0) })
     }
 
-    /// An `int32`, written as 64 bits. Truncates wider values.
+    /// Returns an `int32` field, written as 64 bits. Reading truncates wider values.
     static func signed(_ number: UInt64) -> Self where Value == Int {
         ProtoField<UInt64>.wide(number).map({ Int(Int32(truncatingIfNeeded: $0)) }, { UInt64(bitPattern: Int64($0)) })
     }
 
-    /// A `sint32`: the sign is the lowest bit.
+    /// Returns a `sint32` field: the sign is the lowest bit.
     static func zigzag(_ number: UInt64) -> Self where Value == Int {
         ProtoField<UInt64>.wide(number).map(
             { Int(Int32(truncatingIfNeeded: Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1))) },
@@ -94,7 +94,7 @@ extension ProtoField {
         ProtoField<UInt64>.wide(number).map({ $0 != 0 }, { $0 ? 1 : 0 })
     }
 
-    /// Four bytes, little-endian.
+    /// Returns a field of four bytes, little-endian.
     static func fixed(_ number: UInt64) -> Self where Value == UInt32 {
         Self(
             number: number,
@@ -118,7 +118,7 @@ extension ProtoField {
         ProtoField<[UInt8]>.bytes(number).map({ String(decoding: $0, as: UTF8.self) }, { Array($0.utf8) })
     }
 
-    /// Numbers, packed or one by one. Nil if a packed one does not end.
+    /// Returns a field of numbers, packed or one by one. The value is nil if a packed number is incomplete.
     static func numbers(_ number: UInt64) -> Self where Value == [UInt64]? {
         Self(
             number: number,
@@ -154,7 +154,7 @@ extension ProtoField {
 
 private enum ProtoValue: Hashable, Sendable {
     case number(UInt64)
-    /// Four bytes; or eight, which no message here uses.
+    /// Four bytes, or eight bytes, which no message here uses.
     case fixed(ArraySlice<UInt8>)
     case content(ArraySlice<UInt8>)
 
@@ -193,7 +193,7 @@ private enum ProtoValue: Hashable, Sendable {
 
 /// A number in groups of seven bits, least significant first.
 enum ProtoVarint {
-    /// Reads a number of up to ten bytes. Nil if it does not end.
+    /// Reads a number of up to ten bytes. Returns nil if the number is incomplete.
     static func read(_ rest: inout ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for shift in 0..<10 {

@@ -18,11 +18,11 @@ package enum NodeMeterAction: Hashable, Sendable {
 ///
 /// Each sensor reports at its own interval. Values measured together arrive together, because a node collects them for
 /// 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So each piece of the stream with a value
-/// of the meter's sensors makes one reading. For the other sensors it repeats the last value, unless that is older than
-/// `maxAge`.
+/// of the meter's sensors makes one reading. For the other sensors the reading repeats the last value, unless that
+/// value is older than `maxAge`.
 ///
-/// The first state after the subscription is the node's stored one (`subscribe_state.cpp` there), of unknown age:
-/// perhaps of a sensor that broke weeks ago. So it is ignored.
+/// The first state after the subscription is the node's stored one (`subscribe_state.cpp` there). Its age is unknown,
+/// and its sensor may have broken weeks ago. So this state is ignored.
 package struct NodeMeter: Sendable {
     private let node: NodeSettings
     private let names: [Quantity: String]
@@ -44,14 +44,14 @@ package struct NodeMeter: Sendable {
 
     /// - Parameters:
     ///   - names: sensors that a person chose, by quantity.
-    ///   - maxAge: highest age of a sensor's last value in a reading.
+    ///   - maxAge: maximum age of a sensor's last value in a reading.
     package init(
         _ node: NodeSettings, names: [Quantity: String] = [:], maxAge: Duration, _ security: APISecurity,
         at now: MonotonicTime
     ) {
         (self.node, self.names, self.maxAge) = (node, names, maxAge)
         var timing = NodeTiming()
-        // Less than a session's limit for an attempt (30 s), so that the report has the reason.
+        // Shorter than a session's limit for an attempt (30 s), so that the report contains the reason.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
         self.timing = timing
         session = APISession(node, timing, security, at: now)

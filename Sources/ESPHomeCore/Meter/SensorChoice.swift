@@ -8,7 +8,7 @@ struct SensorChoice: Sendable {
     private(set) var remark: String?
 
     /// - Parameter names: object ids that a person chose; empty to omit a quantity.
-    /// - Throws: the advice what to choose, or that there is nothing.
+    /// - Throws: `APIFault.unsuitable` with advice if the choice is missing or ambiguous, or if no sensor is suitable.
     init(
         _ listed: [ProtoMessage<SensorInfo>], of info: ProtoMessage<DeviceInfoResponse>, names: [Quantity: String],
         node: NodeSettings
@@ -19,7 +19,7 @@ struct SensorChoice: Sendable {
         }
         for quantity in Quantity.ofNodes where names[quantity] != "" {
             let name = names[quantity]
-            // Sensors of the node's own health are no measurements.
+            // Sensors that report the node's own health are no measurements.
             let fitting = found.filter { one in
                 if let name { return one.id == name }
                 return one.sensor.deviceClass == quantity.word && one.sensor.category == 0
@@ -51,14 +51,14 @@ struct SensorChoice: Sendable {
                 "\(node.display) has no sensor of device_class voltage, current, power or energy. "
                     + (found.isEmpty ? "It has no sensors." : "Its sensors are: \(ids(found))."))
         }
-        // With alternating current, power is not the product of both, but a line without power would be read that way.
+        // Power is required: with alternating current it is not the product of voltage and current. Without this
+        // quantity a reader would multiply them.
         if quantities.contains(.voltage), quantities.contains(.current), !quantities.contains(.power) {
             quantities.append(.power)
         }
     }
 
-    /// Returns the object id. Firmware since 2026.1 leaves it to the client, which makes it as in aioesphomeapi
-    /// 46.23.0, `object_id.py`.
+    /// Returns the object id. Since firmware 2026.1 the client derives it, as in aioesphomeapi 46.23.0, `object_id.py`.
     private static func objectID(of sensor: ProtoMessage<SensorInfo>, _ info: ProtoMessage<DeviceInfoResponse>)
         -> String
     {
@@ -75,7 +75,7 @@ struct SensorChoice: Sendable {
     }
 }
 
-/// A unit, as a factor to the quantity's own.
+/// A unit, as a factor to the quantity's own unit.
 struct SensorUnit: Hashable, Sendable {
     private let factor: Double
 
@@ -88,7 +88,7 @@ struct SensorUnit: Hashable, Sendable {
     }
 
     func value(of state: Float) -> Double? {
-        // Converts through text, which rounds as the board does: 0.31 stays 0.31.
+        // Converts through text, which rounds as the board does, so that 0.31 remains 0.31.
         guard let number = Double("\(state)"), number.magnitude * factor <= 1e9 else { return nil }
         return (number * factor * 1e9).rounded() / 1e9
     }

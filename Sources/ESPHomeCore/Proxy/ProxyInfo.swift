@@ -30,6 +30,6 @@ package struct ProxyInfo: Hashable, Sendable {
         (self.address, self.features) = (address, features)
     }
 
-    /// False for a proxy that only listens.
+    /// Whether the proxy makes links. False for a proxy that only receives advertisements.
     package var makesLinks: Bool { features.isSuperset(of: [.activeConnections, .remoteCaching]) }
 }

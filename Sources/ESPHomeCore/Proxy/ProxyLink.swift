@@ -4,7 +4,7 @@ import Domain
 struct ProxyLink: Sendable {
     enum Phase: Sendable {
         case queued, connecting, listing, up
-        /// Ending, because its owner has left.
+        /// The link is ending, because its owner closed it.
         case leaving
     }
 
@@ -65,7 +65,7 @@ struct ProxyLink: Sendable {
         database.services.lazy.flatMap(\.characteristics).first { $0.subscription == descriptor }?.value
     }
 
-    /// Handles the proxy's answer to the outstanding request. Ignores answers to writes that wanted none.
+    /// Handles the proxy's answer to the outstanding request. Ignores answers to writes that requested none.
     ///
     /// - Returns: the packet for the owner, or the next frame to send.
     mutating func answered(

@@ -4,7 +4,7 @@ import Domain
 package enum ProxyLinkEvent: Hashable, Sendable {
     case up(GATTDatabase, mtu: Int)
     case packet([UInt8])
-    /// The link is gone, or could not be made. The last event.
+    /// The link ended or could not be made. This is the last event.
     case down(ProxyLinkEnd)
 }
 
@@ -18,7 +18,7 @@ package enum ProxyLinkEnd: Hashable, Sendable {
     case proxyGone
 }
 
-/// All links through one proxy: slots, turns and requests. Has no clock.
+/// All links through one proxy: slots, queue and requests. Has no clock.
 ///
 /// ```
 ///   ┌────────┐  its turn  ┌────────────┐  up   ┌─────────┐  all told  ┌────┐
@@ -28,11 +28,12 @@ package enum ProxyLinkEnd: Hashable, Sendable {
 /// ```
 ///
 /// A proxy makes one link at a time, and ignores a connect to a device whose slot it has not cleared yet. So a link
-/// waits for its turn, and until its address has left the slots. A proxy reports each end twice.
+/// waits in the queue until the previous one is made and the slots no longer contain its address. A proxy reports each
+/// end twice.
 ///
 /// To its owner a link carries packets of the attribute protocol, so that `GATTSerialMachine` drives it like a kernel
-/// socket. The link translates them into the proxy's own requests. A subscribing write to a descriptor becomes two of
-/// them, because the proxy does not write the descriptor by itself.
+/// socket. The link translates these packets into the proxy's own requests. A subscribing write to a descriptor becomes
+/// two requests, because the proxy does not write the descriptor itself.
 struct ProxyLinks: Sendable {
     enum Output: Hashable, Sendable {
         case send(APIFrame)
@@ -54,10 +55,10 @@ struct ProxyLinks: Sendable {
 
     var count: Int { links.values.count { $0.phase != .leaving } }
 
-    /// Number of links that the proxy supports. Nil until it has reported that.
+    /// Number of links that the proxy supports. Nil until the proxy has reported the number.
     var limit: Int? { slots?.limit }
 
-    /// Number of slots that are neither taken nor waited for.
+    /// Number of free slots for which no link is queued.
     var free: Int { max(0, (slots?.free ?? 0) - queue.count) }
 
     func contains(_ address: MACAddress) -> Bool { links[address.bits].map { $0.phase != .leaving } ?? false }
@@ -79,7 +80,7 @@ struct ProxyLinks: Sendable {
         return [.send(frame)]
     }
 
-    /// Ends a link. Its owner gets no further event.
+    /// Ends a link. The link's owner receives no further event.
     mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [Output] {
         guard let link = links[address.bits], link.phase != .leaving else { return [] }
         guard link.phase != .queued else {
@@ -145,7 +146,7 @@ struct ProxyLinks: Sendable {
         queue.removeAll { $0 == address }
     }
 
-    /// Tells the owner that there is no link. Keeps the entry until its slot is free.
+    /// Reports to the owner that there is no link. Keeps the entry until its slot is free.
     private mutating func down(_ address: UInt64, _ end: ProxyLinkEnd, at now: MonotonicTime) -> [Output] {
         forget(address)
         if slots?.allocated.contains(address) == true {
@@ -169,7 +170,7 @@ struct ProxyLinks: Sendable {
 
     // MARK: The proxy
 
-    /// Handles a message about links. Ignores others and unreadable ones.
+    /// Handles a message about links. Ignores other and unreadable messages.
     mutating func received(_ frame: APIFrame, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
         if let message = ConnectionsFree.read(frame), let allocated = message.allocated {
@@ -196,13 +197,13 @@ struct ProxyLinks: Sendable {
         for (address, link) in links.sorted(by: { $0.key < $1.key }) where !slots.allocated.contains(address) {
             switch link.phase {
             case .leaving: forget(address)
-            // A proxy drops messages that its network has no room for, even the report of an end (bleak-esphome 4.1.0
+            // A proxy drops messages if its network has no room, even the report of an end (bleak-esphome 4.1.0
             // compares in the same way: `_async_reconcile_connections`).
             case .listing where isWhole, .up where isWhole: outputs += down(address, .lost(0), at: now)
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // Left over from an earlier connection. A proxy has one client, so no one else ends it.
+        // These links remain from an earlier connection. A proxy has one client, so no other client ends them.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
     }
@@ -210,7 +211,7 @@ struct ProxyLinks: Sendable {
     private mutating func changed(_ message: ProtoMessage<DeviceConnection>, at now: MonotonicTime) -> [Output] {
         let (address, reason) = (message.address, message.error)
         guard let link = links[address] else {
-            // A late link without an owner would keep its slot for ever.
+            // A late link without an owner would keep its slot forever.
             return message.isConnected ? [Self.disconnect(address)] : []
         }
         switch (link.phase, message.isConnected) {
@@ -222,12 +223,12 @@ struct ProxyLinks: Sendable {
         case (.listing, false): return down(address, .failed(reason), at: now)
         case (.up, false): return down(address, .lost(reason), at: now)
         case (.leaving, false):
-            // The proxy may clear its slot later, and then omits it from `allocated`.
+            // The proxy may clear the slot later, and then `allocated` no longer contains it.
             if slots?.allocated.contains(address) != true { forget(address) }
             return []
-        // A late success of an attempt that was given up.
+        // An attempt that was given up succeeded late.
         case (.leaving, true), (.queued, true): return [Self.disconnect(address)]
-        // The second message about an earlier end or a known link.
+        // This is the second message about an earlier end or a known link.
         case (.queued, false), (.listing, true), (.up, true): return []
         }
     }
@@ -242,7 +243,7 @@ struct ProxyLinks: Sendable {
         guard let link = links[address], link.phase == .listing else { return [] }
         guard !link.database.services.isEmpty else { return giveUp(address, .noServices, at: now) }
         links[address]?.enter(.up, at: now)
-        // A characteristic without the descriptor notifies anyway, once the proxy listens to it.
+        // A characteristic without the descriptor notifies anyway, once the proxy has registered for notifications.
         let silent = link.database.services.flatMap(\.characteristics).filter {
             !$0.properties.isDisjoint(with: [.notify, .indicate]) && $0.subscription == nil
         }

@@ -4,7 +4,8 @@ package import Domain
 package enum ProxyAction: Hashable, Sendable {
     /// Open a connection. `opened` or `closed` follows.
     case open
-    /// Send before all other actions: sealed frames are numbered, and the receiver of an event may send more at once.
+    /// Send the bytes before all other actions. Sealed frames are numbered, and the receiver of an event may
+    /// immediately send more.
     case send([UInt8])
     case close
     case heard([ProtoMessage<RawAdvertisement>])
@@ -15,7 +16,7 @@ package enum ProxyAction: Hashable, Sendable {
     fileprivate var isSend: Bool { if case .send = self { true } else { false } }
 }
 
-/// Keeps one Bluetooth proxy, a remote adapter of this host, connected and listening.
+/// Keeps one Bluetooth proxy, a remote adapter of this host, connected and scanning.
 ///
 /// ```
 ///  ┌─────────┐       ┌─────────┐  up   ┌──────────┐ told  ┌─────────────┐ answered  ┌─────────┐
@@ -28,9 +29,9 @@ package enum ProxyAction: Hashable, Sendable {
 ///                                                      └──────────┘
 /// ```
 ///
-/// A proxy has one subscriber, which gets the Bluetooth answers of all clients. It silently ignores a second one. So
-/// links are made only after the answer to a subscription; TAKEN makes none. The machine performs no I/O and reads no
-/// clock, like `AdapterMachine`: each method takes one event and returns the actions.
+/// A proxy has one subscriber, which gets the Bluetooth answers of all clients. The proxy silently ignores a second
+/// subscriber. So links are made only after the answer to a subscription, and never in TAKEN. The machine performs no
+/// I/O and reads no clock, like `AdapterMachine`: each method handles one event and returns the actions.
 package struct ProxyMachine: Sendable {
     package let node: NodeSettings
     private let timing: NodeTiming
@@ -45,7 +46,7 @@ package struct ProxyMachine: Sendable {
     private var askedMode: UInt32?
     private var isSought = false
     private var failure: Failure?
-    /// Number of connections after one that ended or failed.
+    /// Number of connection attempts after a connection that ended or failed.
     package private(set) var recoveries = 0
 
     private enum Phase: Sendable { case off, waiting, opening, greeting, subscribing, taken, running }
@@ -120,7 +121,7 @@ package struct ProxyMachine: Sendable {
         return happened(at: now) { session throws(APIFault) in try session.begin() }
     }
 
-    /// Handles bytes, which may be anything.
+    /// Handles received bytes, which may be invalid.
     package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [ProxyAction] {
         happened(at: now) { session throws(APIFault) in try session.received(bytes, at: now) }
     }
@@ -198,7 +199,7 @@ package struct ProxyMachine: Sendable {
 
     /// Handles a change of demand.
     ///
-    /// - Parameter isSought: whether a meter is missing, or a person is looking. Only active searches bring names.
+    /// - Parameter isSought: whether a meter is missing, or a person is searching. Only an active scan receives names.
     package mutating func demandChanged(isSought: Bool) -> [ProxyAction] {
         self.isSought = isSought
         return setMode()
@@ -220,7 +221,7 @@ package struct ProxyMachine: Sendable {
         case .waiting where isOver:
             enter(.opening)
             recoveries += 1
-            // Once for each outage: a proxy may be away for weeks.
+            // Report once for each outage, because a proxy may be unreachable for weeks.
             guard let failure, failure.count == 1 else { return [.open] }
             return [.noteRetry(because: failure.fault.words(of: node)), .open]
         case .subscribing where isOver:
@@ -266,7 +267,7 @@ package struct ProxyMachine: Sendable {
             }
             return landed() + [.heard(list)]
         default:
-            // A proxy that another client has may report slots all the same.
+            // A proxy with another client as its subscriber may still report slots.
             return tell(links.received(frame, at: now))
         }
     }

@@ -11,11 +11,13 @@ extension AlertService {
         var over: @Sendable () -> Void
     }
 
-    /// - Parameter over: called once all targets were notified or given up; until then a restart announces it again.
+    /// - Parameter over: called once every target was notified or given up. Until then a restart announces the result
+    ///   again.
     package func tell(_ test: Recording, of meter: MeterID, over: @escaping @Sendable () -> Void) {
         guard let targets = test.test?.notify, !targets.isEmpty, test.result != nil else { return over() }
         state.withLock { state in
-            // Above the numbers of alerts, and the same after a restart, so that a receiver recognises a repetition.
+            // The number is above the numbers of alerts, and the same after a restart, so that a receiver recognises a
+            // repetition.
             var number = test.started.millisecondsSince1970
             while let other = state.tellings[number] {
                 guard other.recording.id != test.id else { return }

@@ -3,8 +3,8 @@ import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Watches this host's meters for alert rules and notifies people (Docs/Alerts.md). Sessions bring readings and states
-/// to `track(for:)`. Changes are written first, so that a restart neither repeats nor loses a notice.
+/// Watches this host's meters for alert rules and notifies people (Docs/Alerts.md). Sessions send readings and states
+/// to `track(for:)`. Changes are written before notices are sent, so that a restart neither repeats nor loses a notice.
 package final class AlertService: MeterKeeping {
     package static let rulesMax = 200
     /// Maximum number of targets per rule.
@@ -13,7 +13,7 @@ package final class AlertService: MeterKeeping {
 
     package struct MeterFacts: Sendable {
         package var name: String?
-        /// Id of the host that holds it.
+        /// Id of the host that holds the meter.
         package var holder: String?
         package var holderName: String?
 
@@ -34,18 +34,19 @@ package final class AlertService: MeterKeeping {
         var lastNumber: Int64 = 0
         var timer: LoopTimer?
         var isDue = false
-        /// Whether the host is leaving its meters, so that their absence is no news.
+        /// Whether the host is closing its meters, so that their absence triggers no event.
         var isLeaving = false
         /// Whether the last write failed, so that the log reports it once.
         var isFailing = false
         /// Battery tests being announced, by notice number.
         var tellings: [Int64: Telling] = [:]
-        /// Numbers of those not in the outbox yet.
+        /// Notice numbers of the tests that are not in the outbox yet.
         var untold: [Int64] = []
     }
 
     let state = Mutex(State())
-    /// Time after a start from which states and silence count. Outside of `state`, whose lock `Meters` may not wait for.
+    /// Time after a start from which states and silence count. Outside of `state`, because `Meters` must not wait for
+    /// its lock.
     private let settledAt = Mutex(MonotonicTime.origin)
     let meters: Meters
     let repository: any AlertRepository
@@ -73,7 +74,7 @@ package final class AlertService: MeterKeeping {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Sets the source of meters' names and holders.
+    /// Sets the function that returns meters' names and holders.
     package func ask(_ about: @escaping @Sendable ([MeterID]) async -> [MeterID: MeterFacts]) {
         self.about.withLock { $0 = about }
     }
@@ -109,7 +110,7 @@ package final class AlertService: MeterKeeping {
 
     package func track(for meter: MeterID) -> AlertTrack { meters.take(meter, newTrack) }
 
-    /// Suppresses events from now on, because the host stops and leaves its meters.
+    /// Suppresses events from now on, because the host stops and closes its meters.
     func leaveAll() { state.withLock { $0.isLeaving = true } }
 
     func add(_ rule: AlertRule, _ standing: AlertSnapshot = AlertSnapshot()) {
@@ -157,7 +158,7 @@ package final class AlertService: MeterKeeping {
 
     // MARK: Running
 
-    /// Watches and notifies until `finish`; leaves deliveries under way to the next run.
+    /// Watches and notifies until `finish`. Deliveries in progress are repeated by the next run.
     package func run() async {
         await withDiscardingTaskGroup { group in
             for await _ in wake {
@@ -179,10 +180,10 @@ package final class AlertService: MeterKeeping {
     /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
-    /// Sets the timer for the next second if anything may become due.
+    /// Sets the timer for the next second if a rule depends on time or the outbox or unwritten changes are not empty.
     func arm() {
         let isNeeded = state.withLock { state in
-            // Rules on values are judged at each reading.
+            // Rules on values need no timer, because they are judged at each reading.
             let isTimed = state.rules.values.contains { $0.pattern.condition.quantity == nil }
             return state.timer == nil && (isTimed || !state.outbox.isEmpty || !state.unwritten.isEmpty)
         }
@@ -251,7 +252,7 @@ package final class AlertService: MeterKeeping {
 
     private func note(_ event: MeterAlerts.Event, _ facts: MeterFacts?, in state: inout State) {
         let rule = event.rule
-        // The rule may have been deleted meanwhile.
+        // The rule may have been deleted in the meantime.
         guard state.rules[rule.id] != nil, let track = track(of: rule.meter) else { return }
         state.unwritten.standings[rule.id] = track.standing(of: rule.id)
         guard let notice = AlertNotice(event, facts) else { return }
@@ -321,7 +322,7 @@ package struct AlertEntry: Hashable, Sendable {
 }
 
 extension AlertNotice {
-    /// Nil if there is nothing to notify of.
+    /// Nil if the event requires no notice.
     fileprivate init?(_ event: MeterAlerts.Event, _ facts: AlertService.MeterFacts?) {
         switch event.outcome {
         case .none: return nil
@@ -337,7 +338,7 @@ extension AlertNotice {
 }
 
 extension AlertChanges {
-    /// Restores changes after a failed write; newer ones win.
+    /// Restores changes after a failed write; newer changes win.
     fileprivate mutating func putBack(_ older: AlertChanges) {
         standings.merge(older.standings) { newer, _ in newer }
         // A notice that ended before it was written needs no write.

@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// Applies the rules of one meter to what its session reports.
+/// Applies the rules of one meter to the readings and states that its session reports.
 package final class AlertTrack: MeterPart {
     private let alerts: Mutex<MeterAlerts>
     private let loop: any SessionLoop

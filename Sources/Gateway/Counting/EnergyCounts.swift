@@ -1,7 +1,7 @@
 package import Domain
 
-/// Energy and charge of the meters, kept over restarts. Counts are written together with their readings: both agree
-/// after a power cut, and a memory card sees no extra writes.
+/// Energy and charge of the meters, kept across restarts. Counts are written together with their readings. So both
+/// agree after a power cut, and a memory card gets no extra writes.
 package final class EnergyCounts: MeterKeeping {
     private let meters: Meters
     private let repository: any EnergyCountRepository
@@ -19,7 +19,8 @@ package final class EnergyCounts: MeterKeeping {
         var stored: [MeterID: EnergyCount] = [:]
         for (id, count) in counts {
             let meter = mainIDs[id] ?? id
-            // A count under the current id continues. Of former ids the greatest count loses nothing.
+            // A count under the current id continues. Of the counts under former ids, the greatest one is kept, so that
+            // nothing is lost.
             guard meter == id || counts[meter] == nil, stored[meter].map({ $0.isLess(than: count) }) ?? true else {
                 continue
             }
@@ -44,7 +45,7 @@ package final class EnergyCounts: MeterKeeping {
         EnergyTrack(of: meter, count, repository: repository)
     }
 
-    /// Takes the counts to write with the next batch of readings.
+    /// Returns the counts to write with the next batch of readings, and marks them as being written.
     func changes() -> [MeterID: EnergyCount] {
         var changes: [MeterID: EnergyCount] = [:]
         for track in meters.parts(EnergyTrack.self) { changes[track.meter] = track.takeChanged() }

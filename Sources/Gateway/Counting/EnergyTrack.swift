@@ -1,13 +1,14 @@
 package import Domain
 import Synchronization
 
-/// Counts one meter's energy and charge and adds them to its readings. Called on the loop for each reading; cheap.
+/// Counts one meter's energy and charge and adds them to its readings. Called on the loop for each reading, so it must
+/// be cheap.
 package final class EnergyTrack: MeterPart {
     private struct State {
         var counter: EnergyCounter
         var stepMax = Duration.seconds(10)
         var steps = CounterSteps.fine
-        /// Whether counts are not written yet.
+        /// Whether there are unwritten counts.
         var isChanged = false
         /// Count in the store, which survives a power cut; nil if none.
         var written: EnergyCount?
@@ -29,7 +30,7 @@ package final class EnergyTrack: MeterPart {
     /// - Parameter stepMax: a longer time between two readings is a gap.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
-    /// - Parameter token: of this host's lease.
+    /// - Parameter token: fencing token of this host's lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         state.withLock { state in
             state.isChanged = state.isChanged || state.counter.count.token != token
@@ -37,7 +38,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Counts a reading and adds the sums, unless they belong in another kind of frame.
+    /// Counts a reading and adds the sums to it, unless the meter sends its counters in separate frames.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
             let isForSums = state.counter.add(reading, stepMax: state.stepMax, steps: state.steps)
@@ -49,7 +50,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Nil if nothing was ever counted.
+    /// Current count; nil before the first counted reading.
     package var count: EnergyCount? {
         state.withLock { state in
             let count = state.counter.count
@@ -59,7 +60,7 @@ package final class EnergyTrack: MeterPart {
 
     package var isNeeded: Bool { count != nil }
 
-    /// Integrates nothing between this session's last reading and the next one's first.
+    /// Ends the integration, so that the time until the next session's first reading adds no energy.
     package func sessionEnded() {
         state.withLock { state in
             let count = state.counter.count
@@ -77,7 +78,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Writes a changed count; if the store fails, the next batch of readings contains it.
+    /// Writes the count if it changed. If the store fails, the next batch of readings contains the count.
     func writeChanges() async throws {
         guard let count = takeChanged() else { return }
         do {
@@ -93,7 +94,8 @@ package final class EnergyTrack: MeterPart {
         state.withLock { ($0.counter, $0.isChanged, $0.written) = (EnergyCounter(EnergyCount()), false, nil) }
     }
 
-    /// Continues the count of another id, unless this one has a count: the sum of both would look like a leap.
+    /// Continues the count of another id unless this meter already has one, because the sum of both would look like a
+    /// jump.
     func takeUp(_ other: EnergyCount) {
         state.withLock { state in
             guard state.counter.count.since == nil else { return }
@@ -102,7 +104,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Takes the count if it is not written yet, and marks it as written.
+    /// Returns the count and marks it as written; nil if it is already written.
     func takeChanged() -> EnergyCount? {
         state.withLock { state in
             guard state.isChanged else { return nil }

@@ -1,6 +1,6 @@
 import Domain
 
-/// Ids that stand for other meters, and current sightings under these ids.
+/// Aliases and former ids of meters, with the current sightings under these ids.
 final class LocalAliases {
     /// Former ids of this host's meters, with the present ones.
     var former: [MeterID: MeterID] = [:]

@@ -17,8 +17,8 @@ extension MeterDirectory {
         return byPort ?? MeterID(reference).flatMap { aliases.meter(of: $0) }
     }
 
-    /// Records an alias if a device with the same information, including serial number and power-on count, is here
-    /// under another id. A radio's address becomes the main id.
+    /// Records an alias if another session's device reports the same information, including serial number and power-on
+    /// count. A radio's address becomes the main id.
     func findTwin(of id: MeterID, _ device: DeviceInfo) async {
         guard let serial = device.serial, serial.contains(where: { $0 != "0" }), device.powerOnCount != nil else {
             return
@@ -30,7 +30,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Records an alias unless a person has parted the two ids.
+    /// Records an alias unless a user has separated the two ids.
     private func learn(_ alias: MeterID, of meter: MeterID) async {
         do {
             try await dependencies.settings.learn(alias: alias, of: meter)
@@ -40,8 +40,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Records an alias if the meter's other radio is here (`FamilyDescription.hasTwinAddresses`). The LE address stays
-    /// the main id.
+    /// Records an alias if this host also sees the meter's other radio (`FamilyDescription.hasTwinAddresses`). The LE
+    /// address remains the main id.
     func findOtherRadio(of id: MeterID, over link: LinkAddress) async {
         guard case .mac(let address) = id, link.isRadio, let family = known[id]?.model?.family,
             dependencies.catalogue[family]?.hasTwinAddresses == true
@@ -62,7 +62,7 @@ extension MeterDirectory {
         for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
     }
 
-    /// Takes an id's links from the meter that it no longer stands for.
+    /// Removes a former alias's links from the meter, and handles them as sightings of the id itself.
     private func part(_ alias: MeterID, from meter: MeterID) async {
         for sighting in aliases.sightings(of: alias) {
             aliases.vanished(from: sighting.link)
@@ -84,8 +84,8 @@ extension MeterDirectory {
         return MeterAliasBody(alias: other.description, meter: target.description)
     }
 
-    /// Separates an id from its meter, on every host and for good. A plugged-in meter with a twin is known by its port
-    /// from then on.
+    /// Separates an id from its meter permanently, on every host. A plugged-in meter that shares its serial number with
+    /// another is then identified by its port.
     ///
     /// - Throws: `refused` if the id is no alias, or while this host wants the meter.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
@@ -150,7 +150,7 @@ extension MeterDirectory {
 }
 
 extension MeterID {
-    /// Whether the id is a radio's address, the same on every host and link.
+    /// Whether the id is a radio's address, which is the same on every host and link.
     fileprivate var hasRadio: Bool {
         if case .mac = self { true } else { false }
     }

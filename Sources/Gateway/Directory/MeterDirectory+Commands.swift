@@ -15,7 +15,7 @@ extension ConnectRequest {
 }
 
 extension MeterDirectory {
-    /// Returns the profile of a meter's own driver, or of its model if the meter is not here.
+    /// Returns the profile of the meter's current driver; without one, the profile of the model's driver.
     ///
     /// - Parameter model: name that users see; nil if unknown.
     package func profile(of id: MeterID?, model: String?) async -> MeterProfile? {

@@ -22,7 +22,8 @@ extension MeterDirectory {
         /// This host's id, part of meter ids that are valid on this host only.
         package var hostID: String
         package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
-        /// Decides who uses which meter; nil for a host on its own. `MeterDirectory.use` changes it.
+        /// Gate that decides which host may use which meter; nil for a host without a cloud. `MeterDirectory.use`
+        /// replaces it.
         package var gate: (any LinkGate)?
 
         package init(

@@ -3,7 +3,7 @@ import GatewayAPI
 import MeterCodec
 
 extension MeterDirectory {
-    /// Call only on the loop, where the sessions are.
+    /// Returns the sessions' need for radios. Call only on the loop, where the sessions run.
     package nonisolated func radioDemand() -> RadioDemand {
         assumeIsolated { directory in
             var demand = RadioDemand()
@@ -18,7 +18,8 @@ extension MeterDirectory {
 }
 
 extension MeterDirectory {
-    /// Records a remedy in the log of each wanted meter that the adapter links or may link. Call only on the loop.
+    /// Logs an adapter's repair for each wanted meter that uses the adapter or may connect over it. Call only on the
+    /// loop.
     package nonisolated func remedied(_ remedy: AdapterRemedy) { assumeIsolated { $0.tell(remedy) } }
 
     /// Separate method: as a nested closure it crashes Debian's Swift 6.2.3, which builds the arm64 package.
@@ -33,10 +34,10 @@ extension MeterDirectory {
 }
 
 extension DeviceSession {
-    /// A meter with a shorter interval keeps its radio busy.
+    /// Reading interval up to which a meter keeps its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
-    /// Radios over which the meter may come. Empty while it has a link, is unwanted, or another host has it.
+    /// Radios over which the meter may connect. Empty if the meter has a link, is unwanted, or is held by another host.
     var missingOver: [LinkAddress.Transport] {
         guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)
@@ -55,7 +56,7 @@ extension DeviceSession {
         return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// Whether another host has a wanted meter, which this host may then not hear.
+    /// Whether another host has a meter that this host wants. This host may then receive no advertisements from it.
     var isDistant: Bool {
         guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {

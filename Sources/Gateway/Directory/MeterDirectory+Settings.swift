@@ -2,7 +2,7 @@ package import Domain
 package import GatewayAPI
 
 extension MeterDirectory {
-    /// Finds a meter by name or id: this host's, one with settings, or another host's.
+    /// Returns the meter with this name or id: one of this host, one with settings, or one of another host.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), meters.session(of: id) != nil { return id }
         if let exact = exactly(reference) { return exact }
@@ -37,8 +37,8 @@ extension MeterDirectory {
         return SettingsBody(settings: texts, known: MeterSettings.Key.allCases.map(\.rawValue), details: details)
     }
 
-    /// Writes settings; a connected meter applies them at once. For a meter elsewhere, whose model is unknown, only its
-    /// own host detects unsupported values.
+    /// Writes settings; a connected meter applies them immediately. This host does not know the models of other hosts'
+    /// meters, so only their own host detects unsupported values.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
         let profile = await meters.session(of: id)?.profile
@@ -70,7 +70,7 @@ extension MeterDirectory {
 
     // MARK: What changed
 
-    /// Applies settings changed on any host to their meters at once.
+    /// Applies settings changed on any host to their meters.
     func hear(_ news: SettingsNews) async {
         for settings in news.settings { await meters.session(of: settings.meter)?.adopt(settings) }
         if let shared = news.aliases { await aliasesChanged(shared) }

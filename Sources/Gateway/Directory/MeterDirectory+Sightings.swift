@@ -10,7 +10,7 @@ extension MeterDirectory {
                 aliases.appeared(sighting)
                 await rememberPlug(of: sighting)
                 (sighting.id, sighting.plug) = (meter, nil)
-                // A cable tells less than a radio: a TC66C calls itself TC66 there, and a TC66 has no radio.
+                // Over USB a model may be less exact: a TC66C reports TC66 there, although a TC66 has no radio.
                 if known[meter]?.model != nil { sighting.model = nil }
             }
             do {
@@ -57,7 +57,7 @@ extension MeterDirectory {
         tellOfTwins(of: sighting)
         meter.plug = sighting.plug ?? meter.plug
         meter.lastSeen = dependencies.loop.wallNow
-        // An unknown model is stored only once a user wants it: such radios are everywhere.
+        // Unidentified radios are everywhere, so a meter of unknown model is stored only once a user wants it.
         if meter.model != nil || meter.isWanted { await saveOrLog(meter) }
         await release(sighting.link, to: meter.id)
         if let session = meters.session(of: meter.id) { return session }
@@ -74,7 +74,7 @@ extension MeterDirectory {
 // MARK: Meters with one serial number
 
 extension MeterDirectory {
-    /// Logs once why a meter is known by its port.
+    /// Logs once why a meter is identified by its port.
     private func tellOfTwins(of sighting: Sighting) {
         guard known[sighting.id]?.plug == nil, case .usbPort(let vendor, let product, _, _) = sighting.id,
             let plug = sighting.plug, let serial = plug.serial
@@ -100,10 +100,10 @@ extension MeterDirectory {
         }
     }
 
-    /// Identifies a plugged-in meter by its port from now on, as another one has its serial number. Settings and
-    /// readings stay with the serial number.
+    /// Identifies a plugged-in meter by its port from now on, because another meter has the same serial number.
+    /// Settings and readings remain stored under the serial number.
     ///
-    /// - Returns: the new id; nil if it is not plugged in, or already known by its port.
+    /// - Returns: the new id; nil if the meter is not plugged in or is already identified by its port.
     func partByPort(_ id: MeterID) async throws(GatewayError) -> MeterID? {
         guard case .usb(let vendor, let product, _) = id, var meter = known[id], let plug = meter.plug,
             await meters.session(of: id)?.isPresent == true

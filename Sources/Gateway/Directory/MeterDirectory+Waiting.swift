@@ -4,14 +4,15 @@ import GatewayAPI
 extension MeterDirectory {
     /// - Parameters:
     ///   - end: time limit for all waits together.
-    ///   - wasWanted: whether the meter was wanted before. If not, and another host has it, the wish is dropped.
+    ///   - wasWanted: whether the meter was wanted before. If not, a wait that cannot succeed makes it unwanted again,
+    ///     for example because another host has the meter.
     ///   - isSought: whether the meter is absent and its lease was requested.
     func wait(
         for session: DeviceSession, _ request: ConnectRequest, until end: MonotonicTime?, wasWanted: Bool,
         isSought: Bool
     ) async throws(GatewayError) {
         do throws(GatewayError) {
-            // Errors name the requested time, not the shorter rest that was left.
+            // Errors contain the requested time, not the shorter remaining time.
             func limit(_ milliseconds: Int64) -> (patience: Duration, asked: Duration) {
                 (
                     .wait(milliseconds, until: end, from: dependencies.loop.now),
@@ -39,7 +40,7 @@ extension MeterDirectory {
             if isSought, await session.wasNotHeard { isInVain = true }
             if await session.isBarred { isInVain = true }
             guard isInVain, !wasWanted else { throw error }
-            // Ignores a failed write, which only means another attempt after a restart.
+            // Ignores a failed write, which only makes meterd connect the meter again after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
             await session.disconnect()
             throw error

@@ -1,7 +1,7 @@
 import Domain
 import GatewayAPI
 
-/// Commands for a meter connected to another host: it is not heard here, but the zone knows its holder
+/// Commands for a meter connected to another host. This host does not receive the meter, but the zone lists its holder
 /// (Docs/Operating.md#a-meter-that-is-not-heard-here).
 extension MeterDirectory {
     /// Resolves a meter of this host, or one known from other hosts.
@@ -19,7 +19,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Also resolves meters known only from other hosts' leases.
+    /// Returns the meter that the reference names, which may be known only from another host's lease.
     func resolve(
         _ reference: String, amongLeasedAnd known: [(id: MeterID, name: String?)]
     ) async throws(GatewayError) -> MeterID {
@@ -29,7 +29,7 @@ extension MeterDirectory {
             try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }, models: models))
     }
 
-    /// Returns the error for a meter that this host has never met and another host has; nil for any other.
+    /// Returns `held` for a meter that this host has never seen and another host has; nil for any other meter.
     func refusal(elsewhere reference: String) async -> GatewayError? {
         // Without the store, names of other hosts' meters are unknown, but not their ids.
         let known = (try? await allNames()) ?? names
@@ -56,7 +56,7 @@ extension MeterDirectory {
                 ? "it does not take \(id) over from \(holder)" : "it does not wait for \(id), which \(holder) has")
     }
 
-    /// Whether to request an absent meter's lease and then look for the meter.
+    /// Returns whether to request an absent meter's lease and then search for the meter.
     ///
     /// - Throws: `held` with the holder; `refused` if a user must confirm first.
     func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
@@ -87,7 +87,7 @@ extension MeterDirectory {
         return true
     }
 
-    /// Looks at a declared port at once, without waiting for the check each second.
+    /// Checks a declared port immediately instead of waiting for the check every second.
     private func lookAtPort(of id: MeterID) async {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
             dependencies.ports.isThere(path), let session = meters.session(of: id), await !session.isPresent

@@ -3,11 +3,11 @@ package import GatewayAPI
 package import Logging
 import MeterCodec
 
-/// All meters of this host, with one session each. Only this type knows both the store and the sessions. A failing
-/// store never stops a session.
+/// All meters of this host, with one session each. Only this type uses both the store and the sessions. A failing store
+/// never stops a session.
 ///
-/// An actor on the loop, like the sessions: it visits all of them in one pass, and adds or removes a meter with all its
-/// parts at once (`addSession`, `drop`).
+/// An actor on the loop, like the sessions. It therefore visits all sessions without suspension, and adds or removes a
+/// meter with all its parts in one step (`addSession`, `drop`).
 package actor MeterDirectory {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -47,7 +47,7 @@ package actor MeterDirectory {
         logger.info("meters restored", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
     }
 
-    /// Handles what comes and goes until the task is cancelled.
+    /// Handles appearing and vanishing meters, and new discoveries, until the task is cancelled.
     package func run() async {
         await dependencies.radios?.follow {
             [weak self] in
@@ -105,7 +105,7 @@ package actor MeterDirectory {
         return all
     }
 
-    /// Returns the status of each marked meter, or of all, for the live feed. Removes the marks.
+    /// Returns the status of each meter marked as changed, or of all meters, for the live feed. Removes the marks.
     func takeStatus(ofAll isAll: Bool) -> [MeterStatus] {
         var taken: [MeterStatus] = []
         forEach { if $0.states.takeMark() || isAll { taken.append($0.status()) } }
@@ -122,10 +122,10 @@ package actor MeterDirectory {
 
     package func adapters() async -> [AdapterStatus] { await dependencies.radios?.adapters() ?? [] }
 
-    /// Devices that the radios heard lately but did not report.
+    /// Returns devices that the radios received recently but did not report as meters.
     package func others() async -> [ScanOther] { await dependencies.radios?.others() ?? [] }
 
-    /// Lists the meters that are here. Repeated calls keep the radios searching.
+    /// Returns the meters that are present. Repeated calls keep the radios searching.
     package func scan() async -> [ScanEntry] {
         await dependencies.radios?.sought()
         var all: [ScanEntry] = []
@@ -193,7 +193,8 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Disconnects a meter until the next `connect`. When this returns, another host can get it if the cloud answers.
+    /// Disconnects a meter until the next `connect`. Once this returns, another host can get the lease if the cloud
+    /// answers.
     package func disconnect(
         _ reference: String, by author: LogAuthor = .person
     ) async throws(GatewayError) -> MeterStatus {
@@ -283,10 +284,11 @@ extension MeterDirectory {
         try await declare(port)
     }
 
-    /// Whether the kernel names raw HID nodes like this. The configuration declares those with other names.
+    /// Returns whether the path has the kernel's name of a raw HID node. Nodes with other names must be declared in the
+    /// configuration.
     private static func isRawHIDNode(_ path: String) -> Bool { path.hasPrefix("/dev/hidraw") }
 
-    /// A model without a driver would be retried for ever.
+    /// Throws if no driver reads the port's model, because meterd would retry it endlessly.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
         guard dependencies.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind =
@@ -304,8 +306,8 @@ extension MeterDirectory {
         dependencies.catalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
     }
 
-    /// Keeps a typing error from taking a wanted meter's port. For a meter known only by its port, a user may now give
-    /// the id.
+    /// Throws if the path is a wanted meter's port, to catch typing errors. A user may still give an id to a meter that
+    /// was identified only by its port.
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
         let holder = known.values.first { meter in
             guard meter.id != id, meter.isDeclared, meter.isWanted, let other = meter.link?.node else { return false }
@@ -317,7 +319,7 @@ extension MeterDirectory {
             next: "correct the path, or disconnect that meter first: meterctl disconnect \(holder.id)")
     }
 
-    /// Takes a link from the meter last seen on it.
+    /// Removes a link from the meter last seen on it.
     func release(_ link: LinkAddress, to id: MeterID) async {
         for other in known.values where other.id != id && other.link == link {
             var other = other
@@ -328,7 +330,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Rejects a requested kind of link that is not there, rather than using another.
+    /// Throws if the requested kind of link is unavailable, instead of using another kind.
     private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
         guard let kind else { return }
         guard let intent = LinkPreference(kind) else {
@@ -356,7 +358,7 @@ extension MeterDirectory {
 
     func removeKnown(_ id: MeterID) { known[id] = nil }
 
-    /// Saves a meter. If that fails, meterd serves the meter all the same.
+    /// Saves a meter. If the store fails, meterd logs the error and still serves the meter.
     func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)
@@ -388,7 +390,7 @@ extension MeterDirectory {
         return session
     }
 
-    /// Ends a meter's session and detaches it from the gate. The known meter stays; pending readings are still stored.
+    /// Ends a meter's session and detaches it from the gate. Keeps the known meter, and still stores pending readings.
     @discardableResult
     func drop(_ id: MeterID) -> DeviceSession? {
         guard let session = meters.session(of: id) else { return nil }
@@ -408,7 +410,8 @@ extension MeterDirectory {
         return DeclaredPort(port, model: model, id: meter.id)
     }
 
-    /// Returns the error if a restart will forget the wish. The wish takes effect now all the same.
+    /// Stores whether the meter is wanted. Returns the store's error: the request then takes effect only until a
+    /// restart.
     func remember(
         _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkPreference? = nil
     ) async -> GatewayError? {

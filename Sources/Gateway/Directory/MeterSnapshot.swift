@@ -32,8 +32,7 @@ package struct MeterSnapshot: Sendable {
 }
 
 extension MeterDirectory {
-    /// Returns the energy counts as stored, so that a power cut never lowers them: `Quantity.countedEnergy` and
-    /// `countedCharge`.
+    /// Returns the stored energy counts as `Quantity.countedEnergy` and `countedCharge`. A power cut never lowers them.
     package func writtenTotals() -> [MeterID: Reading] { dependencies.counts?.written ?? [:] }
 
     /// Returns all meters in the order of their ids, without suspension. Call only on the loop.

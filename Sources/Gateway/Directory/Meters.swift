@@ -3,7 +3,7 @@ import Synchronization
 
 /// In-memory part of a service for one meter, such as its sample buffer (`Meters`).
 package protocol MeterPart: AnyObject, Sendable {
-    /// Whether the part must stay without a session. Called under a lock: may not call `Meters`.
+    /// Whether to keep the part without a session. Called under a lock: the getter must not call `Meters`.
     var isNeeded: Bool { get }
     func sessionEnded()
 }
@@ -27,15 +27,15 @@ extension MeterKeeping {
     package func merge(_ alias: MeterID, into meter: MeterID) async throws {}
 }
 
-/// Meters of this host, and others for which a service keeps data.
+/// Meters of this host, and other meters for which a service keeps data.
 ///
-/// Each service puts one part into each meter, and iterates over the parts of its type. A meter stays while a session
+/// Each service adds one part to each meter, and iterates over the parts of its type. A meter is kept while a session
 /// uses it or a part is needed.
 package final class Meters: Sendable {
     private struct Meter {
         /// Owned by the directory. A strong reference would be a cycle: a session holds the log, which holds `Meters`.
         weak var session: DeviceSession?
-        /// At most one of each type.
+        /// Parts of the services, at most one of each type.
         var parts: [ObjectIdentifier: any MeterPart] = [:]
         var isUsed = false
         var users = 0
@@ -54,7 +54,7 @@ package final class Meters: Sendable {
 
     // MARK: Parts
 
-    /// Returns the part that a session uses until `end`. `make` is called under a lock: may not call `Meters`.
+    /// Returns the part that a session uses until `end`. Calls `make` under a lock, so `make` must not call `Meters`.
     func take<Part: MeterPart>(_ id: MeterID, _ make: () -> Part) -> Part {
         state.withLock { meters in
             meters[id, default: Meter()].isUsed = true
@@ -62,7 +62,7 @@ package final class Meters: Sendable {
         }
     }
 
-    /// Changes a part, which then stays as long as it is needed.
+    /// Calls `body` with a part, and afterwards keeps the part as long as it is needed.
     func use<Part: MeterPart, Result>(
         _ id: MeterID, _ make: () -> Part, _ body: (Part) throws -> Result
     ) rethrows -> Result {

@@ -7,13 +7,13 @@ package protocol PointSink: Sendable {
 
 /// Saves the time up to which each meter's readings were sent.
 package protocol SendJournal: Sendable {
-    /// Empty if nothing was saved.
+    /// Returns the saved times; empty if nothing was saved.
     func load() throws -> [MeterID: WallTime]
-    /// Saves all or nothing.
+    /// Saves all positions or none.
     func save(_ positions: [MeterID: WallTime]) throws
 }
 
 package protocol StoredMetersRepository: Sendable {
-    /// Returns the meters measured by this host; no imports.
+    /// Returns the meters whose readings this host measured, without imports.
     func storedMeters() async throws -> [MeterID]
 }

@@ -2,8 +2,8 @@ package import Domain
 package import Logging
 import Synchronization
 
-/// Sends this host's unsent readings to a time series database, one batch at a time. While the server fails, metering
-/// goes on and the backlog waits.
+/// Sends this host's unsent readings to a time series database, one batch at a time. If the server fails, metering
+/// continues and the backlog is sent later.
 package final class InfluxService: Sendable {
     package struct Tags: Hashable, Sendable {
         package var name: String?
@@ -68,7 +68,7 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // Points sent again replace themselves.
+            // A point sent again replaces the earlier one on the server.
             logger.warning("send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }
         machine = Mutex(SendMachine(settings, positions: positions))
@@ -76,7 +76,8 @@ package final class InfluxService: Sendable {
 
     package var state: SendMachine { machine.withLock { $0 } }
 
-    /// Sends until `finish`, then saves the positions. Cancels a batch under way; it is sent again.
+    /// Sends until `finish`, then cancels the current batch and saves the positions. The next run sends that batch
+    /// again.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.sendAll() }
@@ -118,7 +119,7 @@ package final class InfluxService: Sendable {
                 news = []
             } else {
                 let answer = await dependencies.sink.send(lines)
-                // A cancelled attempt says nothing about the server.
+                // A cancelled attempt does not show whether the server works.
                 if Task.isCancelled, answer != .taken { return }
                 news = machine.withLock { $0.answered(answer, to: batch, at: loop.now, loop.wallNow) }
             }

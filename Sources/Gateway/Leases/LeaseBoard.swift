@@ -1,12 +1,14 @@
 package import Domain
 
-/// All leases of the zone as last heard, counted down on this host's clock (Docs/Leases.md#rule-3).
+/// All leases of the zone as last received, with remaining times counted down on this host's clock
+/// (Docs/Leases.md#rule-3).
 ///
-/// Renewals send no event, so another host's lease seems to expire. `listAt` tells when to fetch the list again.
+/// Renewals send no event, so another host's lease appears to expire. `listAt` returns the time to fetch the list
+/// again.
 package struct LeaseBoard: Sendable {
-    /// Minimum time between two lists.
+    /// Minimum time between two requests for the list.
     static let listInterval = Duration.seconds(10)
-    /// Minimum time while only expired leases call for a list, as an event reports their end.
+    /// Minimum time before an expired lease causes another request, because an event reports its end.
     static let idleInterval = Duration.seconds(60)
 
     fileprivate struct Entry {
@@ -25,10 +27,10 @@ package struct LeaseBoard: Sendable {
 
     package private(set) var isKnown = false
     private(set) var isAsked = false
-    /// Whether the event stream opened during the request: both may lack the changes in between.
+    /// Whether the event stream opened during the request. List and stream may then both lack changes made in between.
     private var isTooOld = false
 
-    /// Called when the list is requested.
+    /// Records that the list is being requested.
     package mutating func listAsked() { (toldSinceAsked, isAsked) = ([], true) }
 
     mutating func streamOpened() { isTooOld = isAsked }
@@ -39,7 +41,8 @@ package struct LeaseBoard: Sendable {
         return isTooOld
     }
 
-    /// Takes the whole list. Meters missing from it are free; updates since the request may be newer and stay.
+    /// Replaces all leases by the list. Meters missing from it are free. Keeps leases updated since the request, which
+    /// may be newer.
     package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
         (listedAt, isKnown) = (now, true)
         entries = entries.filter { toldSinceAsked.contains($0.key) }
@@ -62,7 +65,7 @@ package struct LeaseBoard: Sendable {
         entries[lease.meter] = Entry(lease: lease, receivedAt: now)
     }
 
-    /// Removes a released lease. Later news of it is ignored.
+    /// Removes a released lease, and ignores later updates of it.
     package mutating func released(_ lease: HeldLease) {
         givenBack[lease.meter] = max(lease.token, givenBack[lease.meter] ?? lease.token)
         toldSinceAsked.insert(lease.meter)
@@ -88,8 +91,8 @@ package struct LeaseBoard: Sendable {
             .map { $0.receivedAt + $0.lease.remaining }.filter { $0 > now }.min()
     }
 
-    /// Time to fetch the list: once another host's lease has less than half its time left, to show whether it is alive.
-    /// Nil if events suffice.
+    /// Time to fetch the list: when less than half of another host's lease remains, to see whether its holder still
+    /// renews it. Nil if events suffice.
     package var listAt: MonotonicTime? {
         guard let listedAt else { return .origin }
         let wishes = entries.values.compactMap { entry -> MonotonicTime? in

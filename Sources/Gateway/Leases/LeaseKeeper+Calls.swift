@@ -1,13 +1,13 @@
 package import Domain
 
-/// Requests to the authority. Only the tasks of the calls wait for it.
+/// Requests to the authority. Only each request's own task waits for the answer.
 extension LeaseKeeper {
     package struct Identity: Hashable, Sendable {
         package var host: HostID
         package var hostName: String
-        /// Current run of the program.
+        /// Id of the program's current run.
         package var session: SessionID
-        /// Previous run, if this one holds the state directory's lock: the previous run must then have ended.
+        /// Id of the previous run, if this run holds the state directory's lock: the previous run must then have ended.
         package var previousSession: SessionID?
 
         package init(host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil) {

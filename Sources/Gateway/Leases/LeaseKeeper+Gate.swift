@@ -46,7 +46,7 @@ extension LeaseKeeper: LinkGate {
 }
 
 extension LeaseKeeper {
-    /// Returns this host's meter leased under an id, with the token; nil unless this host holds it.
+    /// Returns this host's meter that is leased under an id, with the token; nil if this host does not hold the lease.
     func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
         for (meter, entry) in table.entries where entry.leasedAs == leased {
             if let permit = entry.machine.permit { return (meter, permit.token) }
@@ -106,7 +106,7 @@ extension LeaseKeeper {
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
         case .none, .barred, .stopping, .releasing:
-            // A lease left by an earlier run of this host blocks nobody here.
+            // A lease of an earlier run of this host does not block this run.
             guard let lease, let holder = lease.holder, holder != identity.host else { return LeaseStatus(.none) }
             return status(of: lease, lease.state == .expired ? .expired : .elsewhere)
         }
@@ -120,7 +120,8 @@ extension LeaseKeeper {
         status.token = permit.token.rawValue
         status.transport = entry?.transport.rawValue
         status.policy = permit.terms.policy.rawValue
-        // The holder counts from its request, not from the answer, so its remaining time is the shorter one.
+        // The holder counts its lease from the request, not from the answer, so its own remaining time is the shorter
+        // one.
         status.remaining_ms = max(0, (permit.expiresAt - loop.now).milliseconds)
         return status
     }

@@ -1,12 +1,12 @@
 package import Domain
 package import Logging
 
-/// Holds this host's leases: one machine per meter, and one conversation with the authority for all.
+/// Holds this host's leases, with one state machine per meter, and sends the requests to the authority.
 ///
-/// An actor on the loop, like the sessions, so permissions take effect without a thread switch. Only the tasks of `run`
-/// wait for the cloud; hard stops and timers go on.
+/// An actor on the loop, like the sessions, so that permissions take effect without a thread switch. Only the tasks of
+/// `run` wait for the cloud, so hard stops and timers are never delayed.
 package actor LeaseKeeper {
-    /// Event to wait for. `list` and `release` end with a failure too.
+    /// Event to wait for. A failed request also ends a wait for `list` or `release`.
     private enum Awaited: Hashable { case quiet, list, release(MeterID) }
 
     package nonisolated let identity: Identity
@@ -105,7 +105,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Tells the holder to a read-only host's machine, which sends no requests.
+    /// Passes the holder to a read-only host's machine, because such a machine sends no requests.
     private func learnHolder(of meter: MeterID) {
         guard table.roleInForce == .readOnly, let lease = board.lease(of: leasedAs(meter), at: loop.now) else { return }
         react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -113,7 +113,7 @@ package actor LeaseKeeper {
 
     // MARK: Calls from sessions
 
-    /// `tell` receives the meter's verdicts from now on; nil means that nobody here wants the meter.
+    /// Registers the receiver of the meter's verdicts; nil if this host no longer wants the meter.
     func attached(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         table.attach(meter, tell)
         guard tell == nil else { return }
@@ -136,10 +136,10 @@ package actor LeaseKeeper {
 
     // MARK: Closing
 
-    /// Releases all leases, and tells sessions that still have a channel to close it.
+    /// Releases all leases, and makes sessions close their open channels.
     ///
-    /// - Parameter patience: time to wait for the cloud. A lease that was not released is free for others once it
-    ///   expires, and for this host's next run at once.
+    /// - Parameter patience: time to wait for the cloud. A lease that was not released is free for other hosts once it
+    ///   expires, and for this host's next run immediately.
     package func shutdown(patience: Duration = .seconds(3)) async {
         isShuttingDown = true
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
@@ -166,7 +166,7 @@ package actor LeaseKeeper {
         for waiter in waits.removeValue(forKey: awaited) ?? [] { waiter.resume() }
     }
 
-    /// Returns once a lease that this host is releasing is free for others, or after `patience`.
+    /// Waits until a lease that this host is releasing is free for other hosts, at most for `patience`.
     func givenBack(_ meter: MeterID, within patience: Duration) async {
         guard !isOver, table.isGivingBack(meter) else { return }
         await wait(for: .release(meter), patience)
@@ -208,7 +208,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Renews all leases that are due, or nearly, in one request.
+    /// Renews all leases that are due or nearly due in one request.
     private func renew() {
         let now = loop.now
         let joining = table.joinRenewal(at: now)
@@ -245,7 +245,7 @@ package actor LeaseKeeper {
         if board.isAsked { await wait(for: .list, patience) }
     }
 
-    /// Called once the outcome of a call has been handled.
+    /// Updates counters and waits after the outcome of a call has been handled.
     func callEnded(_ call: Call) {
         if case .list = call {
             let isTooOld = board.listEnded()
@@ -281,7 +281,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // The machine settles this without a lease once the holders are known.
+        // Once the holders are known, a read-only host's machine decides without a lease.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
@@ -348,7 +348,7 @@ package actor LeaseKeeper {
 
     func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
-        // A refusal is an answer too.
+        // A read-only refusal counts as an answer, not as a failure.
         case .failure(let failure) where failure.kind != .readOnly:
             if lastFailure == nil { logger.warning("cloud request failed", metadata: ["cause": "\(failure)"]) }
             lastFailure = failure.message
@@ -363,11 +363,11 @@ package actor LeaseKeeper {
 
     // MARK: Time
 
-    /// An early alarm is harmless.
+    /// Sets the alarm to the next due time. An early alarm is harmless.
     func arm() {
         let listAt = board.isAsked || isShuttingDown ? nil : board.listAt
         let now = loop.now
-        // Displayed states change then, even if there is nothing to do.
+        // Displayed states change at these times, even if no action is due.
         let shown = MonotonicTime.earliest(table.nextJeopardy(after: now), board.nextExpiry(after: now))
         let due = MonotonicTime.earliest(.earliest(table.nextWake, listAt), shown)
         alarm.set(to: isOver ? nil : due) { [weak self] in

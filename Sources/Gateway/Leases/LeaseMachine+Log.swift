@@ -33,12 +33,12 @@ extension LogHolding.End {
     init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
         case _ where before == .unleased && after.isLeased: self = .leased
-        // The zone became strict, and this host is read-only.
+        // `barred`: the zone became strict, and this host is read-only.
         case .withdraw(.revoked), .withdraw(.barred): self = .revoked
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed
         case .withdraw(.unknown): self = .unknown
-        // Under `keep`, a link goes on although the lease is lost.
+        // Under `keep`, a link continues although the lease is lost.
         case .permitUnleased: self = .notRenewed
         case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue,
             .leaveQueue,

@@ -7,11 +7,11 @@ final class LeaseTable {
         fileprivate(set) var machine: LeaseMachine
         fileprivate(set) var transport = LeaseTransport.usb
         fileprivate var requestID: RequestID?
-        /// Id under which the authority leases the meter: the main one of two.
+        /// Id under which the authority leases the meter: the main id if the meter has two.
         fileprivate(set) var leasedAs: MeterID
         /// Search time of the last grant; see `searchTime(for:)`.
         fileprivate(set) var searchTime = LeaseTiming.searchTime
-        /// Reports verdicts to the session. Without one, `forgetUnused` may drop the entry.
+        /// Callback that reports verdicts to the session. If nil, `forgetUnused` may drop the entry.
         fileprivate(set) var tell: (@Sendable (LinkVerdict) -> Void)?
         fileprivate var callsUnderWay = 0
     }
@@ -72,7 +72,7 @@ final class LeaseTable {
 
     // MARK: Events
 
-    /// `tell` receives the meter's verdicts from now on; nil if nobody here wants the meter.
+    /// Registers the receiver of the meter's verdicts; nil if this host does not want the meter.
     func attach(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         if tell == nil { entries[meter]?.tell = nil } else { entries[meter, default: entry(meter)].tell = tell }
     }
@@ -118,7 +118,7 @@ final class LeaseTable {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
-    /// Adopts the policy of a lease, unless this host is strict by itself.
+    /// Adopts the policy of a lease, unless this host's own policy is `strict`.
     func learnPolicy(_ policy: LeasePolicy) {
         if hostPolicy == .keep, policy != zonePolicy { policyIs(policy) }
     }
@@ -130,7 +130,8 @@ final class LeaseTable {
 
     // MARK: Verdicts
 
-    /// Warns only in a conflict or without the cloud. After a join, the host is about to request leases anyway.
+    /// Permits use without a lease. Warns only in a conflict or without the cloud, because after a join the host is
+    /// about to request leases anyway.
     func permitUnleased(_ meter: MeterID) {
         guard let entry = entries[meter] else { return }
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
@@ -140,7 +141,7 @@ final class LeaseTable {
         entry.tell?(.permitted(.unleased))
     }
 
-    /// Does nothing if the request no longer stands.
+    /// Reports a refusal to the session, unless the machine no longer waits for the lease.
     func refuse(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
         guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
         let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
@@ -168,7 +169,7 @@ final class LeaseTable {
             policy: hostPolicy, takeover: takeover, tokenFloor: entry.machine.greatestToken)
     }
 
-    /// Returns the leases whose renewal is due, or nearly.
+    /// Returns the leases whose renewal is due or nearly due.
     func joinRenewal(at now: MonotonicTime) -> [(meter: MeterID, lease: HeldLease)] {
         meters.compactMap { meter in
             let random = rng.next()
@@ -182,14 +183,14 @@ final class LeaseTable {
         guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
         return switch entry.machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        // A grant may be on its way, and is then released.
+        // A grant may still arrive, and is then released.
         case .none: entry.callsUnderWay > 0
         case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }
     }
 
-    /// Drops an entry that has no session, no call under way and no known token. A late grant must be released, and
-    /// tokens matter as long as meterd runs.
+    /// Drops an entry that has no session, no pending call and no known token. A late grant must still be released, and
+    /// tokens are needed as long as meterd runs.
     func forgetUnused(_ meter: MeterID) {
         guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
             entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none

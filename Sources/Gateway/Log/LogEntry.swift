@@ -1,11 +1,11 @@
 package import Domain
 
-/// Event of a meter on this host, once or several times (Docs/Relay.md#the-meters-log). Not a log of the meter itself
-/// (`MeterLogs`).
+/// Event of a meter on this host, which may have occurred several times (Docs/Relay.md#the-meters-log). For logs that
+/// the meter itself records, see `MeterLogs`.
 package struct LogEntry: Hashable, Sendable {
     /// First occurrence, or start of a holding.
     package var first: LogMoment
-    /// Last occurrence; of a holding the end or, while it goes on, the start.
+    /// Last occurrence. For a holding, its end, or its start while it continues.
     package var last: LogMoment
     /// Number of occurrences, at least 1.
     package var count: Int
@@ -20,9 +20,9 @@ package struct LogEntry: Hashable, Sendable {
 }
 
 package struct LogMoment: Hashable, Sendable {
-    /// By the calendar at that time.
+    /// Time by the calendar as it was set at that time.
     package var wall: WallTime
-    /// By the monotonic clock; nil if before the machine's last start.
+    /// Time by the monotonic clock; nil for a moment before the machine's last start.
     package var sinceBoot: MonotonicTime?
 
     package init(wall: WallTime, sinceBoot: MonotonicTime?) {
@@ -51,7 +51,8 @@ package enum LogEvent: Hashable, Sendable {
     /// Alert of this host (Docs/Alerts.md); `outcome` is "raised", "over" or "changed hands".
     case alert(String, outcome: String)
 
-    /// Whether it is a command. Nothing folds past one, so that events before and after stay apart.
+    /// Whether the event is a command. Events never fold past a command, so that those before and after it remain
+    /// separate.
     var isDeed: Bool { if case .command = self { true } else { false } }
 }
 
@@ -60,7 +61,7 @@ package struct LogHolding: Hashable, Sendable {
     /// Raw values are shown to people.
     package enum End: String, Hashable, Sendable, CaseIterable {
         case givenBack = "given back"
-        /// Holding without a lease, which then got one.
+        /// End of a holding without a lease, because a lease was granted.
         case leased = "its lease came"
         case revoked
         case takenOver = "taken over"
@@ -69,12 +70,12 @@ package struct LogHolding: Hashable, Sendable {
         case stopped = "meterd stopped"
     }
 
-    /// Nil without a lease, while the cloud was unreachable.
+    /// Token of the lease; nil for a holding without a lease, while the cloud was unreachable.
     package var token: FencingToken?
     /// Token of the last lease if holdings are folded.
     package var lastToken: FencingToken?
     package var transport: LeaseTransport
-    /// Nil while the holding goes on.
+    /// End of the holding; nil while it continues.
     package var end: End?
 
     package init(
@@ -88,9 +89,9 @@ package struct LogHolding: Hashable, Sendable {
 }
 
 package enum LogAuthor: Hashable, Sendable {
-    /// At this host, on the command line or the page.
+    /// User of this host, on the command line or the web page.
     case person
     case broker
-    /// At another host, through the relay.
+    /// User of another host, through the relay.
     case host(HostID, name: String)
 }

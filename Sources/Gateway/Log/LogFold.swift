@@ -3,11 +3,11 @@ package import Domain
 /// Last lines of one meter's log, in the order of their starts, into which new events fold.
 ///
 /// A repeated event raises the count of a recent line, so that a link that breaks for hours takes few lines. A command
-/// folds only into an equal one right before it, and nothing folds past it. A state on the way up that lasts less than
-/// `passingTime` is left out; every other event counts in exactly one line.
+/// folds only into an equal command right before it, and no event folds past a command. A state of the connection
+/// process that lasts less than `passingTime` is omitted; every other event counts in exactly one line.
 package struct LogFold: Sendable {
     package struct Line: Hashable, Sendable {
-        /// Rises with each line of this host.
+        /// Line number, which rises with each line of this host.
         package let number: Int64
         package fileprivate(set) var entry: LogEntry
         fileprivate var isWritten = false
@@ -21,17 +21,18 @@ package struct LogFold: Sendable {
 
     /// Maximum age of a line that events fold into.
     package static let foldedWithin = Duration.seconds(900)
-    /// Number of lines back that events fold into: more than a link's way down and up has states.
+    /// Number of recent lines that events fold into. It exceeds the number of states of a link that breaks and
+    /// reconnects.
     package static let reach = 12
-    /// Minimum time in a state on the way up before it counts.
+    /// Minimum duration of an intermediate state during connection for the log to record it.
     static let passingTime = Duration.seconds(10)
-    /// Length below which a released holding continues in the next one's line.
+    /// Length below which a released holding and the next one share a line.
     static let shortHolding = Duration.seconds(120)
-    /// Maximum number of lines while the store fails; the oldest go.
+    /// Maximum number of lines while the store fails; the oldest are dropped.
     package static let linesMax = 256
     package static let textBytesMax = 256
 
-    /// Lines that are unwritten, go on or may be folded into; oldest first.
+    /// Lines that are unwritten, belong to a current holding, or may still receive events; oldest first.
     package private(set) var lines: [Line] = []
     private var passing: Passing?
     /// Start of the current holding, even if its line began with an earlier one.
@@ -104,7 +105,7 @@ package struct LogFold: Sendable {
     package mutating func settle(at now: HostMoment, _ lastNumber: inout Int64) {
         guard let stayed = passing, now.sinceBoot - stayed.since.sinceBoot >= Self.passingTime else { return }
         passing = nil
-        // Later events are in the log already; lines stay in order.
+        // If later events are already in the log, use the last one's time, so that lines remain in order.
         let since = lines.last.flatMap { last -> HostMoment? in
             guard let begun = last.entry.first.sinceBoot, begun > stayed.since.sinceBoot else { return nil }
             return HostMoment(wall: last.entry.first.wall, sinceBoot: begun)
@@ -126,7 +127,7 @@ package struct LogFold: Sendable {
         trim()
     }
 
-    /// Whether it may be dropped: all is written, and nothing can fold into it.
+    /// Returns whether the fold may be dropped: all lines are written, and no event can fold into them.
     package func isOver(at now: HostMoment) -> Bool {
         guard passing == nil else { return false }
         return lines.allSatisfy { $0.isWritten && !$0.entry.isOpen && !isNear($0.entry.last, now) }
@@ -171,8 +172,8 @@ package struct LogFold: Sendable {
         }
     }
 
-    /// Searches back from the last line, up to a command. `fits` accepts (true), ends the search (false) or skips
-    /// (nil).
+    /// Returns the index of the line that `fits` accepts, searching back from the last line to the last command. `fits`
+    /// returns true to accept, false to end the search, and nil to skip the line.
     private func placeBehindDeeds(_ fits: (LogEntry) -> Bool?) -> Int? {
         for place in lines.indices.suffix(Self.reach).reversed() {
             if let isFit = fits(lines[place].entry) { return isFit ? place : nil }
@@ -185,7 +186,7 @@ package struct LogFold: Sendable {
         moment.sinceBoot.map { now.sinceBoot - $0 <= Self.foldedWithin } ?? false
     }
 
-    /// Drops written lines that nothing can fold into, and the oldest of too many.
+    /// Drops written lines into which no event can fold, and the oldest lines above `linesMax`.
     private mutating func trim() {
         var place = 0
         while lines.count > Self.reach, place < lines.count - Self.reach {

@@ -5,13 +5,13 @@ import Synchronization
 /// Keeps the logs of this host's meters: holdings, states, commands, alerts and adapter repairs
 /// (Docs/Relay.md#the-meters-log).
 ///
-/// Folds events in memory and writes them every `flushInterval` and at a clean stop, so that an SD card sees few
-/// writes. A crash costs at most `flushInterval`. May be called from anywhere; cheap.
+/// Folds events in memory and writes them every `flushInterval` and at a clean stop, so that an SD card receives few
+/// writes. A crash loses at most `flushInterval`. Callable from any thread; cheap.
 package final class LogKeeper: MeterKeeping {
-    /// End of one meter's log. Change it only under the lock of `state`.
+    /// Recent lines of one meter's log. Change them only under the lock of `state`.
     private final class Track: MeterPart {
         let meter: MeterID
-        /// Nil if all is written and nothing can fold into it.
+        /// Lines; nil if all are written and no event can fold into them.
         let fold = Mutex<LogFold?>(nil)
 
         init(_ meter: MeterID) { self.meter = meter }
@@ -42,7 +42,7 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: dates that ages count from; nil means the loop's calendar, for tests.
+    /// - Parameter calendar: dates from which ages are counted; nil means the loop's calendar, for tests.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger
@@ -65,7 +65,7 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: What happens
 
-    /// - Parameter isWanted: whether somebody here wants the meter. Others come and go unlogged, because radios hear
+    /// - Parameter isWanted: whether this host wants the meter. Unwanted meters are not logged, because radios receive
     ///   neighbours' meters all day.
     func stateChanged(
         of meter: MeterID, from before: ConnectionState, to state: ConnectionState, because cause: String,
@@ -99,7 +99,7 @@ package final class LogKeeper: MeterKeeping {
 
     /// Runs a command of a meter and logs its outcome.
     ///
-    /// - Parameter what: in the words of the command line.
+    /// - Parameter what: command as written on the command line.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
@@ -139,7 +139,7 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: Writing
 
-    /// Writes until `finish`, then writes the rest.
+    /// Writes the logs regularly until `finish`, then writes the remaining lines.
     package func run() async {
         let flushing = FlushTimer(loop: loop, wakeUp: wakeUp)
         flushing.start(every: flushInterval)
@@ -262,7 +262,7 @@ package final class LogKeeper: MeterKeeping {
 }
 
 extension LogKeeper? {
-    /// As in `LogKeeper`; a host without a log only runs the command.
+    /// Runs and logs a command like `LogKeeper.logging`; on a host without a log, only runs it.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Line of a meter's log for transfer and display. It has ages, because hosts' clocks may differ.
+/// Line of a meter's log for transfer and display. It contains ages, because the clocks of hosts may differ.
 package struct LogLine: Hashable, Sendable {
     /// Kind of event. A later version may have more.
     package struct Kind: RawRepresentable, Hashable, Sendable {
@@ -20,7 +20,7 @@ package struct LogLine: Hashable, Sendable {
     package var kind: Kind
     /// Age of the first occurrence.
     package var age: Duration
-    /// Age of the last occurrence or of the end; nil while it goes on.
+    /// Age of the last occurrence, or of a holding's end; nil while the holding continues.
     package var lastAge: Duration?
     /// First occurrence by its host's calendar.
     package var time: WallTime
@@ -34,7 +34,7 @@ package struct LogLine: Hashable, Sendable {
     package var byID: String?
     /// Address of the repaired adapter.
     package var adapter: String?
-    /// Nil for a holding without a lease.
+    /// Token of a holding's lease; nil for a holding without one.
     package var token: UInt64?
     /// Token of the last lease if holdings are folded.
     package var lastToken: UInt64?
@@ -83,7 +83,7 @@ extension LogLine {
         }
     }
 
-    /// Only the asked host reports settings, as all hosts have them.
+    /// Creates the line of a setting. Only the queried host reports settings, because all hosts have them.
     init(_ write: SettingWrite, at now: HostMoment) {
         let author = write.author
         let age = LogMoment(wall: author.at, sinceBoot: nil).age(at: now)
@@ -95,7 +95,8 @@ extension LogLine {
         byID = author.host?.description
     }
 
-    /// Only the asked host reports marks: shared ones are everywhere, local ones are its own.
+    /// Creates the line of a mark. Only the queried host reports marks: shared marks are on every host, and local marks
+    /// are its own.
     init(_ entry: MarkEntry, at now: HostMoment) {
         let mark = entry.mark
         let age = LogMoment(wall: mark.start, sinceBoot: nil).age(at: now)

@@ -1,7 +1,8 @@
 package import Domain
 import GatewayAPI
 
-/// A meter's log for people: parts of this and other hosts, settings and marks (Docs/Relay.md#the-meters-log).
+/// A meter's log for users, combined from the logs of this and other hosts, settings and marks
+/// (Docs/Relay.md#the-meters-log).
 package struct ZoneLog: Sendable {
     package struct Report: Sendable {
         package struct Line: Sendable {
@@ -17,7 +18,7 @@ package struct ZoneLog: Sendable {
         }
 
         package var meter: MeterID
-        /// Oldest first.
+        /// Lines, oldest first.
         package var lines: [Line]
         /// Whether older lines were left out.
         package var isCut: Bool
@@ -31,7 +32,7 @@ package struct ZoneLog: Sendable {
         case unasked
         /// This host belongs to no cloud.
         case none
-        /// `silent` names the hosts that listen but did not answer.
+        /// Other hosts were queried. `silent` contains the names of connected hosts that did not answer.
         case asked(silent: [String])
         case unreachable(String)
     }
@@ -65,7 +66,7 @@ package struct ZoneLog: Sendable {
     ///   - since: earliest end of a line.
     ///   - within: maximum age of a line's end.
     ///   - limit: at least 1; the newest lines are kept.
-    ///   - asksOthers: takes some seconds if a host does not answer.
+    ///   - asksOthers: whether to query other hosts, which takes some seconds if a host does not answer.
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; errors of the store.
     package func report(
         of reference: String, since: WallTime? = nil, within: Duration? = nil, limit: Int, asksOthers: Bool = true
@@ -133,13 +134,13 @@ package struct ZoneLog: Sendable {
         }
     }
 
-    /// Nil means no limit.
+    /// Returns the maximum age of a line's end; nil without a limit.
     private static func reach(since: WallTime?, within: Duration?, at now: HostMoment) -> Duration? {
         let past = since.map { LogMoment(wall: $0, sinceBoot: nil).age(at: now) }
         return [past, within].compactMap(\.self).min()
     }
 
-    /// Oldest first; lines of equal age keep their order.
+    /// Returns the lines sorted by age, oldest first. Lines of equal age keep their order.
     private static func sorted(_ lines: [Report.Line]) -> [Report.Line] {
         lines.enumerated().sorted { one, other in
             (other.element.line.age, one.offset) < (one.element.line.age, other.offset)

@@ -1,12 +1,13 @@
 package import GatewayAPI
 
 package protocol CloudJoining: Sendable {
-    /// Presents the token, stores the membership, and starts sync and leases. After the cloud's error, nothing has
-    /// changed.
+    /// Joins the cloud with the token, stores the membership, and starts sync and leases. If the cloud returns an
+    /// error, nothing changes.
     func join(_ request: CloudJoinRequest) async throws(GatewayError) -> CloudStatus
-    /// Releases every lease and forgets the membership; settings stay. Harmless without a membership.
+    /// Releases every lease and deletes the membership, but keeps settings. Harmless without a membership.
     func leave() async throws(GatewayError) -> CloudStatus
     func status() async -> CloudStatus
-    /// Excludes another host from the cloud for good. `host` is its id, or a name that only one host has.
+    /// Excludes another host from the cloud permanently. `host` is its id, or its name if no other host has the same
+    /// name.
     func retire(_ host: String) async throws(GatewayError) -> RetiredHost
 }

@@ -1,20 +1,20 @@
 package import Domain
 
-/// Every error is a `SyncFailure`.
+/// Connection to the cloud. Every error is a `SyncFailure`.
 package protocol CloudLink: Sendable {
     func account() async throws(SyncFailure) -> CloudAccount
-    /// Creates the zone if it is missing. `id` is this host's identity of the zone, for a new one.
+    /// Creates the zone if it is missing. `id` is this host's identity of the zone, used only for a new zone.
     func createZone(_ zone: String, id: String?) async throws(SyncFailure)
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome
-    /// Events of the zone, beginning with `opened`. The stream throws when the connection breaks.
+    /// Returns the zone's events, beginning with `opened`. The stream throws when the connection breaks.
     func events() -> AsyncThrowingStream<CloudEvent, any Error>
 }
 
 package protocol LeaseAuthority: Sendable {
-    /// The cloud ignores the request's host and host name in favour of those of the credential.
+    /// Requests a lease. The cloud uses the host and host name of the credential, not those of the request.
     func acquire(_ request: LeaseAcquire, of meter: MeterID) async throws(SyncFailure) -> AcquireOutcome
-    /// Renews all leases of this host in one request. Returns one result each, in the same order.
+    /// Renews all leases of this host in one request. Returns one result per lease, in the same order.
     func renew(_ leases: [HeldLease], session: SessionID) async throws(SyncFailure) -> [RenewOutcome]
     func release(_ lease: HeldLease, session: SessionID) async throws(SyncFailure)
     /// Returns every lease of the zone with a holder or a queue.
@@ -36,7 +36,7 @@ package struct HeldLease: Hashable, Sendable {
 
 package enum AcquireOutcome: Hashable, Sendable {
     case granted(LeaseView)
-    /// Lease of the host that has the meter or is offered it; nil if none is (a restored cloud waits).
+    /// Lease of the host that has the meter or is offered it; nil if there is no such host (a restored cloud waits).
     case refused(LeaseAnswer.Refusal.Reason, LeaseView?, retryAfter: Duration?)
 }
 
@@ -52,7 +52,7 @@ package enum CloudEvent: Hashable, Sendable {
     case changed(types: [RecordType], host: HostID?)
     case lease(LeaseView)
     case offer(meter: MeterID, reserved: Duration)
-    /// Somebody watches a meter held here. Send its readings for `remaining`; zero once nobody watches.
+    /// Another host watches a meter that this host holds. Send its readings for `remaining`; zero once nobody watches.
     case interest(meter: MeterID, remaining: Duration, wantsAll: Bool)
     case command(RelayCommand)
     case log(LogQuestion)

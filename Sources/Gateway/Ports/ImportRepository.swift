@@ -5,7 +5,7 @@ package import Domain
 package protocol ImportRepository: Sendable {
     /// Returns the ids of imported readings (`RecordingID.importStretch`).
     func importStretches() async throws -> [MeterID]
-    /// Deletes everything under one of them, if anything. Returns the number of single readings deleted.
+    /// Deletes all data of an import, if any. Returns the number of single readings deleted.
     @discardableResult
     func deleteImport(_ stretch: MeterID) async throws -> Int
 }

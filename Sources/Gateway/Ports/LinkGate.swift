@@ -1,12 +1,12 @@
 package import Domain
 package import GatewayAPI
 
-/// Decides whether a session may open and use a link to its meter. A session without a gate asks nobody.
+/// Decides whether a session may open and use a link to its meter. A session without a gate needs no permission.
 ///
 /// Use only on the loop; the gate answers there, perhaps before a call returns. A permission covers one attempt and the
 /// resulting link. Until `channelClosed`, the gate treats the channel as open.
 package protocol LinkGate: Sendable {
-    /// From now on `tell` receives the verdicts on this meter. Nil ends any permission.
+    /// Registers the receiver of the verdicts on this meter. Nil ends any permission.
     func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?)
     /// Requests permission for an attempt or, with `isUp`, to keep an existing link.
     func ask(for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool)
@@ -14,14 +14,14 @@ package protocol LinkGate: Sendable {
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
     /// Withdraws the request. Called after the channel is closed; harmless at any time.
     func cancel(_ meter: MeterID)
-    /// Returns once a lease that this host is releasing is free for others, after a few seconds at most. Callable from
+    /// Waits until a lease that this host is releasing is free for other hosts, a few seconds at most. Callable from
     /// anywhere.
     func givenBack(_ meter: MeterID) async
     /// Role of this host. A read-only host gets no lease, and uses a free meter without one if the zone allows that.
     var role: HostRole { get }
     func lease(of meter: MeterID) -> LeaseStatus
-    /// Returns how long to look for a granted meter: the former holder may learn of the grant only at its next
-    /// heartbeat.
+    /// Returns how long to search for a meter after the grant. Its former holder may receive the take-over only with
+    /// its next heartbeat.
     func searchTime(for meter: MeterID) -> Duration
     /// Updates `lease(of:)` from the authority within a few seconds. Callable from anywhere.
     ///
@@ -32,9 +32,10 @@ package protocol LinkGate: Sendable {
 package enum LinkVerdict: Hashable, Sendable {
     /// Open a link or keep the current one. Replaces an earlier permission.
     case permitted(LinkPermission)
-    /// Not now. The request stands, and is granted when possible.
+    /// No permission yet. The request remains pending, and is granted when possible.
     case refused(LinkRefusal)
-    /// Not before the token or the zone's policy changes: this host is read-only, and the zone `strict`.
+    /// No permission until the token or the zone's policy changes, because this host is read-only and the zone
+    /// `strict`.
     case barred
     /// Close the channel now, then call `channelClosed`. The text is the cause for users.
     case withdrawn(String)

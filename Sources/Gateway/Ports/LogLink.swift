@@ -1,9 +1,9 @@
 package import Domain
 
-/// Every error is a `SyncFailure`.
+/// Queries of other hosts' logs. Every error is a `SyncFailure`.
 package protocol LogLink: Sendable {
-    /// Returns the parts of hosts that listen and answer within some seconds. `within` is the maximum age of a line's
-    /// end; nil for all.
+    /// Returns the log parts of connected hosts that answer within some seconds. `within` is the maximum age of a
+    /// line's end; nil for all lines.
     func parts(of meter: MeterID, within: Duration?) async throws(SyncFailure) -> LogParts
     func answer(_ question: LogQuestion, with part: LogPart) async throws(SyncFailure)
 }
@@ -52,7 +52,7 @@ package struct LogParts: Hashable, Sendable {
     }
 
     package var parts: [Part]
-    /// Names of hosts that listen but did not answer in time.
+    /// Names of connected hosts that did not answer in time.
     package var silent: [String]
 
     package init(parts: [Part] = [], silent: [String] = []) {

@@ -4,11 +4,11 @@ package import Domain
 package protocol LogRepository: Sendable {
     /// Returns the greatest line number; 0 without a line.
     func lastLogNumber() async throws -> Int64
-    /// Ends holdings left open by an earlier run. Their end is unknown, so their last moment stays.
+    /// Ends holdings left open by an earlier run. Their end is unknown, so their last recorded moment is kept.
     func endHoldings(_ end: LogHolding.End) async throws
     /// Inserts or replaces lines by number, all or none. Keeps the newest `countMax` lines of each meter.
     ///
-    /// - Throws: `StoreError` for a meter whose id does not read back as the same.
+    /// - Throws: `StoreError` if a meter's id would be read back as another id.
     func keepLog(_ lines: [StoredLogLine], countMax: Int) async throws
     /// Returns the newest lines, at most `limit`, in the order of their numbers.
     func log(of meters: [MeterID], limit: Int) async throws -> [StoredLogLine]
@@ -19,7 +19,7 @@ package protocol LogRepository: Sendable {
 }
 
 package struct StoredLogLine: Hashable, Sendable {
-    /// Number that rises with each line of this host, whatever the meter.
+    /// Line number, which rises with each line of this host across all meters.
     package var number: Int64
     package var meter: MeterID
     package var entry: LogEntry

@@ -20,7 +20,7 @@ package struct KnownMeter: Hashable, Sendable {
     /// Kind of link that a user requested; nil for the usual order. On this host only.
     package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
-    /// Port where it was last plugged in; nil for a radio and a declared port.
+    /// Port where the meter was last plugged in; nil for a radio and a declared port.
     package var plug: USBPlug?
 
     package init(

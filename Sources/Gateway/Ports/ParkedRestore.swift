@@ -4,6 +4,6 @@ package enum ParkedRestore: Hashable, Sendable {
     case unknown
     /// Number of properties newly waiting to be sent.
     case restored(properties: Int, MergeOutcome)
-    /// Everything in the entry is older than this host's values, or still cannot be kept. The entry stays.
+    /// Nothing was restored: every value is older than this host's, or still cannot be stored. The entry remains.
     case nothing(because: String)
 }

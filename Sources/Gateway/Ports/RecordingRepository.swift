@@ -1,7 +1,7 @@
 package import Domain
 
-/// Stores running recordings over a restart, and finished battery tests until a user was told. A finished recording is
-/// a record (`SettingsRepository`).
+/// Stores running recordings across restarts, and finished battery tests until their result is announced. A finished
+/// recording is a record (`SettingsRepository`).
 package protocol RecordingRepository: Sendable {
     func runningRecordings() async throws -> [Recording]
     /// Inserts or replaces recordings, all or none.

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Every error is a `SyncFailure`.
+/// Relay of readings and commands between hosts. Every error is a `SyncFailure`.
 package protocol RelayLink: Sendable {
-    /// Returns a meter's news from now on; throws when the connection breaks. `wantsAll` asks for every reading instead
-    /// of folded ones.
+    /// Returns a meter's readings and events from now on; the stream throws when the connection breaks. `wantsAll`
+    /// requests every reading instead of folded ones.
     func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error>
-    /// Sends readings of a meter held here. Returns how long to go on: zero if nobody watches, nil if the token is not
-    /// the lease's.
+    /// Sends readings of a meter that this host holds. Returns how long to continue: zero if nobody watches, nil if the
+    /// token does not belong to the lease.
     func send(
         _ parcel: RelaySender.Parcel, of meter: MeterID, session: SessionID
     ) async throws(SyncFailure) -> Duration?
@@ -25,7 +25,7 @@ package protocol RelayLink: Sendable {
 package enum RelayNews: Hashable, Sendable {
     case holder(LeaseView)
     case readings(RelayObserver.Arrival)
-    /// The named host also talks to the meter, without its lease.
+    /// The named host also uses the meter, without its lease.
     case refused(hostName: String)
     /// Number of measurements lost in transit.
     case lost(Int)

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Stores the date from which ages are counted (`BelievedDate`). Deletion by age in the same store spares data with
+/// Stores the date from which ages are counted (`BelievedDate`). Deletion by age in the same store skips data with
 /// doubtful dates.
 package protocol RetentionRepository: Sendable {
     func believed() async throws -> BelievedDate?
     func save(_ believed: BelievedDate) async throws
     /// Returns the latest date of a stored reading, an overwritten setting or a deletion.
     func newestStored() async throws -> WallTime?
-    /// Returns the earliest such date after `time`.
+    /// Returns the earliest date after `time` of a stored reading, an overwritten setting or a deletion.
     func firstStored(after time: WallTime) async throws -> WallTime?
 }

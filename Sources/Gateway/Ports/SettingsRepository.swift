@@ -18,21 +18,21 @@ package protocol SettingsRepository: Sendable {
     func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome
     /// Deletes the record with exactly this name; a later write revives it. A missing record is no error.
     func delete(_ key: RecordKey, at moment: HostMoment) async throws -> MergeOutcome
-    /// Returns overwritten values, the latest loss first.
+    /// Returns overwritten values, most recently overwritten first.
     ///
     /// - Parameter property: the only property wanted; nil for all.
     func history(of key: RecordKey, property: String?, limit: Int) async throws -> [HistoryEntry]
 
     // MARK: Rebuild (Docs/SettingsAndRebuild.md#rebuild)
 
-    /// Progress of the rebuild by `RebuildPlan.version`. Another version's progress counts as not begun.
+    /// Returns the progress of the rebuild by `RebuildPlan.version`. Progress of another version counts as not begun.
     func rebuildProgress() async throws -> RebuildProgress
     /// Examines the next records, folds those of an older form, and stores the progress with them.
     ///
     /// - Parameter recordsMax: number of records to examine, at least 1.
     /// - Returns: the progress afterwards, and the changes.
     func rebuildStep(recordsMax: Int, at now: WallTime) async throws -> (progress: RebuildProgress, merge: MergeOutcome)
-    /// Returns what a rebuild from the beginning would do; writes nothing.
+    /// Returns the changes that a complete rebuild would make, without writing them.
     func rebuildReport() async throws -> RebuildReportBody
 }
 
@@ -66,7 +66,7 @@ package struct HostMoment: Hashable, Sendable {
 /// An overwritten value and its replacement.
 package struct HistoryEntry: Hashable, Sendable {
     package var overwritten: OverwrittenValue
-    /// When this host learned of it, by its own calendar.
+    /// Time at which this host received the replacement, by its own calendar.
     package var at: WallTime
 
     package init(overwritten: OverwrittenValue, at: WallTime) {

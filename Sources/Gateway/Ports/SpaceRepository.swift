@@ -1,4 +1,4 @@
-/// Reports what fills the file that readings share with other data.
+/// Reports the use of the file that contains readings and other data.
 package protocol SpaceRepository: Sendable {
     /// Returns nil if the file, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> DiskUsage?

@@ -18,27 +18,28 @@ package protocol SyncRepository: Sendable {
     func settle(_ batch: OutboxBatch, _ outcome: PushOutcome) async throws -> MergeOutcome
     /// Releases held-back records, those held back least often first; returns their number.
     func retryHeldBack(recordsMax: Int) async throws -> Int
-    /// Merges a page, stores its token and advances the clock past every stamp seen. A type's last page (`moreComing`
-    /// false) requeues, once, changes sent before the reading began that it did not list.
+    /// Merges a page, stores its token and advances the clock past every stamp received. A type's last page
+    /// (`moreComing` false) requeues, once, changes that were sent before the listing began but are missing from it.
     func apply(_ page: ChangesPage) async throws -> MergeOutcome
     /// Starts a full resync of a type whose token expired. `apply` then sets aside live properties that are neither
-    /// listed nor waiting to be sent: within a listed record at once, whole records with the last page (`moreComing`
-    /// false). Unlisted deletions lose their effect.
+    /// listed nor waiting to be sent. Within a listed record this happens immediately; whole records follow with the
+    /// last page (`moreComing` false). Unlisted deletions lose their effect.
     func beginRefetch(of type: RecordType) async throws
-    /// Enters a zone or starts over with it: forgets all tokens, and queues and sets aside records as `entry` says.
-    /// Deletions made in another zone are kept apart until the host returns there.
+    /// Enters a zone, or restarts synchronisation with it. Deletes all tokens, and queues or sets aside records
+    /// according to `entry`. Deletions made in another zone are stored separately until the host returns to that zone.
     func adopt(_ zone: SyncZone, _ entry: ZoneEntry) async throws
     /// Repairs stamps that the cloud refused as too far ahead. Sets the clock back to the greatest stamp that the cloud
     /// accepted or sent. Future entries get new stamps in their order, from `physical` on (milliseconds since 1970,
     /// corrected).
     func restamp(from physical: UInt64) async throws
-    /// Stamps later local writes by the cloud's time: at `moment` the wall clock was off by `clockOffset` (positive if
-    /// behind). Unsent outbox entries of this boot whose stamps are off by more than 60 s move to their time of
-    /// writing, by the boot-time clock. Call it with each exchange, before applying pages and reading batches.
+    /// Corrects the stamps of later local writes to the cloud's time. At `moment`, the wall clock was off by
+    /// `clockOffset` (positive if behind). Unsent outbox entries of this boot whose stamps are off by more than 60 s
+    /// are restamped with their time of writing, by the boot-time clock. Call it with each exchange, before applying
+    /// pages and reading batches.
     func correct(clockOffset: Duration, at moment: HostMoment) async throws
     /// Deletes expired tombstones and old history. Call it only after a complete run.
     func cleanUp(now: WallTime) async throws
-    /// Records the end of a run, kept over restarts (`SyncProgress.record`, `SyncProgress.visits`).
+    /// Records the end of a synchronisation run across restarts (`SyncProgress.record`, `SyncProgress.visits`).
     ///
     /// - Parameters:
     ///   - wall: this host's calendar.
@@ -52,7 +53,7 @@ package protocol SyncRepository: Sendable {
     /// Merges and queues set-aside values under their old stamps, so that newer values survive. Requeues refused
     /// records, and retries storing those that could not be kept.
     func restoreParked(_ id: String) async throws -> ParkedRestore
-    /// Removes an entry for good; returns whether it existed. Refused values stay in force here.
+    /// Removes an entry permanently; returns whether it existed. Refused values remain in force on this host.
     func dropParked(_ id: String) async throws -> Bool
     /// Drops entries set aside for more than 30 days, but never a setting made on this host.
     ///

@@ -1,12 +1,13 @@
 package import Domain
 
-/// Stores long periods compactly: readings aggregated into seconds, minutes and hours, beside or instead of single
-/// ones. Each reading counts in the minutes and hours exactly once, whatever is interrupted.
+/// Stores long periods compactly: readings aggregated into seconds, minutes and hours, in addition to single readings
+/// or instead of them. Each reading counts exactly once in the minutes and hours, even after an interruption.
 package protocol TierRepository: Sendable {
     /// Aggregates some new readings into minutes and hours. Returns their number; 0 when nothing is left to do.
     func rollUp() async throws -> Int
-    /// Replaces some single readings older than `cutoff` by seconds, if that is shorter: those above
-    /// `SampleRetention.thinnedRate` that are already in minutes. Returns their number; 0 when nothing is left to do.
+    /// Replaces some single readings older than `cutoff` by seconds, if these take less space. Selects readings above
+    /// `SampleRetention.thinnedRate` that are already aggregated into minutes. Returns their number; 0 when none are
+    /// left.
     func thin(before cutoff: WallTime) async throws -> Int
     /// Deletes whole blocks of a tier from before `cutoff`.
     func expire(_ tier: SampleTier, before cutoff: WallTime) async throws
@@ -29,7 +30,7 @@ package struct SampleRetention: Hashable, Sendable {
     /// Maximum age of minutes. Hours are kept for ever: 5 kB a day at most.
     package var minutes: Duration = .seconds(1830 * 86_400)
 
-    /// Readings a second. Up to this rate, single readings take less room than seconds with minima, maxima, means and
+    /// Readings per second up to which single readings take less space than seconds with minima, maxima, means and
     /// counts.
     package static let thinnedRate: Int64 = 4
 

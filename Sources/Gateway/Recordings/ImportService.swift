@@ -9,7 +9,7 @@ package struct ImportOrder: Sendable {
     package var meter: MeterID
     package var name: String?
     package var options: ImportOptions
-    /// Maximum distance of samples that the filter for impossible samples compares; nil turns it off.
+    /// Maximum time between samples that the filter for impossible samples compares; nil turns the filter off.
     package var filterReach: @Sendable (ImportReader) -> Duration? = { _ in nil }
 
     package init(meter: MeterID, name: String? = nil, options: ImportOptions) {
@@ -23,19 +23,19 @@ package struct ImportOutcome: Sendable {
     package var entry: RecordingEntry
     package var format: ImportFormat
     package var lines: Int
-    /// Columns of the file that no quantity stands for.
+    /// Columns of the file that match no quantity.
     package var columnsLeftOut: [String]
     /// Lines left out for impossible values.
     package var linesLeftOut: Int
     /// Single impossible samples that were replaced or left out.
     package var filteredSamples: Int
-    /// Sentences about what was changed, left out or assumed.
+    /// Sentences that list changed, omitted and assumed data.
     package var remarks: [String]
 }
 
 extension MeterDirectory {
-    /// Returns the meter's ranges. For an unknown model: those of all models that fit its USB ids or the file's
-    /// program.
+    /// Returns the meter's ranges. For an unknown model, returns the ranges of all models that match its USB ids or the
+    /// file's program.
     package func ranges(of id: MeterID) async -> @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] {
         let catalogue = dependencies.catalogue
         return { [models = await models(of: id)] format in
@@ -50,7 +50,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Returns the reach of live decoding, unless the meter's setting turns the filter off. Our own files are filtered.
+    /// Returns the filter reach of live decoding; nil if the meter's setting turns the filter off. Our own files
+    /// contain filtered readings.
     package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
         let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
         let models = await models(of: id)
@@ -72,12 +73,12 @@ extension MeterDirectory {
     }
 }
 
-/// Makes recordings from files. Stores their readings apart from measured ones, and the recording last.
+/// Makes recordings from files. Stores the imported readings separately from measured ones, and then the recording.
 package final class ImportService: Sendable {
     package struct Limits: Sendable {
         package var readingsMax = 20_000_000
         package var bytesMax: Int64 = 4 << 30
-        /// Bytes in the store per file; older readings must not make room for them.
+        /// Maximum bytes in the store per file, so that older readings are not deleted to make room.
         var storedBytesMax: Int64
 
         package init(storeBytesMax: Int64) { storedBytesMax = max(1, storeBytesMax / 4) }
@@ -91,11 +92,11 @@ package final class ImportService: Sendable {
     private let logger: Logger
     private let isBusy = Mutex(false)
 
-    /// Tolerance for a wrong clock: readings are never later than now.
+    /// Tolerance for a wrong clock when rejecting readings later than now.
     private static let future = Duration.seconds(86_400)
     private static let batchChunks = 32
 
-    /// - Parameter calendar: readings age from their import; nil, for tests, means from their dates.
+    /// - Parameter calendar: makes readings age from their import; if nil, for tests, they age from their dates.
     package init(
         repository: any SampleRepository & ImportRepository, recordings: RecordingService,
         calendar: RetentionCalendar? = nil, wallNow: @escaping @Sendable () -> WallTime, limits: Limits, logger: Logger
@@ -119,11 +120,11 @@ package final class ImportService: Sendable {
         }
     }
 
-    /// Reads a file to its end and makes a recording of it.
+    /// Reads a file to its end and makes a recording of it. After an error, nothing is kept.
     ///
     /// - Parameter next: returns more bytes, nil at the end of the file. Its errors end the import.
     /// - Throws: `badRequest` with the faulty line; `refused` for a repeated import, a file too large, or during
-    ///   another import; errors of the store. Nothing is kept then.
+    ///   another import; errors of the store.
     package func take(
         _ order: ImportOrder, _ next: () async throws -> [UInt8]?
     ) async throws -> ImportOutcome {
@@ -171,7 +172,7 @@ package final class ImportService: Sendable {
         if !run.isWriting {
             id = try await free(id)
             run.id = id
-            // Leftovers of an import whose clean-up failed.
+            // Delete the readings of an import whose clean-up failed.
             try await repository.deleteImport(id.importStretch)
             run.isWriting = true
         }
@@ -242,7 +243,7 @@ package final class ImportService: Sendable {
             do {
                 try await repository.deleteImport(id.importStretch)
             } catch {
-                // The next start, or the next import of the file, deletes it.
+                // The next start, or the next import of the file, deletes the stored readings.
                 left = "no recording was made; meterd deletes the stored readings at its next start"
                 logger.error("import not cleaned up", metadata: ["cause": "\(error)"])
             }
@@ -268,15 +269,15 @@ extension ImportService {
         var bytes: Int64 = 0
         var storedBytes: Int64 = 0
         var chunks: [SampleChunk] = []
-        /// Nil before the first reading.
+        /// Id of the recording; nil before the first reading.
         var id: RecordingID?
         /// Whether the store may have some of the readings.
         var isWriting = false
         var summary: StretchSummary?
-        /// Nil before the first reading, and if nothing is filtered.
+        /// Filter for impossible samples; nil before the first reading or if the filter is off.
         private(set) var filter: FNIRSIReadingFilter?
         private var builder: SampleChunkBuilder?
-        /// First readings, which show the file's pace.
+        /// First readings, which determine the file's usual interval.
         private var begun: [(WallTime, Reading)] = []
         /// Last date declared to the calendar.
         private var declared: WallTime?
@@ -344,7 +345,7 @@ extension ImportService {
             builder?.append(time, reading)
         }
 
-        /// Begins the summary. Gaps depend on the usual step: a file may have one reading a minute.
+        /// Begins the summary. The limit for gaps depends on the file's usual interval, which may be a minute.
         private mutating func begin() {
             guard summary == nil, !begun.isEmpty else { return }
             let times = begun.map { $0.0.millisecondsSince1970 }
@@ -357,7 +358,8 @@ extension ImportService {
             self.summary = summary
         }
 
-        /// Returns dates of chunks that the calendar does not know, plus those likely to follow.
+        /// Returns the dates of chunks not yet declared to the calendar, plus dates likely to follow; nil if all are
+        /// declared.
         mutating func undeclared(_ chunks: [SampleChunk]) -> ClosedRange<WallTime>? {
             guard let first = chunks.first?.first, let last = chunks.last?.last, declared.map({ $0 < last }) ?? true
             else {

@@ -4,11 +4,11 @@ package import Logging
 import MeterCodec
 import Synchronization
 
-/// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs what `LoadDrive` decides, and looks at
-/// each load once a second.
+/// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs the decisions of `LoadDrive`, and
+/// checks each load once a second.
 ///
-/// A load gets its cut-off and its time before it is switched on, so that it ends without its link or meterd. Stopping
-/// meterd switches no load off.
+/// The service sets a load's cut-off and time limit before switching it on, so that the load stops even without its
+/// link or meterd. Stopping meterd switches no load off.
 package final class LoadService: Sendable {
     private struct Drive {
         var test: RecordingID
@@ -59,7 +59,7 @@ package final class LoadService: Sendable {
 
     // MARK: What people ask for
 
-    /// Begins a battery test; one with a load returns once the load draws.
+    /// Begins a battery test. A test with a load returns once the load draws current.
     ///
     /// - Throws: `refused` if the meter is no load, answers no query, is not off yet or rejects an order;
     ///   `notConnected`.
@@ -108,7 +108,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Switches the load off now, if it is linked, after a person stopped the test.
+    /// Switches the load off after a user stopped the test, if the load is connected.
     package func testWasStopped(_ meter: MeterID) async {
         let isLinked = await view(of: meter) != nil
         await carryOut(meter) { $0.testEnded(isLinked: isLinked) }
@@ -140,7 +140,7 @@ package final class LoadService: Sendable {
         timer.stop()
     }
 
-    /// Makes `run` return. Loads go on drawing.
+    /// Makes `run` return. Loads continue to draw current.
     package func finish() {
         for (meter, drive) in drives.withLock({ $0 }) where drive.machine.mayDraw {
             logger.warning(
@@ -166,7 +166,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Performs the act that an event leads to, and all that follow.
+    /// Performs the action that an event causes, and all actions that follow from it.
     private func carryOut(
         _ meter: MeterID, _ event: (inout LoadDrive) -> LoadDrive.Act, whenChanged: (LoadDrive) -> Void = { _ in }
     ) async {
@@ -204,7 +204,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Stores the phase in the recording and drops a drive that is over.
+    /// Stores the phase in the recording, and removes a finished drive.
     private func keep(_ meter: MeterID, _ whenChanged: (LoadDrive) -> Void) async {
         guard let drive = drives.withLock({ $0[meter] }) else { return }
         whenChanged(drive.machine)

@@ -4,21 +4,21 @@ import Synchronization
 
 package struct MarkEntry: Hashable, Sendable {
     package var mark: Mark
-    /// Current id of its meter.
+    /// Current id of the mark's meter.
     package var meter: MeterID
     package var isLocal: Bool
     /// Name that the host of the mark gave itself; nil if unknown.
     package var hostName: String?
 }
 
-/// Marks on the timelines of meters, whoever holds them. Shared marks are records that any host may change; local ones
-/// stay in this host's store.
+/// Marks on the timelines of meters, independent of their holders. Shared marks are records that any host may change;
+/// local marks exist only in this host's store.
 package actor MarkService: MeterKeeping {
     package struct Order: Sendable {
         package var name: String
-        /// Nil means now.
+        /// Start of the mark; nil means now.
         package var start: WallTime?
-        /// Nil for a moment and for an open span.
+        /// End of the mark; nil for a moment and for an open span.
         package var end: WallTime?
         package var isOpen: Bool
         package var isLocal: Bool
@@ -39,12 +39,12 @@ package actor MarkService: MeterKeeping {
         case at(WallTime)
     }
 
-    /// Maximum number of shared marks per meter; more are refused, because deleted ones cost every host a tombstone.
-    /// Also the maximum of local marks, of which the oldest goes.
+    /// Maximum number of shared marks per meter. More are refused, because deleted ones cost every host a tombstone.
+    /// Also the maximum number of local marks, above which the oldest is deleted.
     package static let marksMax = 1000
-    /// Earliest plausible date: this program is younger.
+    /// Earliest plausible current date, because this program did not exist before.
     private static let earliestNow = WallTime(millisecondsSince1970: 1_577_836_800_000)
-    /// How far a calendar may lag behind stored data, and a mark lie ahead of the calendar.
+    /// Maximum time by which a calendar may lag behind stored data, or a mark may be ahead of the calendar.
     private static let tolerance = Duration.seconds(86_400)
 
     private static let newsMax = 64
@@ -173,7 +173,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Renames a mark or ends an open span. Any host may. Nil means unchanged.
+    /// Renames a mark or ends an open span. Every host may do this. Nil leaves a value unchanged.
     ///
     /// - Throws: `badRequest`, `notFound`; `refused` if the mark has an end.
     package func change(
@@ -198,7 +198,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Deletes a mark, a shared one on every host. Any host may.
+    /// Deletes a mark; a shared mark is deleted on every host. Every host may do this.
     package func delete(_ reference: String) async throws(GatewayError) -> MarkEntry {
         try await inTurn { () throws(GatewayError) in
             let entry = try await mark(reference)
@@ -212,7 +212,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Deletes only local marks, with the readings; shared ones stay, as recordings do.
+    /// Deletes local marks if the readings are deleted too. Keeps shared marks, like recordings.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         guard isDropped else { return 0 }
         try await inTurn { () throws(GatewayError) in
@@ -258,7 +258,7 @@ package actor MarkService: MeterKeeping {
 
     /// Rejects times before 1970 and in the future.
     private func check(_ time: WallTime, _ now: WallTime) throws(GatewayError) {
-        // A wrong clock cannot tell what is in the future.
+        // A wrong clock cannot detect times in the future.
         guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
             throw GatewayError(
                 .badRequest, "a mark cannot be at \(time): the clock says \(now)",

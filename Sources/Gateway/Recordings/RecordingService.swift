@@ -4,7 +4,8 @@ package import Logging
 import Synchronization
 
 /// Begins and ends recordings, continues them after restarts, and publishes them to other hosts. Writes starts and ends
-/// at once, running recordings every `saveInterval`: a power cut costs at most that, marked as a gap.
+/// immediately, and running recordings every `saveInterval`. A power cut loses at most that time, which is marked as a
+/// gap.
 package final class RecordingService: MeterKeeping {
     private struct State {
         /// Latest state of started or ended recordings not written yet.
@@ -126,7 +127,7 @@ package final class RecordingService: MeterKeeping {
 
     // MARK: Running
 
-    /// Writes until `finish`, then writes the rest.
+    /// Writes recordings until `finish`, then writes the remaining ones.
     package func run() async {
         let saving = FlushTimer(loop: loop, wakeUp: wakeUp)
         saving.start(every: saveInterval)
@@ -144,7 +145,7 @@ package final class RecordingService: MeterKeeping {
 
     private var tracks: [RecordingTrack] { meters.parts() }
 
-    /// - Returns: false if the store failed; what is not written is kept.
+    /// - Returns: false if the store failed; unwritten recordings are kept.
     private func write(saving isDue: Bool) async -> Bool {
         do {
             for recording in state.withLock({ Array($0.unwritten.values) }) { try await write(recording) }
@@ -161,7 +162,8 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Writes the local copy for restarts first, then the published record; at the end the other way round.
+    /// Writes the local copy for restarts before the published record. For a finished recording, publishes the record
+    /// first.
     private func write(_ recording: Recording) async throws {
         if recording.end == nil { try await repository.keep([recording]) }
         if !recording.isWaiting { try await settings.publish(recording) }
@@ -172,12 +174,13 @@ package final class RecordingService: MeterKeeping {
             try await repository.forget(recording.id)
         }
         state.withLock { state in
-            // It may have ended meanwhile.
+            // The recording may have ended meanwhile.
             if state.unwritten[recording.id] == recording { state.unwritten[recording.id] = nil }
         }
     }
 
-    /// Announces the result of a battery test; forgets the test once that is done or in vain.
+    /// Announces the result of a battery test. The stored test is deleted once the announcement has succeeded or been
+    /// given up.
     private func tell(_ recording: Recording) {
         guard let teller = teller.withLock({ $0 }) else { return }
         let meter = state.withLock { $0.formerIDs[recording.id.meter] } ?? recording.id.meter
@@ -273,7 +276,8 @@ package final class RecordingService: MeterKeeping {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// Returns a recording as listed; a battery test cancelled while waiting is in no list.
+    /// Returns a recording as listed. Also accepts a battery test that was cancelled while waiting, which is not
+    /// listed.
     package func entry(of recording: Recording) async throws(GatewayError) -> RecordingEntry {
         guard recording.isWaiting, recording.end != nil else {
             return try await self.recording(recording.id.recordName)
@@ -291,9 +295,10 @@ package final class RecordingService: MeterKeeping {
             next: "a name has 1 to 64 characters")
     }
 
-    /// Names a recording of this host or writes its note. Nil means unchanged; an empty text removes it.
+    /// Changes the name or the note of a recording of this host. Nil leaves a text unchanged; an empty text removes it.
     ///
-    /// - Throws: `badRequest` for an invalid name or a note above 1,000 characters; `refused` for another host's.
+    /// - Throws: `badRequest` for an invalid name or a note above 1,000 characters; `refused` for another host's
+    ///   recording.
     package func describe(
         _ reference: String, name: String?, note: String?
     ) async throws(GatewayError) -> RecordingEntry {
@@ -317,9 +322,9 @@ package final class RecordingService: MeterKeeping {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// Deletes a recording of this host, on every host, with imported readings.
+    /// Deletes this host's recording on every host, with its imported readings.
     ///
-    /// - Throws: `refused` while it goes on, and for another host's.
+    /// - Throws: `refused` for a running recording, and for another host's.
     package func delete(_ reference: String) async throws(GatewayError) -> RecordingEntry {
         let entry = try await own(reference, "deleted")
         guard entry.recording.end != nil else {
@@ -366,7 +371,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Only the host that made a recording writes it.
+    /// Returns a recording of this host. Throws for another host's, because only the recording host may change it.
     private func own(_ reference: String, _ deed: String) async throws(GatewayError) -> RecordingEntry {
         let entry = try await recording(reference)
         guard entry.isMine else {
@@ -450,16 +455,16 @@ package final class RecordingService: MeterKeeping {
 
 package struct RecordingEntry: Hashable, Sendable {
     package var recording: Recording
-    /// Current id of its meter.
+    /// Current id of the recording's meter.
     package var meter: MeterID
     /// Name that the recording host gave itself; nil if unknown.
     package var hostName: String?
-    /// Whether this host made it and has its readings.
+    /// Whether this host made the recording and has its readings.
     package var isMine: Bool
     /// Recordings of the same meter that overlap in time.
     package var overlaps: [RecordingID]
     package var tariff: Tariff?
 
-    /// Id under which its host stores the readings: the meter's, or a separate one for imported readings.
+    /// Id under which the recording host stores the readings: the meter's, or a separate one for imported readings.
     package var stretch: MeterID { recording.source == nil ? meter : recording.id.importStretch }
 }

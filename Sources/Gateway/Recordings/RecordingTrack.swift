@@ -5,11 +5,11 @@ import Synchronization
 package final class RecordingTrack: MeterPart {
     package let meter: MeterID
     private let machine: Mutex<RecordingMachine>
-    /// Time of the last look at what the meter reports besides readings.
+    /// Time at which the meter's other telemetry was last read.
     private let glance = Mutex<MonotonicTime?>(nil)
     private let tell: @Sendable (Recording, RecordingID?) -> Void
 
-    /// - Parameter tell: gets each recording that began or ended by itself, with its former id if it waited.
+    /// - Parameter tell: receives each recording that began or ended automatically, with its former id if it waited.
     init(_ machine: RecordingMachine, tell: @escaping @Sendable (Recording, RecordingID?) -> Void) {
         meter = machine.meter
         self.machine = Mutex(machine)
@@ -23,7 +23,7 @@ package final class RecordingTrack: MeterPart {
     /// The recording that runs or waits, if any.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
-    /// - Parameter told: returns what the meter reports besides; called once a second during a recording.
+    /// - Parameter told: returns the meter's telemetry other than readings; called once a second during a recording.
     package func append(_ reading: TimedReading, told: () -> TelemetryBody? = { nil }) {
         let (outcome, goesOn) = machine.withLock { ($0.received(reading), $0.hasRecording) }
         tell(of: outcome)
@@ -53,7 +53,7 @@ package final class RecordingTrack: MeterPart {
 
     func handOver() -> Recording? { machine.withLock { $0.handedOver() } }
 
-    /// - Returns: nil if one goes on already.
+    /// - Returns: the new recording; nil if the meter is already being recorded.
     func start(name: String?, test: BatteryTest?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
         guard case .started(let recording) = machine.withLock({ $0.start(name: name, test: test, at: wall, now) })
         else {
@@ -71,7 +71,7 @@ package final class RecordingTrack: MeterPart {
         machine.withLock { $0.described(name: name, note: note) }
     }
 
-    /// - Returns: the recording if it is this one and changed.
+    /// - Returns: the recording if it has this id and changed; otherwise nil.
     func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
         machine.withLock { $0.drove(id, phase, problem: problem) }
     }

@@ -4,16 +4,16 @@ import Domain
 /// meanwhile.
 package struct MeterReadings: Sendable {
     private enum Source: Sendable {
-        /// For a host without a cloud; ends with the session.
+        /// Readings of this host's session, for a host without a cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
-        /// Ends when this host shuts down.
+        /// Readings of this host or another holder; ends when this host shuts down.
         case anywhere(Places)
     }
 
     struct Places: Sendable {
-        /// Nil while this host has no session.
+        /// Readings of this host's session; nil while there is no session.
         let here: @Sendable () async -> Feed<TimedReading>.Subscription?
-        /// Nil while no other host has the meter.
+        /// Readings from another host; nil while no other host has the meter.
         let elsewhere: @Sendable () async -> Feed<WatchedReading>.Subscription?
         let isOver: @Sendable () async -> Bool
         let pause: @Sendable () async -> Void

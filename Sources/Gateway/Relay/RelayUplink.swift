@@ -6,7 +6,7 @@ package import Logging
 /// An actor on the loop, like the sessions: it looks up a batch's lease when it sends the batch.
 package actor RelayUplink {
     private struct Sending {
-        /// Identifies late events of an earlier sending.
+        /// Number that distinguishes this sending from late events of an earlier one.
         let number: UInt64
         var source: RelaySource
         var sender: RelaySender
@@ -30,7 +30,7 @@ package actor RelayUplink {
     private var isOver = false
 
     /// - Parameters:
-    ///   - shares: whether others may see this host's readings. If not, they learn only that.
+    ///   - shares: whether other hosts may see this host's readings. If not, they are only informed of this refusal.
     ///   - source: returns a meter of this host; nil if there is none.
     package init(
         link: any RelayLink, keeper: LeaseKeeper, shares: Bool = true, loop: any SessionLoop, logger: Logger,
@@ -70,7 +70,7 @@ package actor RelayUplink {
         logger.debug("relay started: another host watches the meter", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
-        // On the loop, like the session, so each reading gets the token under which it was measured.
+        // The task runs on the loop, like the session, so that each reading gets the token under which it was measured.
         let reader = Task {
             for await item in readings { self.received(item.value, missed: item.missed, of: leased, in: number) }
             self.ended(leased, in: number)
@@ -81,7 +81,7 @@ package actor RelayUplink {
         pump(leased)
     }
 
-    /// Looks again shortly: the cloud's interest may arrive before the grant.
+    /// Repeats the request shortly, because the cloud's interest may arrive before the grant.
     private func lookAgain(_ leased: MeterID, until: MonotonicTime, wantsAll: Bool) {
         early[leased] = loop.schedule(at: loop.now + RelayTiming.batchInterval) { [weak self] in
             self?.assumeIsolated { uplink in
@@ -95,7 +95,7 @@ package actor RelayUplink {
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
-        // The next interest event repeats this.
+        // Ignores a failure, because the next interest event sends the batch again.
         _ = try? await link.send(
             RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }

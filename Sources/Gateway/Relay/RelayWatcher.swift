@@ -14,11 +14,11 @@ package actor RelayWatcher {
         let begunAt: MonotonicTime
         var observer = RelayObserver()
         var task: Task<Void, Never>?
-        /// Holder that does not share its readings.
+        /// Name of the holder, if it does not share its readings.
         var unshared: String?
         var state: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
-        /// Time until which somebody wants the last reading.
+        /// Time until which the stream is kept for callers that need only the last reading.
         var isGlancedAtUntil = MonotonicTime.origin
     }
 
@@ -142,7 +142,7 @@ package actor RelayWatcher {
         }
     }
 
-    /// Forgets a stream that nobody watches.
+    /// Returns whether anybody watches the stream; removes an unwatched stream.
     private func isWanted(_ key: Key) -> Bool {
         guard let entry = watched[key], !Task.isCancelled else { return false }
         guard !entry.feed.hasListeners, entry.isGlancedAtUntil < loop.now else { return true }
@@ -164,7 +164,7 @@ package actor RelayWatcher {
             }
             watched[key]?.unshared = nil
             watched[key]?.state = arrival.batch.state
-            // The next reading reports the missing ones.
+            // An empty batch reports its lost readings with the next reading.
             if arrival.batch.readings.isEmpty { watched[key]?.observer.lost(missed) }
             let now = loop.wallNow
             let origin = WatchedReading.Origin(
@@ -181,7 +181,7 @@ package actor RelayWatcher {
             logger.warning(
                 "meter used without lease by another host",
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
-        // This host measures by itself now, and its viewers see that (`MeterReadings`).
+        // If this host became the holder, its viewers switch to its own readings (`MeterReadings`).
         case .holder(let lease):
             // The last holder's reports are out of date.
             watched[key]?.unshared = nil

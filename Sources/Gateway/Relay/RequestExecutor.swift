@@ -5,7 +5,7 @@ package import Logging
 /// Serves other hosts' requests: commands for this host's meters (Docs/Relay.md#commands), and questions about meters'
 /// logs (Docs/Relay.md#the-meters-log).
 ///
-/// An actor on the loop, like the sessions: it checks the lease at the moment when it acts.
+/// An actor on the loop, like the sessions, so that it checks the lease at the time of the action.
 package actor RequestExecutor {
     package typealias Part = @Sendable (LogQuestion) async throws(GatewayError) -> LogPart
 
@@ -25,7 +25,7 @@ package actor RequestExecutor {
     private let log: LogKeeper?
     private var duty = CommandDuty()
     private var questions = 0
-    /// Further questions get no answer, as nobody waits that long.
+    /// Maximum number of pending questions. Further ones get no answer, because no host waits that long.
     private static let questionsMax = 64
 
     package init(
@@ -42,7 +42,7 @@ package actor RequestExecutor {
         self.part = part
     }
 
-    /// Returns at once: commands take seconds, and the next event must not wait.
+    /// Handles an event and returns immediately, because commands take seconds and the next event must not wait.
     package func handle(_ event: CloudEvent) {
         switch event {
         case .command(let command): handle(command)
@@ -70,7 +70,8 @@ package actor RequestExecutor {
         do throws(SyncFailure) {
             isGranted = try await link.claim(command, session: keeper.identity.session)
         } catch {
-            // The claim may have been granted. Nobody acts then, and the cloud reports an unknown outcome.
+            // The claim may have been granted. No host then executes the command, and the cloud reports an unknown
+            // outcome.
             return logger.notice(
                 "command claim failed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
@@ -124,7 +125,7 @@ package actor RequestExecutor {
         do {
             try await link.answer(question, with: try await part(question))
         } catch {
-            // The cloud tells the asking host that this one did not answer.
+            // The cloud informs the asking host that this host did not answer.
             logger.notice(
                 "log question not answered",
                 metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])

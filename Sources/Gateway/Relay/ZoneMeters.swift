@@ -37,7 +37,8 @@ package actor ZoneMeters {
         await complete(await directory.status(), hasForeign: true, within: patience)
     }
 
-    /// Returns this host's marked meters, or all of the zone, for the live feed alone (`MeterDirectory.takeStatus`).
+    /// Returns the status of this host's meters marked as changed, or of all meters of the zone. Only for the live feed
+    /// (`MeterDirectory.takeStatus`).
     package func takeStatus(ofAll isAll: Bool) async -> [MeterStatus] {
         let own = await directory.takeStatus(ofAll: isAll)
         return own.isEmpty && !isAll ? [] : await complete(own, hasForeign: isAll, within: .zero)
@@ -70,7 +71,8 @@ package actor ZoneMeters {
         return await withReadings([status], leases, within: Self.patience)[0]
     }
 
-    /// Returns a meter's readings from wherever it is; with `wantsAll`, every reading instead of folded ones.
+    /// Returns a meter's readings from this host or the holder. With `wantsAll`, returns every reading instead of
+    /// folded ones.
     ///
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` if the holder does not share.
     package func readings(
@@ -100,9 +102,9 @@ package actor ZoneMeters {
                 isOver: { [directory] in await directory.isShuttingDown }, pause: { await relay.pause(.seconds(1)) }))
     }
 
-    /// Has the holder of a meter perform an action.
+    /// Sends an action to the holder of a meter.
     ///
-    /// - Returns: the holder and its API's answer; nil if this host must act itself.
+    /// - Returns: the holder and its API's answer; nil if this host must perform the action itself.
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` by the holder, or if nothing was done; `timedOut` if the
     ///   outcome is unknown.
     package func order(
@@ -110,7 +112,7 @@ package actor ZoneMeters {
     ) async throws(GatewayError) -> (holder: String, result: String?)? {
         guard let commander = await commander() else { return nil }
         let (id, session) = try await meter(reference)
-        // If this host has a link beside the holder's, users mean that one.
+        // If this host has its own link in addition to the holder's, users mean this host's link.
         if await session?.isLinked == true { return nil }
         return try await commander.order(action, of: id, named: reference)
     }

@@ -6,7 +6,7 @@ final class FlushTimer: Sendable {
     private struct State {
         var timer: LoopTimer?
         var retry: LoopTimer?
-        /// Whether a retry is pending. `retry` cannot say: the timer may fire before it is set.
+        /// Whether a retry is pending. The timer `retry` cannot show this, because it may fire before it is assigned.
         var isRetrying = false
         var isDue = false
         var isStopped = false
@@ -25,7 +25,8 @@ final class FlushTimer: Sendable {
         arm(after: interval, then: interval)
     }
 
-    /// Schedules one extra wake-up. Does nothing while one is pending, so that a failing store collects no retries.
+    /// Schedules one extra wake-up. Does nothing while one is pending, so that retries do not accumulate while the
+    /// store fails.
     func retry(after delay: Duration) {
         let isFirst = state.withLock { state in
             defer { state.isRetrying = true }
@@ -39,7 +40,7 @@ final class FlushTimer: Sendable {
         state.withLock { $0.retry = timer }
     }
 
-    /// Whether a wake-up came since the last call, including a retry.
+    /// Returns whether a wake-up, such as a retry, occurred since the last call.
     func isDue() -> Bool {
         state.withLock { state in
             defer { state.isDue = false }

@@ -1,7 +1,7 @@
 package import Domain
 package import Logging
 
-/// Keeps the date that ages of stored data count from (`BelievedDate`).
+/// Keeps the date from which the ages of stored data are counted (`BelievedDate`).
 package actor RetentionCalendar {
     package struct Clocks: Sendable {
         package var now: @Sendable () -> MonotonicTime
@@ -24,7 +24,7 @@ package actor RetentionCalendar {
     private let logger: Logger
     private var believed: BelievedDate?
     private var saved: BelievedDate?
-    /// Time up to which running time is counted.
+    /// Time up to which the program's running time is already counted.
     private var counted: MonotonicTime?
     private var wasConfirmed: Bool?
 
@@ -34,7 +34,7 @@ package actor RetentionCalendar {
         self.logger = logger
     }
 
-    /// Returns the date that ages count from. If this throws, delete nothing by age.
+    /// Returns the date from which ages are counted. If this throws, delete nothing by age.
     package func today() async throws -> WallTime {
         let isConfirmed = await clocks.isConfirmed()
         let known = try await load()
@@ -57,7 +57,7 @@ package actor RetentionCalendar {
                 return
             }
             date.confirm(wall)
-            // Readings dated before the calendar was corrected.
+            // These readings were dated before the calendar was corrected.
             for span in spans where !(Self.around(wall) ~= span.upperBound && Self.around(wall) ~= span.lowerBound) {
                 date.doubt(span)
                 date.confirm(wall)
@@ -65,8 +65,8 @@ package actor RetentionCalendar {
         }
     }
 
-    /// Returns the calendar's date if confirmed and within a day of the believed date; otherwise, or if the store
-    /// fails, nil. Parked records age by it.
+    /// Returns the calendar's date, by which parked records age. Nil if the date is unconfirmed, differs from the
+    /// believed date by more than a day, or the store fails.
     package func confirmed() async -> WallTime? {
         guard await clocks.isConfirmed(), let today = try? await today() else { return nil }
         let wall = clocks.wallNow()

@@ -23,7 +23,7 @@ package final class SampleBuffer: MeterPart {
     private let chunkIsFull: @Sendable () -> Void
     private let rest: @Sendable ([SampleChunk]) -> Void
 
-    /// - Parameter rest: takes what is left when a session ends.
+    /// - Parameter rest: receives the remaining readings when a session ends.
     init(
         meter: MeterID, readingsMax: Int, chunkIsFull: @escaping @Sendable () -> Void,
         rest: @escaping @Sendable ([SampleChunk]) -> Void
@@ -91,7 +91,8 @@ package final class SampleBuffer: MeterPart {
         }
     }
 
-    /// - Parameter isOver: whether nothing follows. If false, the current second stays, so that it is stored once.
+    /// - Parameter isOver: whether no reading follows. If false, the current second remains in the buffer, so that it
+    ///   is stored only once.
     func takeAll(isOver: Bool) -> [SampleChunk] {
         state.withLock { $0.takeAll(of: meter, isOver: isOver) }
     }

@@ -3,11 +3,11 @@ package import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Collects readings in memory and writes them to the store every `flushInterval`, or earlier if they are many, so that
-/// an SD card sees few writes.
+/// Collects readings in memory and writes them to the store every `flushInterval`, or earlier if there are many, so
+/// that an SD card receives few writes.
 ///
-/// While the store fails, it keeps readings and retries; beyond `keptBytesMax` it drops and counts the oldest. A clean
-/// stop writes everything; a power cut costs at most `flushInterval`.
+/// While the store fails, the recorder keeps readings and retries; beyond `keptBytesMax` it drops and counts the
+/// oldest. A clean stop writes everything; a power cut loses at most `flushInterval`.
 package final class SampleRecorder: MeterKeeping {
     package struct Limits: Hashable, Sendable {
         package var flushInterval: Duration = .seconds(60)
@@ -29,7 +29,7 @@ package final class SampleRecorder: MeterKeeping {
         var saved = 0
         var dropped = 0
         var error: String?
-        /// Result of the last look at the store's size.
+        /// Result of the last check of the store's size.
         var crowding: DiskUsage?
     }
 
@@ -48,8 +48,8 @@ package final class SampleRecorder: MeterKeeping {
     private let wakeUp: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - space: tells what fills the store besides readings; nil means no report.
-    ///   - calendar: dates that ages count from; nil means the loop's calendar, for tests.
+    ///   - space: reports the data that fill the store besides readings; nil means no report.
+    ///   - calendar: dates from which ages are counted; nil means the loop's calendar, for tests.
     package init(
         meters: Meters, repository: any SampleRepository, tiers: (any TierRepository)? = nil,
         space: (any SpaceRepository)? = nil,
@@ -80,7 +80,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Writes until `finish`, then writes the rest.
+    /// Writes readings until `finish`, then writes the remaining ones.
     package func run() async {
         let flushing = FlushTimer(loop: loop, wakeUp: wakeUp)
         flushing.start(every: limits.flushInterval)
@@ -133,7 +133,7 @@ package final class SampleRecorder: MeterKeeping {
     /// - Returns: false if the store failed; the readings are kept.
     private func write() async -> Bool {
         let batch = state.withLock { state in
-            // Only here, because a batch being written is counted from the front.
+            // Removed only here, because a batch being written is counted from the front.
             if !state.unwanted.isEmpty { state.pending.removeAll { state.unwanted.contains($0.meter) } }
             state.unwanted = []
             return state.pending
@@ -193,7 +193,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Returns the date that ages count from; nil if unknown, and nothing is deleted by age.
+    /// Returns the date from which ages are counted; nil if unknown, so that nothing is deleted by age.
     private func today() async -> WallTime? {
         guard let calendar else { return loop.wallNow }
         do {
@@ -224,7 +224,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Reports once what else fills the store if deleting readings is not enough.
+    /// Reports once which other data fill the store, if deleting readings is not enough.
     private func lookAtSpace() async {
         guard let space else { return }
         let crowding: DiskUsage?
@@ -246,7 +246,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// The size limit holds even if the date is unknown.
+    /// Deletes old readings. The size limit applies even if the date is unknown.
     private func prune(_ today: WallTime?) async {
         do {
             let cutoff = today.map { $0 + (.zero - limits.retention.seconds) } ?? WallTime(millisecondsSince1970: .min)

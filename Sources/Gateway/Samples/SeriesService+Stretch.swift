@@ -2,7 +2,8 @@ package import Domain
 import GatewayAPI
 
 extension SeriesService {
-    /// Maximum length computed from single readings; a longer one comes from `SeriesBuilder.pointsMax` points.
+    /// Maximum length computed from single readings. A longer stretch is computed from `SeriesBuilder.pointsMax`
+    /// points.
     private static let singleReadingsMax = Duration.seconds(86_400)
 
     package func summary(
@@ -20,7 +21,7 @@ extension SeriesService {
         return summary
     }
 
-    /// Returns the energy of at most a day, reading by reading; its sum is that of the summary.
+    /// Returns the energy of at most a day, reading by reading. Its sum equals that of the summary.
     ///
     /// - Parameter budget: number of readings that may be read; reduced by those read.
     package func energy(
@@ -46,9 +47,9 @@ extension SeriesService {
 }
 
 extension RecordingService {
-    /// Makes a recording of a past stretch from readings stored here.
+    /// Makes a recording of a past period from readings stored on this host.
     ///
-    /// - Throws: `refused` if none are stored here, or a recording begins at the same moment.
+    /// - Throws: `refused` if this host has no such readings, or a recording begins at the same moment.
     package func record(
         _ span: Range<WallTime>, of meter: MeterID, name: String?, from series: SeriesService
     ) async throws -> RecordingEntry {
@@ -75,7 +76,7 @@ extension StretchSummary {
 }
 
 extension Series {
-    /// Adds one point. One without values is a gap, which shows in the next point's time.
+    /// Adds one point. A point without values is a gap, which is visible from the next point's time.
     fileprivate func add(_ point: Int, to summary: inout StretchSummary) {
         var (means, minima, maxima) = (Reading(), Reading(), Reading())
         for column in columns {

@@ -50,13 +50,14 @@ package struct SeriesService: Sendable {
         return builder.finish()
     }
 
-    /// Milliseconds per page: a minute, or a block of seconds while its pieces are few.
+    /// Page lengths in milliseconds: a minute, or a block of seconds while pages have few pieces.
     private static let pageLengths: [Int64] = [SampleTier.minute.rawValue, SampleTier.second.blockLength]
-    /// Number of pieces that makes the next page a short one: ten minutes of a fast meter would take 100 MB.
+    /// Number of pieces above which the next page is a short one, because ten minutes of a fast meter would take 100
+    /// MB.
     private static let pieceCountMax = 50_000
 
     /// Calls `body` for each reading in time order, with a bounded number in memory. Skips years without readings.
-    /// Compacted times yield means of seconds, or of minutes if those are gone too.
+    /// Compacted periods yield means of seconds, or of minutes if the seconds were deleted too.
     package func readings(
         of meter: MeterID, in span: Range<WallTime>, _ body: (StoredSample) async throws -> Void
     ) async throws {
@@ -69,7 +70,7 @@ package struct SeriesService: Sendable {
     package func pages(
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
-        // Before the store, as in `series`.
+        // Read unsaved readings before the store, as in `series`.
         let ids = await ids(meter)
         let waiting = try waiting(of: ids, in: span).sorted { $0.time < $1.time }
         var last: WallTime?
@@ -121,7 +122,7 @@ package struct SeriesService: Sendable {
     }
 
     private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {
-        // The span may hold part of a minute. Only the whole minute shows whether its bucket is all that is left.
+        // The span may contain part of a minute. Only the whole minute shows whether its bucket is the only data left.
         let minute = SampleTier.minute.rawValue
         let begun = span.upperBound.floored(to: minute)
         let whole = span.lowerBound..<(begun == span.upperBound ? begun : begun + .milliseconds(minute))

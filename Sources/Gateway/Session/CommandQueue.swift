@@ -13,11 +13,11 @@ struct CommandQueue {
         var sent: CheckedContinuation<Bool, Never>?
     }
 
-    /// Maximum number of waiting commands. A meter takes two a second at best.
+    /// Maximum number of waiting commands. A meter executes at most two a second.
     static let countMax = 32
 
     private var waiting: [Entry] = []
-    /// Number last sent or queued over this link, by kind of command.
+    /// Number in the last command sent or queued over this link, by kind of command.
     private var told: [MeterCommand.Kind: Int] = [:]
 
     var count: Int { waiting.count }
@@ -35,7 +35,7 @@ struct CommandQueue {
 
     mutating func next() -> Entry? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// Also remembers a setting that a user sent as a command.
+    /// Resumes the command's caller. Also records a setting that a user sent as a command.
     mutating func sent(_ entry: Entry) {
         if MeterSettings.Key.allCases.contains(where: { $0.command == entry.command.kind }) {
             told[entry.command.kind] = entry.command.number
@@ -55,7 +55,8 @@ struct CommandQueue {
         entry.sent?.resume(returning: false)
     }
 
-    /// Called when the link is gone. The meter's settings are then unknown.
+    /// Drops all commands and the record of sent settings after the link ended, because the meter's settings are then
+    /// unknown.
     mutating func dropAll() {
         for entry in waiting { entry.sent?.resume(returning: false) }
         self = CommandQueue()

@@ -1,10 +1,10 @@
 package import Domain
 
-/// How a user wants a meter connected.
+/// User's options for connecting a meter.
 package struct ConnectOptions: Hashable, Sendable {
     package var isTakeover: Bool
     package var standsInLine: Bool
-    /// Connects without a lease.
+    /// Whether to connect without a lease.
     package var isExempt: Bool
     /// Kind of link to use if there are several; nil keeps the kind last requested.
     package var link: LinkPreference?
@@ -45,8 +45,8 @@ package enum LinkPreference: Hashable, Sendable {
 /// Refusals that do not end a wait for a meter.
 enum Patience: Hashable, Sendable {
     case none
-    /// Waits for the holder's lease to end. `held` is final: the holder has changed, or the cloud's version takes over
-    /// in another way.
+    /// Waits for the holder's lease to end. `held` ends the wait: the holder has changed, or the cloud's version
+    /// handles take-overs differently.
     case takeover
     case line
 

@@ -1,9 +1,9 @@
 import Domain
 import MeterCodec
 
-/// Consecutive answers without a frame. A meter of another model and a bad line give nothing else.
+/// Counter of consecutive answers without a frame, as from a meter of another model or over a bad line.
 struct DecodeErrors {
-    /// Number of answers, or of reports of a meter that sends by itself.
+    /// Number of answers, or of reports of a meter that sends without requests.
     private(set) var count = 0
     private var cause: CodecError?
     private var isSpoilt = false
@@ -12,13 +12,13 @@ struct DecodeErrors {
     static let countMin = 3
 
     mutating func skipped(because error: CodecError) {
-        // A wrong check comes from a frame that looks right. Later errors come only from the search for the next one.
+        // A wrong checksum indicates a complete frame. Later errors only result from the search for the next frame.
         if case .wrongCheck? = cause, isSpoilt { return }
         cause = error
         isSpoilt = true
     }
 
-    /// Called when the current answer is complete or overdue, or the next one is requested.
+    /// Counts the current answer when it is complete or overdue, or the next one is requested.
     mutating func ended() {
         if isSpoilt { count += 1 }
         isSpoilt = false
@@ -26,7 +26,7 @@ struct DecodeErrors {
 
     mutating func wasGood() { self = DecodeErrors() }
 
-    /// Message for users; nil if there is nothing to report.
+    /// Returns the message for users; nil if there is nothing to report.
     func words(for model: ModelName?) -> String? {
         guard count >= Self.countMin, let cause else { return nil }
         let what = model.map { "is it really a \($0.displayName)?" } ?? "is it a meter?"

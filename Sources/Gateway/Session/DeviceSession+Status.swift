@@ -72,10 +72,10 @@ extension DeviceSession {
             wanted: wanted, rate: talk.readings.sampling.rate, error: talk.readings.sampling.failure.map { $0 + next })
     }
 
-    /// Returns the events on the meter's CC line since meterd started, and whether this host hears new ones.
+    /// Returns the events on the meter's CC line since meterd started, and whether this host receives new ones.
     ///
-    /// - Throws: `refused` for a model that cannot hear them; `held` if another host has the meter and none were heard
-    ///   here.
+    /// - Throws: `refused` for a model that cannot receive them; `held` if another host has the meter and this host has
+    ///   received none.
     package func heardPD() throws(GatewayError) -> (timeline: PDTimeline, isListening: Bool) {
         guard line.hearsPD else {
             let those = catalogue.modelsHearingPD.map(\.displayName).joined(separator: ", ")
@@ -94,13 +94,13 @@ extension DeviceSession {
         return (talk.readings.powerDelivery, isLinked)
     }
 
-    /// State of an electronic load; nil for other meters and without current data.
+    /// Returns the state of an electronic load; nil for other meters and without current data.
     func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(told()) : nil }
 
     /// Returns the readings, or with `all` every single sample of a fast meter.
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
-    /// Data that the meter sends besides readings.
+    /// Returns data that the meter sends besides readings.
     package func told() -> TelemetryBody? { talk.readings.told.body }
 
     /// Returns the last reading, completed with fresh values from other frames.
@@ -165,7 +165,7 @@ extension CountedBody {
 }
 
 extension LinkAddress {
-    /// Unusual bits of a public address. A random one may have any bit set.
+    /// Unusual bits of a public address. A random address may have any bit set.
     fileprivate var addressFlags: [String] {
         switch self {
         case .serial, .hid, .bulk, .network: []

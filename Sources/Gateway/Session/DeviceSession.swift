@@ -3,13 +3,13 @@ import GatewayAPI
 package import Logging
 package import MeterCodec
 
-/// Runs one meter: decides when there is a link to it. Its parts do the rest; they keep their own state and never call
-/// the session.
+/// Controls one meter: decides when to open and close a link to it. All other work is done by the session's parts,
+/// which keep their own state and never call the session.
 ///
-/// Sessions share only the loop: one meter's failure affects no other.
+/// Sessions share only the loop, so that one meter's failure affects no other.
 package actor DeviceSession {
     package nonisolated let id: MeterID
-    /// Readings as they come; for a fast meter, one summary of each answer.
+    /// Readings in the order of arrival; for a fast meter, one summary of each answer.
     package nonisolated let readings = Feed<TimedReading>()
     /// Every single reading, also of fast meters.
     nonisolated let samples = Feed<TimedReading>()
@@ -93,7 +93,7 @@ package actor DeviceSession {
         if line.links.rssi(of: link) != rssi { line.links.heard(link, rssi: rssi) }
     }
 
-    /// Removes a link; another one that leads to the meter is next.
+    /// Removes a link, and selects the meter's next one.
     package func vanished(from goneLink: LinkAddress) {
         guard line.links.vanished(goneLink), goneLink == line.link else { return }
         guard line.links.isEmpty else {
@@ -121,7 +121,7 @@ package actor DeviceSession {
         waits.endAll(with: .disconnected)
     }
 
-    /// Settings changed, here or on another host.
+    /// Adopts settings that changed on this or another host.
     package func adopt(_ stored: StoredSettings) { if talk.adopt(stored) { wake() } }
 
     /// Sends the meter its goodbye, closes the link and ends every stream. The session does nothing afterwards.
@@ -134,7 +134,7 @@ package actor DeviceSession {
         traffic.finish()
     }
 
-    /// Shuts down and leaves the gate, as the meter no longer belongs to this host.
+    /// Shuts down and detaches from the gate, because the meter no longer belongs to this host.
     func leave() {
         shutdown()
         claim.detach()
@@ -154,7 +154,7 @@ package actor DeviceSession {
         }
     }
 
-    /// Does whatever is due now.
+    /// Performs all actions that are due now.
     func wake() {
         stopAtHardStop()
         search.endInVain()
@@ -263,10 +263,10 @@ package actor DeviceSession {
         }
     }
 
-    /// Ends the link or the attempt at one, for every cause. The caller then calls `arm`. The permission is given back
-    /// last: the gate may answer before that call returns.
+    /// Ends the link or the connection attempt, for every cause. The caller then calls `arm`. Returns the permission
+    /// last, because the gate may answer before that call returns.
     ///
-    /// - Parameter event: informs the machine; returns whether the channel must be closed.
+    /// - Parameter event: reports the end to the machine; returns whether the channel must be closed.
     private func endLink(
         _ ending: LinkEnding, because cause: String?, _ event: (inout ConnectionMachine) -> Bool
     ) {
@@ -325,7 +325,7 @@ package actor DeviceSession {
         case .permitted(let permission): permitted(permission)
         case .withdrawn(let cause): withdrawn(cause)
         case .refused, .barred:
-            // Nobody waits for an answer any more.
+            // Ignores a verdict if no request is pending any more.
             guard states.machine.awaitsPermission || search.isOn else { return }
             if case .refused(let refusal) = verdict { return refused(refusal) }
             claim.barred()

@@ -17,7 +17,7 @@ struct LatestReadings: Sendable {
         }
     }
 
-    /// Called when the model changes. The last reading stays.
+    /// Removes the parts after a change of model, but keeps the last reading.
     mutating func forgetParts() { parts = [] }
 
     /// Returns the time at which `whole` next drops a part as too old.

@@ -1,14 +1,14 @@
 package import Domain
 
-/// Links that lead to one meter now, in the order in which to try them.
+/// Available links to one meter, in the order in which to try them.
 ///
-/// The preferred kind comes first, then the link with the fewest failures, then cable and network before LE before
-/// Classic, then the strongest signal, then the newest link.
+/// Order: the preferred kind, then fewer failures, then cable and network before LE before Classic, then the stronger
+/// signal, then the newer link.
 package struct LinkChoice: Sendable {
     private struct Entry {
         var link: LinkAddress
         var rssi: Int?
-        /// Failed attempts since the link last brought data.
+        /// Number of failed attempts since the link last delivered data.
         var failures = 0
     }
 
@@ -16,7 +16,7 @@ package struct LinkChoice: Sendable {
 
     package init() {}
 
-    /// Kind of link that a user requested. Others are used only while none of this kind exists.
+    /// Kind of link that a user requested. Other kinds are used only while no link of this kind exists.
     package var preferred: LinkAddress.Transport?
 
     package var isEmpty: Bool { entries.isEmpty }
@@ -50,7 +50,7 @@ package struct LinkChoice: Sendable {
     package mutating func failed(_ link: LinkAddress?) {
         guard let link, let index = index(of: link) else { return }
         entries[index].failures += 1
-        // Only differences matter. Without this, years of failures could overflow.
+        // Only differences matter. Reducing all counts prevents an overflow after years of failures.
         guard let fewest = entries.map(\.failures).min(), fewest > 0 else { return }
         for index in entries.indices { entries[index].failures -= fewest }
     }
@@ -60,7 +60,7 @@ package struct LinkChoice: Sendable {
         for index in entries.indices { entries[index].failures = entries[index].link == link ? 0 : 1 }
     }
 
-    /// Forgets failures: a user wants an attempt in the usual order.
+    /// Resets the failure counts, because a user requested an attempt in the usual order.
     package mutating func beginAnew() {
         for index in entries.indices { entries[index].failures = 0 }
     }

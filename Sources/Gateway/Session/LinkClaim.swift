@@ -8,7 +8,7 @@ final class LinkClaim {
     private var gate: (any LinkGate)?
     /// Permission for the current attempt or link; always nil without a gate.
     private(set) var permission: LinkPermission?
-    /// Last refusal because another host has the meter or is about to.
+    /// Last refusal because another host has the meter or will get it next.
     private(set) var refusal: LinkRefusal?
     /// Whether the gate gives no permission because this host is read-only.
     private(set) var isBarred = false
@@ -33,7 +33,7 @@ final class LinkClaim {
 
     func detach() { gate?.attach(meter, tell: nil) }
 
-    /// Changes the gate. The caller has left the former one.
+    /// Changes the gate. The caller has already detached from the former gate.
     func use(_ gate: (any LinkGate)?) {
         self.gate = gate
         (refusal, isBarred) = (nil, false)
@@ -43,7 +43,7 @@ final class LinkClaim {
         isExempt = options.isExempt
         patience = options.standsInLine ? .line : options.isTakeover ? .takeover : .none
         (refusal, isBarred) = (nil, false)
-        // For an absent meter, the intent would outlive the user's interest.
+        // An absent meter would keep the intent longer than the user is interested.
         intent = isPresent && asksFirst ? options.intent : .resume
     }
 
@@ -75,8 +75,8 @@ final class LinkClaim {
 
     func barred() { isBarred = true }
 
-    /// Whether a meter plugged in here is also plugged in at the holder of its lease. Unless it was just moved, two
-    /// meters share its serial number.
+    /// Returns whether a meter plugged in here is also plugged in at the holder of its lease. Unless the meter was just
+    /// moved, two meters share its serial number.
     func hasTwin(over transport: LeaseTransport) -> Bool {
         guard case .usb = meter, transport == .usb, let lease else { return false }
         return [.elsewhere, .waiting].contains(lease.state) && lease.transport == LeaseTransport.usb.rawValue
@@ -104,7 +104,7 @@ final class LinkClaim {
         gate?.channelClosed(meter, end)
     }
 
-    /// Reports that a link from the time before the gate closed at the gate's request.
+    /// Reports that a link opened before the gate existed was closed at the gate's request.
     func giveWay() { gate?.channelClosed(meter, .letGo) }
 
     var lease: LeaseStatus? { gate?.lease(of: meter) }
@@ -118,7 +118,7 @@ final class LinkClaim {
 
     func isPastHardStop(at now: MonotonicTime) -> Bool { hardStop.map { now >= $0 } ?? false }
 
-    /// Whether only reading is allowed, because a `strict` lease was not renewed for long.
+    /// Returns whether only reading is allowed, because a `strict` lease was not renewed for too long.
     func isInJeopardy(at now: MonotonicTime) -> Bool { strictPermit.map { now >= $0.jeopardyAt } ?? false }
 
     private var strictPermit: LeasePermit? {
@@ -128,7 +128,7 @@ final class LinkClaim {
 }
 
 extension LinkRefusal {
-    /// Whether another host has the meter or is about to.
+    /// Whether another host has the meter or will get it next.
     var isElsewhere: Bool { [.held, .revoking, .reserved].contains(reason) }
 
     var words: String {
@@ -142,9 +142,9 @@ extension LinkRefusal {
 }
 
 extension GatewayError {
-    /// Returns the error for an action that a read-only host may not do.
+    /// Returns the error for an action that a read-only host may not perform.
     ///
-    /// - Parameter consequence: what is not done, as the end of a sentence.
+    /// - Parameter consequence: description of the omitted action, as the end of a sentence.
     package static func mayOnlyLook(_ consequence: String) -> GatewayError {
         GatewayError(
             .permission, "this host may only look, as its token is read-only, so \(consequence)",

@@ -1,8 +1,8 @@
 import Domain
 
-/// How a session ends a link or an attempt. `DeviceSession.endLink` takes the same steps for all causes.
+/// Way in which a session ends a link or an attempt. `DeviceSession.endLink` performs the same steps for all causes.
 struct LinkEnding {
-    /// Whether the meter is sent its goodbye, if the link still allows it.
+    /// Whether to send the meter its goodbye, if the link still allows it.
     var hasFarewell = false
     /// Whether a link that was up counts as lost.
     var isLoss = false
@@ -17,9 +17,9 @@ struct LinkEnding {
     /// The link did not open in time or was silent for too long.
     static let overdue = LinkEnding(hasFarewell: true, isLoss: true, isFault: true)
     static let replaced = LinkEnding(hasFarewell: true, end: .linkLost)
-    /// Nobody here wants the meter, or this host may not have it.
+    /// This host does not want the meter any more, or may not use it.
     static let letGo = LinkEnding(hasFarewell: true, end: .letGo)
-    /// The lease is over. Sends nothing, as another host may already talk to the meter.
+    /// The lease is over. Nothing is sent, because another host may already use the meter.
     static let leaseOver = LinkEnding(isLoss: true, end: .letGo)
     /// No usable link is known.
     static let impossible = LinkEnding(end: .attemptFailed)

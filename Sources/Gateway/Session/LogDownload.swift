@@ -26,14 +26,14 @@ struct LogDownload {
 
     mutating func start() -> Act { follow(transfer.start()) }
 
-    /// Returns also whether the bytes were a valid answer, which shows that the meter is alive.
+    /// Handles received bytes. Also returns whether they were a valid answer, which shows that the meter responds.
     mutating func received(_ bytes: [UInt8]) -> (isProgress: Bool, Act) {
         let before = transfer.progress
         let step = transfer.receive(bytes)
         return (transfer.progress != before, follow(step))
     }
 
-    /// Called when the pause after a step is over, or the answer is overdue.
+    /// Continues the download when the pause after a step is over, or the answer is overdue.
     mutating func paused() -> Act { steps.isEmpty ? follow(transfer.answerOverdue()) : nextStep() }
 
     private mutating func follow(_ step: TransferStep<MeterLogs>) -> Act {

@@ -2,7 +2,7 @@ import Domain
 import GatewayAPI
 package import MeterCodec
 
-/// Reads a meter's own recordings, one log at a time. Polling rests meanwhile.
+/// Reads a meter's own recordings, one log at a time. Polling is paused meanwhile.
 final class LogReader {
     private let line: MeterLine
     private let states: MeterStates
@@ -52,7 +52,7 @@ final class LogReader {
         follow(act)
     }
 
-    /// Called when the requested pause is over.
+    /// Continues after the requested pause.
     func paused() {
         download?.timer = nil
         if let act = download?.paused() { follow(act) }
@@ -81,7 +81,8 @@ final class LogReader {
         }
     }
 
-    /// Only the maker's interface has been seen to give logs (Docs/Protocols/KM003C.md#link).
+    /// Returns the remedy for a failure. Only the maker's interface has been seen to deliver logs
+    /// (Docs/Protocols/KM003C.md#link).
     private func remedy(of failure: TransferFailure) -> String {
         switch failure {
         case .silent, .refused:

@@ -19,7 +19,7 @@ final class MeterCommands {
 
     private var id: MeterID { states.id }
 
-    /// Calls `wake` once the command is queued.
+    /// Performs a command, and calls `wake` once it is queued.
     func perform(
         _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
         wake: () -> Void
@@ -116,8 +116,8 @@ final class MeterCommands {
 
     // MARK: Sending and confirmation
 
-    /// Queues the settings not yet sent over this link; does nothing during jeopardy. A removed setting stays in force,
-    /// as its former value is unknown.
+    /// Queues the settings not yet sent over this link; does nothing during jeopardy. A removed setting remains in
+    /// force on the meter, because its former value is unknown.
     func tell(_ settings: MeterSettings) {
         guard line.exchange != nil, !line.isInJeopardy, let profile = line.profile else { return }
         for command in settings.commands(for: profile) where !queue.wasTold(command) {
@@ -140,7 +140,7 @@ final class MeterCommands {
         queue.sent(next)
     }
 
-    /// Called when the meter reports a setting.
+    /// Compares a setting that the meter reports with the commands that wait for confirmation.
     func heard(_ command: MeterCommand) { readBacks.heard(command) }
 
     func readBackIsOver(_ number: Int) { readBacks.end(number, with: .unanswered) }
@@ -154,9 +154,9 @@ final class MeterCommands {
 }
 
 extension DeviceSession {
-    /// Has the meter perform a command. Returns once it is sent, or confirmed if the meter can be asked.
+    /// Sends a command to the meter. Returns once it is sent, or confirmed if the meter can be queried.
     ///
-    /// - Parameter deadline: latest time to send it.
+    /// - Parameter deadline: latest time to send the command.
     package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {
         try await talk.commands.perform(command, by: deadline) { wake() }
     }

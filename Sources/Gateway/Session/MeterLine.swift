@@ -18,28 +18,28 @@ final class MeterLine {
             states.mark()
         }
     }
-    /// Whether the model hears USB Power Delivery. Cached, as every frame asks.
+    /// Whether the model receives USB Power Delivery messages. Cached, because each frame needs it.
     private(set) var hearsPD: Bool
-    /// Information that the meter gave over the current link, or over the last one.
+    /// Information that the meter sent over the current link, or over the last one.
     private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?
-    /// Whether the channel is open: closing it sends the goodbye, and losing it counts.
+    /// Whether the channel is open, so that closing it sends the goodbye and losing it counts.
     private(set) var isUp = false
     /// Number of the current channel; identifies late events of an old one.
     private var number = 0
-    /// Whether the current or last channel brought a reading.
+    /// Whether the current or last channel delivered a reading.
     private var hasReading = false
     /// Number of consecutive channels that were up without a reading.
     private var silentLinks = 0
     private var opening: [Outgoing] = []
     private var openingTimer: LoopTimer?
-    /// Whether bytes go to the line's other output, as the first one got no answer.
+    /// Whether bytes are sent to the line's other output, because the meter did not answer on the first one.
     private var usesOtherOutput = false
-    /// Callback of timers, given with each channel.
+    /// Callback of timers, set with each channel.
     private var ring: @Sendable (SessionTimer) -> Void = { _ in }
-    /// Present once the opening is complete; rests while logs are read.
+    /// Request exchange; nil until the opening is complete. Paused while logs are read.
     var exchange: ExchangeMachine?
 
     init(
@@ -66,7 +66,7 @@ final class MeterLine {
         return transport
     }
 
-    /// Takes the next link unless one is in use. Returns whether another driver may be needed.
+    /// Selects the next link unless one is in use. Returns whether another driver may be needed.
     func takeNext() -> Bool {
         guard !isOpen, let next = links.next, next != link || driver == nil else { return false }
         let isOtherKind = next.transport != link?.transport
@@ -78,9 +78,9 @@ final class MeterLine {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        // A network board must be configured here; it cannot be searched for either.
+        // A network board must be configured on this host and, like a cable, cannot be searched for.
         case .serial, .hid, .bulk, .network: .usb
-        // No link: an address as the id belongs to a radio.
+        // Without a link, an address as the id shows a radio.
         case nil: if case .mac = states.id { .ble } else { .usb }
         }
     }
@@ -94,7 +94,7 @@ final class MeterLine {
         device = nil
     }
 
-    /// Called when the model was detected. The link stays; the new driver sets the meter up again.
+    /// Adopts the detected model. The link remains open, and the new driver sets up the meter again.
     func identified(as found: ModelName) {
         modelIs(found)
         silentLinks = 0
@@ -103,8 +103,8 @@ final class MeterLine {
 
     func learn(_ device: DeviceInfo?) { self.device = device }
 
-    /// Takes the driver of the model, or one that detects it. A radio's name may suggest the wrong model, so after a
-    /// link without a reading the next one asks the meter.
+    /// Selects the driver of the model, or one that detects the model. A radio's name may suggest the wrong model, so
+    /// after a link without a reading the next link queries the meter.
     func adoptDriver() {
         if let link, link.isRadio, model == nil || !silentLinks.isMultiple(of: 2) {
             driver = IdentifyingDriver(over: link.transport, suspecting: model, in: catalogue)
@@ -116,7 +116,8 @@ final class MeterLine {
         }
     }
 
-    /// Rules out families by the open link, which allows questions that those would take for commands.
+    /// Excludes families by the open link's radio module. Detection may then send queries that an excluded family would
+    /// execute as commands.
     private func narrowQuestions() {
         guard let asking = driver as? IdentifyingDriver, let module = channel?.radioModule else { return }
         driver = IdentifyingDriver(
@@ -145,14 +146,14 @@ final class MeterLine {
     /// Whether a channel exists, open or being opened.
     var isOpen: Bool { channel != nil }
 
-    /// Problem of a link that works.
+    /// Problem of a link that is up nevertheless; nil if there is none.
     var remark: String? { isUp ? channel?.remark : nil }
 
     func isCurrent(_ number: Int) -> Bool { number == self.number && isOpen }
 
     /// Opens a channel. Its timers call `ring`; its events call `handle` with a number for `isCurrent`.
     ///
-    /// - Returns: why it cannot be opened; nil on success.
+    /// - Returns: the reason why the channel cannot be opened; nil on success.
     func open(
         ring: @escaping @Sendable (SessionTimer) -> Void, _ handle: @escaping @Sendable (ChannelEvent, Int) -> Void
     ) -> String? {
@@ -204,7 +205,7 @@ final class MeterLine {
         channel.send(bytes)
     }
 
-    /// Keeps traffic for support reports until the link brings a reading.
+    /// Records traffic for support reports until the link delivers a reading.
     func crossed(_ record: TrafficRecord) {
         if traffic.hasListeners { traffic.yield(record) }
         if !hasReading { states.past.record(record) }
@@ -267,11 +268,11 @@ final class MeterLine {
         self.driver = driver
     }
 
-    /// Returns the number of bytes of an incomplete answer.
+    /// Discards an incomplete answer. Returns its number of bytes.
     @discardableResult
     func discardPartial() -> Int { driver?.discardPartial() ?? 0 }
 
-    /// Switches the output if the driver got no answer. A new link begins with the last one used.
+    /// Switches the output if the driver got no answer. A new link begins with the output used last.
     func followOutput() {
         guard driver?.doubtsOutput == true, let channel else { return }
         let isSwitched = channel.switchOutput()

@@ -1,16 +1,17 @@
 import Domain
 import Logging
 
-/// Search for a meter that is not heard because another host is connected to it: a connected Bluetooth LE meter does
-/// not advertise (Docs/Operating.md#a-meter-that-is-not-heard-here). This host keeps the lease while looking for the
-/// meter. Only a user's command starts a search.
+/// Search for a meter that this host does not receive because another host is connected to it: a connected Bluetooth LE
+/// meter does not advertise (Docs/Operating.md#a-meter-that-is-not-heard-here). This host keeps the lease while
+/// searching for the meter. Only a user's command starts a search.
 ///
 /// The caller sets the alarm afterwards.
 final class MeterSearch {
     private let states: MeterStates
     private let claim: LinkClaim
     private let waits: SessionWaits
-    /// Time at which asking ends or, after the grant, the lease is given back; nil without a search.
+    /// Time at which the request for the lease ends or, after the grant, this host returns the lease; nil without a
+    /// search.
     private(set) var endsAt: MonotonicTime? { didSet { states.mark() } }
     /// Time allowed to find the meter; nil while its lease is requested.
     private var patience: Duration? { didSet { states.mark() } }
@@ -27,13 +28,13 @@ final class MeterSearch {
 
     var isOn: Bool { endsAt != nil }
 
-    /// Returns the time left to hear the meter; nil unless its lease is kept for that.
+    /// Returns the time left to find the meter; nil unless this host holds the lease for the search.
     func left(at now: MonotonicTime) -> Duration? { patience == nil ? nil : endsAt.map { $0 - now } }
 
     /// Whether a search failed within `doubtAfterSearch`.
     var wasNotHeard: Bool { notHeardAt.map { states.now < $0 + Self.doubtAfterSearch } ?? false }
 
-    /// Starts a search that asks for the lease for at most `time`.
+    /// Starts a search that requests the lease for at most `time`.
     func begin(for time: Duration) { (endsAt, patience) = (states.now + time, nil) }
 
     func granted(_ permission: LinkPermission) {
@@ -51,7 +52,7 @@ final class MeterSearch {
         waits.endAll(with: .permitted, of: .permission)
     }
 
-    /// Ends the search, as the meter is here. The lease stays for the first attempts at a link.
+    /// Ends the search, because the meter was found. Keeps the lease for the first attempts at a link.
     func found() {
         guard isOn else { return }
         drop()
@@ -82,7 +83,7 @@ final class MeterSearch {
 }
 
 extension DeviceSession {
-    /// Connects an absent meter: asks for its lease for at most `patience`, then looks for it.
+    /// Connects an absent meter: requests its lease for at most `patience`, then searches for the meter.
     package func seek(_ options: ConnectOptions, patience: Duration) {
         connect(options)
         guard !isShutDown, claim.asksFirst, !states.machine.isPresent, claim.permission == nil else { return }

@@ -49,7 +49,7 @@ final class MeterStates {
         return isMarked
     }
 
-    /// Applies an event to the machine and logs a change of state. Without a cause, time passing is the cause.
+    /// Applies an event to the machine and logs a change of state. If `cause` is nil, the passage of time is the cause.
     @discardableResult
     func apply<Action>(because cause: String?, _ event: (inout ConnectionMachine) -> Action) -> Action {
         let before = machine.state
@@ -86,7 +86,7 @@ final class MeterStates {
         }
     }
 
-    /// Returns why a state ended when only time passed.
+    /// Returns the cause of a state change that resulted only from the passage of time.
     func timeCause(from before: ConnectionState) -> String {
         switch before {
         case .offline: "the device is still there"

@@ -5,7 +5,7 @@ import MeterCodec
 
 /// Communication with one meter while its line is up.
 ///
-/// The caller sets the alarm afterwards. It also wakes the session if a function returns that the line is ready.
+/// The caller sets the alarm afterwards, and wakes the session if a function returns that the line is ready.
 final class MeterTalk {
     private let line: MeterLine
     private let states: MeterStates
@@ -13,7 +13,7 @@ final class MeterTalk {
     let commands: MeterCommands
     let logs: LogReader
     private(set) var settings: MeterSettings { didSet { states.mark() } }
-    /// Of the settings in force (`StoredSettings.number`).
+    /// Number of the settings in force (`StoredSettings.number`).
     private var settingsNumber: UInt64
     private(set) var readings: SessionReadings { didSet { states.mark() } }
 
@@ -34,9 +34,9 @@ final class MeterTalk {
 
     // MARK: Settings
 
-    /// Puts settings in force, unless a later transaction's are.
+    /// Applies settings, unless those of a later transaction are in force.
     ///
-    /// - Returns: whether these are news.
+    /// - Returns: whether the settings were applied.
     func adopt(_ stored: StoredSettings) -> Bool {
         guard stored.number > settingsNumber else { return false }
         (settings, settingsNumber) = (stored.settings, stored.number)
@@ -77,7 +77,7 @@ final class MeterTalk {
         adoptDriver()
     }
 
-    /// Returns whether the line is ready.
+    /// Adopts the detected model. Returns whether the line is ready.
     private func identified(as found: ModelName) -> Bool {
         if found != line.model {
             states.logger.notice("meter identified", metadata: ["model": "\(found.displayName)"])
@@ -90,7 +90,7 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// Returns whether the line is ready.
+    /// Handles an opened link. Returns whether the line is ready.
     func linkCameUp() -> Bool {
         line.cameUp()
         readings.linkCameUp()
@@ -98,7 +98,7 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// Sends the rest of the opening step by step, then starts asking. Returns whether the line is ready.
+    /// Sends the rest of the opening step by step, then starts polling. Returns whether the line is ready.
     func goOnOpening() -> Bool {
         guard line.goOnOpening() else { return false }
         let now = states.now
@@ -170,7 +170,8 @@ final class MeterTalk {
             return false
         }
         guard let profile = line.profile else { return false }
-        // Before counting: a load that answers nothing changes its profile while no bytes arrive.
+        // Adopt the profile before counting, because the profile of a load that does not answer changes while no bytes
+        // arrive.
         readings.adopt(profile)
         var found: ModelName?
         line.receive(bytes) { event in

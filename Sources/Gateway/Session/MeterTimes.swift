@@ -49,7 +49,7 @@ extension LineSettings {
 }
 
 extension Duration {
-    /// Time within which a port opens, if at all.
+    /// Maximum time for opening a port.
     fileprivate static let cableConnect = Duration.seconds(10)
     /// Time to find the radio, pair and discover services; or to reach a board and get its greeting and sensors.
     fileprivate static let farConnect = Duration.seconds(30)

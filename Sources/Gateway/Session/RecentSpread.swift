@@ -2,7 +2,7 @@ import Domain
 
 /// Recent minima and maxima of a meter with too many samples to show one by one.
 ///
-/// They cover the current and the previous half second, so a viewer that looks twice a second misses nothing.
+/// Covers the current and the previous half second, so that a viewer that updates twice a second misses nothing.
 struct RecentSpread: Sendable {
     private var present = SampleBucket(start: WallTime(millisecondsSince1970: 0))
     private var former = SampleBucket(start: WallTime(millisecondsSince1970: 0))

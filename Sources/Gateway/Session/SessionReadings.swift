@@ -5,7 +5,7 @@ import MeterCodec
 
 /// Readings from a meter's frames, and its other data.
 struct SessionReadings {
-    /// Readings as they come; for a fast meter, one summary of each answer.
+    /// Readings in the order of arrival; for a fast meter, one summary of each answer.
     let shown: Feed<TimedReading>
     /// Every single reading, also of fast meters.
     let samples: Feed<TimedReading>
@@ -25,9 +25,9 @@ struct SessionReadings {
     private(set) var recent = RecentSpread()
     /// Summary of a fast meter's current answer, for `shown`.
     private var answer = AnswerSpread()
-    /// Arrival time of the frame that waits for the next one.
+    /// Arrival time of the frame that waits for the next frame to confirm it.
     private var heldAt: (time: MonotonicTime, wall: WallTime)?
-    /// Events on the meter's CC line since meterd started; empty for a model that hears nothing.
+    /// Events on the meter's CC line since meterd started; empty for a model that does not receive them.
     private(set) var powerDelivery = PDTimeline()
 
     init(
@@ -56,10 +56,10 @@ struct SessionReadings {
         clock = SampleClock()
     }
 
-    /// Called when polling begins over a new link.
+    /// Records that polling begins over a new link.
     mutating func exchangeBegan() { powerDelivery.linkBegan() }
 
-    /// Called when this host holds the meter with this token; 0 means without a lease.
+    /// Records that this host holds the meter with this token; 0 means without a lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         recording?.leased(token)
         if token != 0 { counting?.leased(token, at: wall) }
@@ -75,7 +75,7 @@ struct SessionReadings {
         if let profile { counting?.adopt(profile.counterSteps) }
     }
 
-    /// Forgets parts, as another model has other frames. The last reading stays.
+    /// Removes the parts of the last readings, because another model has other frames. Keeps the last reading.
     ///
     /// - Parameter isIdentified: whether earlier frames were decoded as another model's.
     mutating func modelChanged(isIdentified: Bool) {
@@ -114,7 +114,7 @@ struct SessionReadings {
         spoilt.ended()
     }
 
-    /// Takes a good frame, which may still wait for the next one to confirm it.
+    /// Handles a valid frame, which may still wait for the next one to confirm it.
     mutating func came(_ frame: Frame, hearsPD: Bool, at wall: WallTime) {
         spoilt.wasGood()
         told.add(frame)
@@ -160,8 +160,8 @@ struct SessionReadings {
         if let reading = answer.take() { shown.yield(reading) }
     }
 
-    /// Takes samples with their own timestamps. The store gets the seconds of a fast meter, and all samples during a
-    /// recording (Docs/Decisions/0033-samples-of-fast-meters.md).
+    /// Handles samples with their own timestamps. The store receives the seconds of a fast meter, and all samples
+    /// during a recording (Docs/Decisions/0033-samples-of-fast-meters.md).
     private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
         let lost = clock.heard(ticks, at: now)
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }

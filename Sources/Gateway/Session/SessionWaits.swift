@@ -15,7 +15,7 @@ final class SessionWaits {
         self.claim = claim
     }
 
-    /// Waits, unless the wait is already known to be in vain. `ring` is called after `time`.
+    /// Waits for `goal`, unless the wait cannot succeed. Calls `ring` after `time`.
     func wait(
         for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
         ring: @escaping @Sendable (SessionTimer) -> Void
@@ -55,13 +55,13 @@ extension DeviceSession {
         case permitted
         case timedOut
         case disconnected
-        /// Another host has the meter, and nobody here waits in the queue.
+        /// Another host has the meter, and this host does not wait in the queue.
         case elsewhere(LinkRefusal)
         /// This host is read-only, and its zone is `strict`.
         case barred
         /// The system denies this program the link. Waiting does not help.
         case forbidden(ChannelFailure)
-        /// The meter was granted, but not heard here in this time. Its lease was given back.
+        /// The lease was granted, but this host did not receive the meter within this time and returned the lease.
         case notHeard(Duration)
         /// The cloud does not answer, so the holder of an absent meter is unknown.
         case unanswered

@@ -15,7 +15,7 @@ extension MeterSettings {
         }
     }
 
-    /// Commands of a model, as the API lists them; empty for an unknown model.
+    /// Returns the commands of a model as the API lists them; empty for an unknown model.
     package static func commandBodies(for profile: MeterProfile?) -> [CommandBody] {
         (profile?.commands ?? []).map { rule in
             let key = Key.allCases.first { $0.command == rule.kind }
@@ -61,7 +61,7 @@ extension MeterSettings {
             .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
     }
 
-    /// Rate to request of a meter; nil for none.
+    /// Returns the rate to request from a meter; nil for none.
     func rate(for profile: MeterProfile) -> Int? {
         rate.flatMap { profile.rates.contains($0) ? $0 : nil }
     }

@@ -51,11 +51,11 @@ package struct MeterSettings: Hashable, Sendable {
 
     package var name: String?
     package var notes: String?
-    /// Nil for the model's default.
+    /// Poll interval; nil for the model's default.
     package var pollInterval: Duration?
     /// Samples per second by the meter's own clock; 0 for none. A rate unknown to the model is not requested.
     package var rate: Int?
-    /// Nil for the default: three poll intervals, at least 3 s.
+    /// Time after which data are stale; nil for the default: three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
     /// Whether implausible single values are dropped.
@@ -65,7 +65,7 @@ package struct MeterSettings: Hashable, Sendable {
     package var numbers: [MeterCommand.Kind: Int] = [:]
     /// Current in amperes that starts an automatic recording; nil for manual recordings only.
     package var recordAbove: Double?
-    /// Time that the current must stay across `recordAbove` to count; nil for the recorder's default.
+    /// Time for which the current must remain across `recordAbove` to count; nil for the recorder's default.
     var recordHold: Duration?
     /// Longest gap between readings before an automatic recording ends; nil for the recorder's default.
     var recordGap: Duration?

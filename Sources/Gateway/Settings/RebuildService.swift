@@ -40,7 +40,7 @@ package actor RebuildService {
         }
     }
 
-    /// Returns what a rebuild from the beginning would do, without changes.
+    /// Returns the changes that a complete rebuild would make, without making them.
     package func report() async throws(GatewayError) -> RebuildReportBody {
         try await GatewayError.doing("working out what a rebuild would do") {
             try await settings.repository.rebuildReport()
@@ -79,7 +79,7 @@ package actor RebuildService {
         return .complete(present)
     }
 
-    /// Scans again after completion: the first scan may have met an empty store.
+    /// Scans again after completion, because the store may have been empty at the first scan.
     private func lookedAgain(_ present: RebuildProgress) async throws(GatewayError) -> RebuildProgress {
         var present = present
         present.scanned = try await report().scanned

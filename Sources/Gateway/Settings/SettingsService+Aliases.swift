@@ -2,8 +2,8 @@ package import Domain
 import GatewayAPI
 
 /// Aliases of meters: a meter reached over both USB and radio has two ids
-/// (Docs/Decisions/0014-takeovers-and-aliases.md). A `MeterAlias` record is named by the alias; its property `meter` is
-/// the meter's id, or null after a person parted them.
+/// (Docs/Decisions/0014-takeovers-and-aliases.md). A `MeterAlias` record has the alias as its name. Its property
+/// `meter` is the meter's id, or null after a user separated the two ids.
 extension SettingsService {
     private static let property = "meter"
 
@@ -36,10 +36,10 @@ extension SettingsService {
         return gone
     }
 
-    /// Makes an id an alias of a meter, on every host. The id's own aliases follow.
+    /// Makes an id an alias of a meter, on every host. The id's own aliases then also refer to the meter.
     ///
-    /// - Returns: the meter that the alias now means; if `meter` is itself an alias, the meter behind it.
-    /// - Throws: `refused` if `meter` already means the alias.
+    /// - Returns: the meter to which the alias now refers; if `meter` is itself an alias, the meter behind it.
+    /// - Throws: `refused` if `meter` already refers to the alias.
     @discardableResult
     package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) -> MeterID {
         let said = try await saidAliases()
@@ -56,14 +56,14 @@ extension SettingsService {
         return target
     }
 
-    /// Parts an id from its meter on every host, for good: no host pairs them again by itself.
+    /// Separates an id from its meter permanently, on every host: no host pairs them again automatically.
     package func part(_ alias: MeterID, from meter: MeterID) async throws(GatewayError) {
         let said = try await saidAliases()
-        // In a circle the meter's own id is an alias, too.
+        // If the aliases form a circle, the meter's own id is an alias, too.
         try await write([alias, meter].filter { said[$0] != nil }, as: .null)
     }
 
-    /// Adds an alias that the host discovered, unless a person parted the two.
+    /// Adds an alias that the host discovered, unless a user separated the two ids.
     func learn(alias: MeterID, of meter: MeterID) async throws(GatewayError) {
         let record = try await record(.alias(alias), doing: "reading the other names of meters")
         if record?.properties[Self.property]?.value != .null { try await add(alias: alias, of: meter) }

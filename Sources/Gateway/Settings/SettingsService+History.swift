@@ -4,7 +4,7 @@ package import GatewayAPI
 /// Author of a setting, with the time by the author's corrected calendar.
 package struct SettingAuthor: Hashable, Sendable {
     package var at: WallTime
-    /// Nil if the rebuild or the cloud's clean-up wrote it.
+    /// Host of the author; nil if the rebuild or the cloud's clean-up wrote the setting.
     package var host: HostID?
     package var hostName: String?
     /// Host that pushed the setting to the cloud, if not the author; the cloud reports it.
@@ -15,7 +15,7 @@ package struct SettingAuthor: Hashable, Sendable {
 package struct SettingWrite: Hashable, Sendable {
     /// Key as people type it; nil if all settings of the meter were deleted.
     package var key: String?
-    /// Nil if the setting was reset to its default.
+    /// Value written; nil if the setting was reset to its default.
     package var value: String?
     package var author: SettingAuthor
 }
@@ -83,7 +83,7 @@ extension SettingsService {
 }
 
 extension SettingValue {
-    /// Value as people type it; nil for a reset to the default.
+    /// Returns the value as people type it; nil for a reset to the default.
     fileprivate func text(of property: String) -> String? {
         MeterSettings.text(of: self, for: MeterSettings.Key(rawValue: property))
     }
@@ -96,7 +96,7 @@ extension SettingAuthor {
 
     fileprivate init(_ stamp: Stamp, broughtBy: HostID?, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
-        // No host draws a UUID of all zeros or all ones.
+        // No host generates a UUID of all zeros or all ones.
         let isNobody = stamp.isLifted || stamp.host.high == 0
         host = isNobody ? nil : stamp.host
         hostName = isNobody ? nil : hostNames[stamp.host]

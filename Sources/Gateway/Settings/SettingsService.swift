@@ -8,9 +8,9 @@ package import MeterCodec
 /// Callers report merged records with `merged`, so that another host's change reaches a connected meter at once.
 package actor SettingsService {
     package nonisolated let refreshes = Feed<UInt64>()
-    /// Each new refresh version caused by a local change, which other hosts lack.
+    /// Refresh versions caused by local changes, which other hosts do not have yet.
     package nonisolated let localChanges = Feed<UInt64>()
-    /// Number that rises with every change of any record; screens redraw on it.
+    /// Number that rises with every change of any record, so that screens redraw.
     package private(set) var refreshVersion: UInt64 = 0
 
     package nonisolated let changes: ChangeMarks

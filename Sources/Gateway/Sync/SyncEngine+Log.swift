@@ -5,7 +5,7 @@ extension SyncEngine {
     /// Largest number of merged records that are logged one by one.
     private static let newsMax = 5
 
-    /// Logs resent changes: the cloud lost acknowledged ones, as a rolled-back store does.
+    /// Logs changes sent again because the cloud lost them after acknowledging them, as a rolled-back store does.
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(

@@ -1,7 +1,7 @@
 package import Domain
 package import Logging
 
-/// Runs one membership of a cloud, from `run` to `stop`; joining another cloud takes another engine.
+/// Runs one membership of a cloud, from `run` to `stop`; joining another cloud needs another engine.
 ///
 /// The cloud and the store perform the operations of `SyncMachine`. One loop feeds the machine all inputs, one at a
 /// time.
@@ -10,7 +10,7 @@ package actor SyncEngine {
         package var link: any CloudLink
         package var repository: any SyncRepository
         package var loop: any SessionLoop
-        /// Reports when the network returns; without a monitor, only time ends a wait.
+        /// Monitor that reports the return of the network. Without one, waits always last their full time.
         package var network: (any NetworkMonitor)?
         /// Called with each merge that changed records, after it is stored and before any further sync.
         package var changed: @Sendable (MergeOutcome) async -> Void
@@ -151,10 +151,10 @@ package actor SyncEngine {
     /// Status of the session, without the store's backlog.
     package var status: SyncStatus { machine.status }
 
-    /// Returns the session, the network, and the store's present backlog.
+    /// Returns the status of the session and the network, and the store's present backlog.
     package func report() async -> SyncReport {
         var status = machine.status
-        // If the store fails, the session's errors say so; show the last run's numbers.
+        // If the store fails, the session's errors report it; show the last run's numbers.
         if let progress = try? await dependencies.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
@@ -275,7 +275,7 @@ package actor SyncEngine {
 
 package struct SyncReport: Hashable, Sendable {
     package var status: SyncStatus
-    /// Nil before the first report, or without a network monitor.
+    /// State of the network; nil before the first report, or without a network monitor.
     package var network: NetworkPath?
     /// Time of the next automatic action; nil if only an event can change anything.
     package var nextWake: MonotonicTime?

@@ -163,7 +163,7 @@ package enum GatewayMetrics {
 }
 
 extension Quantity {
-    /// Name in Prometheus, in the base unit.
+    /// Definition of the quantity's Prometheus metric, in the base unit.
     var metric: MetricDefinition {
         func gauge(_ name: String, _ help: String) -> MetricDefinition {
             .gauge("meterd_meter_\(name)", ["meter"], help)
@@ -189,7 +189,7 @@ extension Quantity {
         case .price:
             gauge("energy_price", "Price per kilowatt-hour set in the meter, currency unknown.")
         case .duration: counter("counting_seconds", "Running time of the meter's own counter.")
-        // A gauge, because it falls when current flows back.
+        // A gauge, because the value decreases when current flows back.
         case .countedEnergy:
             gauge(
                 "counted_energy_joules",

@@ -13,11 +13,13 @@ package struct MetricsRoute: Sendable {
     private let broker: @Sendable () async -> BrokerStatus
     private let process: @Sendable () -> ProcessFigures?
 
+    /// Creates the route.
+    ///
     /// - Parameters:
     ///   - engine: nil if this host belongs to no cloud.
-    ///   - storeBytes: the store's size on the disk; nil if unreadable.
-    ///   - broker: state of the MQTT connection, even if no broker is configured.
-    ///   - process: the kernel's figures for this process.
+    ///   - storeBytes: returns the store's size on the disk; nil if unreadable.
+    ///   - broker: returns the state of the MQTT connection, even if no broker is configured.
+    ///   - process: returns the kernel's figures for this process.
     package init(
         routes: MeterRoutes, settings: SettingsService, alerts: AlertService,
         engine: @escaping @Sendable () async -> SyncEngine?,
@@ -47,7 +49,7 @@ package struct MetricsRoute: Sendable {
         page.add(routes.version)
         let totals = await routes.directory.writtenTotals()
         for meter in await routes.directory.status() { page.add(meter, MeterID(meter.id).flatMap { totals[$0] }) }
-        // Names of meters are left out here.
+        // Alerts are added without the names of meters.
         page.add(AlertsBody(alerts.entries, of: alerts))
         for adapter in await routes.directory.adapters() { page.add(adapter) }
         page.add(await syncStatus())

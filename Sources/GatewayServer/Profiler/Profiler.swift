@@ -4,22 +4,23 @@ package import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Serves meters' power to Firefox as power tracks, and to profiler.firefox.com as a profile of a stretch.
+/// Serves meters' power to Firefox as power tracks, and to profiler.firefox.com as a profile of a period.
 ///
-/// Each address has a secret of 128 bits, kept only as SHA-256 in memory. It gives access to its meters' power only.
+/// Each address contains a secret of 128 bits, stored only as SHA-256 in memory. The secret gives access only to the
+/// power of its meters.
 package actor Profiler {
     struct Meter: Sendable {
         var id: MeterID
-        /// The meter's name or model, never its id: a person may publish the profile.
+        /// Name or model of the meter, never its ID, because a person may publish the profile.
         var name: String
         var model: String
     }
 
     private struct Grant: Sendable {
         var meters: [Meter]
-        /// Stretch of a profile; nil for a power source, whose client names the range.
+        /// Period of a profile; nil for a power source, because Firefox requests the range.
         var span: Range<WallTime>?
-        /// Nil if the grant lives until meterd restarts.
+        /// Expiry of the grant; nil if it is valid until meterd restarts.
         var end: MonotonicTime?
 
         var kind: ProfilerPath.Kind { span == nil ? .power : .profile }
@@ -39,8 +40,8 @@ package actor Profiler {
     private let host: HostID
     private let now: @Sendable () -> MonotonicTime
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
-    /// By the secret's SHA-256. The time of a look-up depends on the hash alone, which does not help to guess the
-    /// secret.
+    /// Grants by the secret's SHA-256. The duration of a look-up depends only on the hash, which does not help to guess
+    /// the secret.
     private var grants: [[UInt8]: Grant] = [:]
     private var isReading = false
 
@@ -57,6 +58,8 @@ package actor Profiler {
 
     // MARK: For people
 
+    /// Creates an address with a new secret.
+    ///
     /// - Returns: path and lifetime; a nil lifetime lasts as long as meterd runs.
     func open(_ request: ProfilerRequest) async throws -> (path: ProfilerPath, duration: Duration?) {
         guard (1...Self.metersMax).contains(request.meters.count) else {
@@ -113,7 +116,7 @@ package actor Profiler {
 
     // MARK: For Firefox
 
-    /// Gives wrong secrets, expired ones and those of the other kind the same answer.
+    /// Returns the power data. Wrong secrets, expired secrets and secrets of the other kind produce the same error.
     func response(to request: Request, at path: ProfilerPath) async throws -> Response {
         guard let grant = grants[SHA256.digest(Array(path.secret.utf8))], grant.kind == path.kind,
             grant.isServed(at: now())
@@ -158,7 +161,7 @@ extension Request {
     /// src/actions/receive-profile.ts, `getExternalPowerTracks`).
     fileprivate func milliseconds(_ name: String) throws -> Double {
         let text = uri.queryParameters[name[...]].map(String.init) ?? ""
-        // Up to the year 9999.
+        // Accepts times up to the year 9999.
         guard let number = Double(text), (0...253_402_300_799_999).contains(number) else {
             throw GatewayError(
                 .badRequest, "\(name) cannot be \"\(text.visible)\"",

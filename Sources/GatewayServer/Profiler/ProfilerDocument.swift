@@ -5,10 +5,10 @@ import NIOCore
 /// format.
 ///
 /// Formats of firefox-devtools/profiler at df31314e: `GeckoCounter` in src/types/gecko-profile.ts, and version 61 of
-/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Viewers upgrade earlier versions. Since 62 a counter
-/// contains translated words about its drawing, which the upgrade derives from the category `power`.
+/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Viewers upgrade earlier versions. Since version 62, a
+/// counter contains translated labels for its graph. The upgrade derives these labels from the category `power`.
 struct ProfilerDocument {
-    /// Maximum number of marked gaps. Further gaps lack energy, too, but have no marker.
+    /// Maximum number of marked gaps. Further gaps have no marker, but contain no energy either.
     private static let gapsMax = 1000
 
     private struct Counter {
@@ -35,7 +35,7 @@ struct ProfilerDocument {
             gaps.append((counters.count, before.time, sample.time))
         }
         let description = meter.model + (energy.spacing > 0 ? ", added up over \(energy.spacing) ms" : "")
-        // The viewer names a track after its counter, and takes picowatt-hours in this category
+        // The viewer names a track after its counter. In this category, its unit is the picowatt-hour
         // (src/profile-logic/process-profile.ts, `deriveCounterDisplay`).
         counters.append(
             Counter(
@@ -53,7 +53,7 @@ struct ProfilerDocument {
             })
     }
 
-    /// A profile with one thread without stacks. Gaps are markers.
+    /// A profile that has one thread without stacks. Markers represent gaps.
     var profile: ByteBuffer {
         let tracks = Self.list(counters) { counter in
             """
@@ -73,8 +73,8 @@ struct ProfilerDocument {
                 """)
     }
 
-    /// Thread with the first and last sample that the viewer expects (docs-developer/custom-importer.md, "Samples").
-    /// Phase 1 is an interval (`MarkerPhase`).
+    /// The only thread. Contains the first and last sample that the viewer expects (docs-developer/custom-importer.md,
+    /// "Samples"). Phase 1 is an interval (`MarkerPhase`).
     private var thread: String {
         """
         {"processType":"default","processStartupTime":0,"processShutdownTime":null,"registerTime":0,\
@@ -97,7 +97,7 @@ struct ProfilerDocument {
         "\"\(table)\":{\(columns.split(separator: " ").map { "\"\($0)\":[]," }.joined())\"length\":0},"
     }.sorted().joined()
 
-    /// Returns milliseconds since the start, to the microsecond: Firefox's start has a fraction.
+    /// Returns milliseconds since the start, rounded to microseconds, because Firefox's start has a fraction.
     private func time(_ milliseconds: Int64) -> String {
         let time = ((Double(milliseconds) - start) * 1000).rounded() / 1000
         return Int64(exactly: time).map { "\($0)" } ?? "\(time)"

@@ -2,8 +2,9 @@
 struct ProfilerPath: Hashable, Sendable {
     enum Kind: String, Sendable {
         /// Path for Firefox's own code: devtools/client/performance-new/shared/background.sys.mjs,
-        /// `GET_EXTERNAL_POWER_TRACKS`. It needs no CORS and sends no `Sec-Fetch-Site`, because it is the system's
-        /// principal (dom/security/nsContentSecurityManager.cpp, `DoCORSChecks`; SecFetch.cpp, `AddSecFetchHeader`).
+        /// `GET_EXTERNAL_POWER_TRACKS`. This code needs no CORS and sends no `Sec-Fetch-Site`, because it runs as the
+        /// system principal (dom/security/nsContentSecurityManager.cpp, `DoCORSChecks`; SecFetch.cpp,
+        /// `AddSecFetchHeader`).
         case power
         /// Path for the page profiler.firefox.com.
         case profile

@@ -1,13 +1,13 @@
 package import Domain
 import ServerKit
 
-/// Limits the rate of wrong tokens. A value: the time is passed in.
+/// Limits the rate of wrong tokens. The caller passes the time.
 ///
 /// Each address has its own limit, so that guessers lock out only themselves. All addresses of an IPv6 network share a
-/// looser limit, which keeps the table small. Beyond it wrong tokens are refused uncounted, and the right one still
-/// works.
+/// higher limit, which keeps the table small. Above the shared limit, wrong tokens are refused without counting them.
+/// The right token still works.
 package struct LoginGuesses: Sendable {
-    /// Ten at once, then one every ten seconds: too few to find one of 2²⁵⁶ tokens.
+    /// Rate of ten attempts immediately, then one every ten seconds: too few to find one of 2²⁵⁶ tokens.
     static let addressRate = Rate(perSecond: 0.1, burst: 10)
     static let networkRate = Rate(perSecond: 1, burst: 100)
 
@@ -19,12 +19,12 @@ package struct LoginGuesses: Sendable {
         ofNetwork = TokenBuckets(rate: Self.networkRate, capacity: 10_000, at: now)
     }
 
-    /// Returns the time until a token from this address is checked; nil for now.
+    /// Returns the time until a token from this address may be checked again; nil if this is allowed now.
     package func wait(of address: String, at now: MonotonicTime) -> Duration? { ofAddress.wait(of: address, at: now) }
 
     /// Counts a wrong token.
     ///
-    /// - Returns: after too many, the time until the next one is counted.
+    /// - Returns: the time until the next attempt is allowed; nil below the limit.
     package mutating func take(_ address: String, in network: String, at now: MonotonicTime) -> Duration? {
         ofNetwork.take(network, at: now) ?? ofAddress.take(address, at: now)
     }

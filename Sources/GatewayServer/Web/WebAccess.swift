@@ -11,7 +11,7 @@ package enum WebAccess: Sendable {
     case local(LocalUsers)
     /// The network can reach the page: everything requires a login.
     case login(WebLogins)
-    /// Only Home Assistant can reach the page, and has logged the person in.
+    /// Only Home Assistant, which has logged the person in, can reach the page.
     case ingress(mayChange: Bool)
 }
 
@@ -34,8 +34,8 @@ package final class WebListener: Sendable {
         guesses = Mutex(LoginGuesses(at: now()))
     }
 
-    /// Identifies the client of a change right after the request's head, so that it cannot pass for another one while
-    /// the body arrives.
+    /// Identifies the client of a change right after the request's head. Otherwise, another client could take its place
+    /// while the body arrives.
     ///
     /// - Returns: nil if the request changes nothing, or if the login decides.
     func enter(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer? {
@@ -49,7 +49,7 @@ package final class WebListener: Sendable {
 
     /// Admits a complete request, or throws.
     ///
-    /// - Parameter peer: the result of `enter`. A client that has left cannot change anything.
+    /// - Parameter peer: the result of `enter`. A client that has disconnected cannot change anything.
     func check(_ request: Request, _ context: WebContext, from peer: WebPeer?) throws(GatewayError) {
         switch access {
         case .local:
@@ -82,7 +82,7 @@ package final class WebListener: Sendable {
         return peer
     }
 
-    /// `GET /v1/session`.
+    /// Answers `GET /v1/session`.
     func session(_ request: Request, _ context: WebContext) throws(GatewayError) -> SessionBody {
         switch access {
         case .local:
@@ -97,7 +97,7 @@ package final class WebListener: Sendable {
         }
     }
 
-    /// `POST /v1/session`: returns the login cookie for a token.
+    /// Answers `POST /v1/session`: returns the login cookie for a token.
     func logIn(with text: String, _ context: WebContext) throws(GatewayError) -> Cookie {
         guard case .login(let logins) = access else {
             throw GatewayError(.refused, "this page needs no login", next: "reload it")
@@ -114,7 +114,7 @@ package final class WebListener: Sendable {
             logins.begin(at: wallNow()), seconds: Int(WebCredentials.loginDuration.milliseconds / 1000), context)
     }
 
-    /// `DELETE /v1/session`: ends the login in the cookie, if any.
+    /// Answers `DELETE /v1/session`: ends the login in the cookie, if any.
     func logOut(_ request: Request, _ context: WebContext) async throws(GatewayError) {
         guard case .login(let logins) = access, let login = request.cookies[Self.cookie]?.value else { return }
         try await logins.end(login, at: wallNow(), from: context.channel)
@@ -122,8 +122,8 @@ package final class WebListener: Sendable {
 
     static func noCookie(_ context: WebContext) -> Cookie { cookie("", seconds: 0, context) }
 
-    /// Makes a cookie that scripts cannot read and other sites' pages do not send. After https it is never sent over
-    /// plain HTTP.
+    /// Creates a cookie that scripts cannot read and other sites' pages do not send. A cookie created over https is
+    /// never sent over plain HTTP.
     private static func cookie(_ value: String, seconds: Int, _ context: WebContext) -> Cookie {
         Cookie(
             name: cookie, value: value, maxAge: seconds, path: context.forwarded.cookiePath, secure: context.isHTTPS,
@@ -131,10 +131,11 @@ package final class WebListener: Sendable {
             sameSite: .strict)
     }
 
-    /// Whether an admitted client may disturb others. Without a login, only clients that may make changes.
+    /// Returns whether an admitted client may cause costs for others. Without a login, only clients that may make
+    /// changes.
     func mayDisturb(_ request: Request, _ context: WebContext) -> Bool {
         switch access {
-        // A refusal is not an error here.
+        // A refusal means false here, not an error.
         case .local: (try? admitted(request, context)) != nil
         case .login: true
         case .ingress(let mayChange): mayChange

@@ -2,21 +2,22 @@ import Cryptography
 package import Domain
 package import ServerKit
 
-/// Checks the page's logins: the hash of the token, and the key that signs logins.
+/// Checks the page's logins. Contains the hash of the token, and the key that signs logins.
 ///
-/// A login is a signed text with its expiry. It needs no storage and outlives a restart; only logins ended early are
-/// stored. A new token brings a new key, which ends every login.
+/// A login is a signed text with its expiry. It needs no storage and remains valid after a restart. Only logins ended
+/// early are stored. A new token creates a new key, which ends every login.
 package struct WebCredentials: Hashable, Sendable {
     /// SHA-256 of the token.
     package let tokenHash: [UInt8]
-    /// 32 random bytes.
+    /// Key of 32 random bytes.
     package private(set) var key: [UInt8]
-    /// Codes of logins ended early, with their expiry in milliseconds since 1970.
+    /// Authentication codes of logins ended early, with their expiry in milliseconds since 1970.
     package private(set) var ended: [String: Int64]
 
     static let loginDuration = Duration.seconds(30 * 86_400)
 
-    /// Maximum number of stored logins ended early; one more ends all logins. Each of them needed the token.
+    /// Maximum number of stored logins ended early; one more ends all logins. Only clients with the token can add
+    /// entries.
     package static let endedMax = 1000
 
     package init(tokenHash: [UInt8], key: [UInt8], ended: [String: Int64] = [:]) {
@@ -35,7 +36,8 @@ package struct WebCredentials: Hashable, Sendable {
         (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
     }
 
-    /// Compares hashes: the time depends on the hash alone, which does not help to guess the token.
+    /// Returns whether the token is correct. The comparison time depends only on the hash, which does not help to guess
+    /// the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
     /// Returns a login that begins now: its expiry, a unique number, and the code of both.
@@ -51,7 +53,7 @@ package struct WebCredentials: Hashable, Sendable {
         return HMACSHA256.isCode(code, for: Array(login.signed.utf8), key: key)
     }
 
-    /// Ends a login early. Ends all if very many were ended lately.
+    /// Ends a login early. Ends all logins if more than `endedMax` were ended lately.
     package mutating func end(login text: String, at now: WallTime, using rng: inout some RandomNumberGenerator) {
         guard admits(login: text, at: now), let login = Login(text) else { return }
         ended = ended.filter { $0.value > now.millisecondsSince1970 }
@@ -63,11 +65,11 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// An earlier version wrote no number.
+    /// Parts of a login. An earlier version wrote no number.
     private struct Login {
         var signed: String
         var end: Int64
-        /// Lower-case hex.
+        /// Authentication code in lower-case hexadecimal.
         var code: String
 
         init?(_ text: String) {

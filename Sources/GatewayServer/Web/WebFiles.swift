@@ -4,13 +4,13 @@ import Domain
 import Hummingbird
 import Synchronization
 
-/// The page's files in memory. Requests are looked up in a list, so no path leads out of it.
+/// The page's files in memory. Requests are looked up in a list, so no path can reach other files.
 package struct WebFiles: Sendable {
     package final class File: Sendable {
         private let contentType: String
         private let content: @Sendable () -> [UInt8]
-        /// Nil until the first request. Compressing the whole page at the start took an eighth of the time to the first
-        /// reading, and most starts see no browser.
+        /// Compressed forms; nil until the first request. Compressing the whole page at start took an eighth of the
+        /// time to the first reading. Most starts see no browser.
         private let forms = Mutex<Forms?>(nil)
 
         package init(contentType: String, bytes: @autoclosure @escaping @Sendable () -> [UInt8]) {
@@ -18,7 +18,7 @@ package struct WebFiles: Sendable {
             content = bytes
         }
 
-        /// Returns the file, or the answer that it has not changed.
+        /// Returns the file, or 304 if the browser's copy is current.
         func response(to request: Request) -> Response {
             let forms = forms.withLock { forms in
                 let ready = forms ?? Forms(content())
@@ -41,9 +41,9 @@ package struct WebFiles: Sendable {
 
     private struct Forms: Sendable {
         let bytes: ByteBuffer
-        /// Nil if compression does not make it shorter.
+        /// Compressed file; nil if compression does not reduce the size.
         let gzip: ByteBuffer?
-        /// A weak ETag, because both forms share it.
+        /// A weak ETag, because the plain and the compressed form share it.
         let etag: String
 
         init(_ content: [UInt8]) {
@@ -60,7 +60,7 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// Bytes stay in the program's read-only data.
+    /// Returns the built-in files. Their bytes remain in the read-only data of the program.
     package static func built() -> WebFiles {
         var files: [String: File] = [:]
         for number in 0... {

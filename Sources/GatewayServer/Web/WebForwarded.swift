@@ -5,7 +5,7 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// A trusted proxy's report about the browser.
+/// Information about the browser from a trusted proxy.
 struct WebForwarded: Hashable, Sendable {
     /// The page's path in the browser, without a final slash. Empty without a proxy.
     var prefix = ""
@@ -25,7 +25,7 @@ final class WebProxies: Sendable {
         self.logger = logger
     }
 
-    /// Reads the headers that a trusted proxy adds; ignores those of other clients.
+    /// Reads the headers that a trusted proxy adds. Ignores such headers from other clients.
     func forwarded(_ head: HTTPRequest, from address: String?) -> WebForwarded {
         guard let address, networks.contains(where: { $0.contains(address) }) else { return WebForwarded() }
         let fields = head.headerFields
@@ -36,13 +36,15 @@ final class WebProxies: Sendable {
             client: client(fields.values(of: "x-forwarded-for")))
     }
 
-    /// Reads the last entry, which the proxy appended. A client may have forged the others.
+    /// Returns the address in the last entry, which the proxy appended. A client may have forged the other entries.
     private func client(_ values: [String]) -> SocketAddress? {
         guard let last = values.last?.split(separator: ",").last else { return nil }
         return try? SocketAddress(ipAddress: last.filter { $0 != " " }, port: 0)
     }
 
-    /// - Parameter values: several mean that a client sent its own.
+    /// Returns the path prefix; nil unless the header has one valid value.
+    ///
+    /// - Parameter values: values of the header. Several values mean that a client sent its own header.
     private func prefix(_ values: [String]) -> String? {
         guard let first = values.first else { return nil }
         if values.count == 1, Self.isPrefix(first) { return first }
@@ -58,7 +60,7 @@ final class WebProxies: Sendable {
         return nil
     }
 
-    /// Whether the text is one or more segments of letters, digits and `._~-`, each after a slash.
+    /// Returns whether the text is one or more segments of letters, digits and `._~-`, each after a slash.
     private static func isPrefix(_ text: String) -> Bool {
         let segments = text.split(separator: "/", omittingEmptySubsequences: false)
         return segments.count > 1 && segments[0].isEmpty
@@ -76,8 +78,8 @@ final class WebProxies: Sendable {
             }
     }
 
-    /// Whether a request claims to come through a proxy. Then the kernel describes the proxy, not the person. Believed
-    /// from every client, since the claim only reduces rights.
+    /// Returns whether a request claims to have passed a proxy. Then the kernel's data describe the proxy, not the
+    /// person. The claim is accepted from every client, because it only reduces rights.
     static func isPassedOn(_ head: HTTPRequest) -> Bool {
         head.headerFields.contains { field in
             let name = field.name.canonicalName
@@ -87,6 +89,8 @@ final class WebProxies: Sendable {
 }
 
 extension HTTPFields {
+    /// Returns the values of a header.
+    ///
     /// - Parameter name: in lower case.
     fileprivate func values(of name: String) -> [String] { filter { $0.name.canonicalName == name }.map(\.value) }
 }

@@ -7,18 +7,23 @@ import ServerKit
 /// Rejects requests that another site's page makes in the person's browser.
 ///
 /// A browser states the requesting page in `Origin` and `Sec-Fetch-Site`, which no page can forge. Other programs send
-/// neither, and no page can misuse them. Foreign pages cannot read responses without CORS headers, which only profiles
-/// have (`ProfilerPath`); this guard also stops their requests.
+/// neither header, and no page can misuse them. Foreign pages cannot read responses without CORS headers, which only
+/// profiles have (`ProfilerPath`). This guard also rejects their requests.
 package struct WebGuard: Sendable {
     private let names: WebNames?
 
-    /// - Parameter names: nil to accept any name, if no page can make a browser connect.
+    /// Creates a guard.
+    ///
+    /// - Parameter names: allowed host names. Nil allows any name, for a listener that no page can make a browser
+    ///   reach.
     package init(names: WebNames?) { self.names = names }
 
+    /// Checks the headers of a request.
+    ///
     /// - Parameters:
     ///   - isFile: whether the request is for a file of the page. Files are public, so that other sites may link to
     ///     them.
-    ///   - viewer: origin of the only foreign page that may read the answer.
+    ///   - viewer: origin of the only foreign page that may read the response.
     ///   - localAddress: this machine's address at which the connection arrived.
     package func check(
         _ head: HTTPRequest, isFile: Bool, viewer: String? = nil, localAddress: String?
@@ -46,8 +51,8 @@ package struct WebGuard: Sendable {
 
     /// Decides about a plain HTTP request at a listener with TLS. Requests from this machine pass.
     ///
-    /// Files are redirected to https. All else is refused: a redirect would hide that the token crossed the network in
-    /// plain text, and the next request would repeat that.
+    /// Files are redirected to https. All other requests are refused. A redirect would hide that the token crossed the
+    /// network in plain text, and the next request would repeat that.
     ///
     /// - Parameter head: has passed `check`, so that its authority is this host.
     /// - Returns: the URL for a redirect; nil if the request passes.
@@ -67,13 +72,13 @@ package struct WebGuard: Sendable {
     static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {
-        // `none` means typed into the address bar, which at most reads.
+        // `none` means that the URL was typed into the address bar. Such a request at most reads.
         if let site = head.headerFields.value(of: "sec-fetch-site"), site != "same-origin" {
             guard site == "none", !Self.isChange(head) else { return false }
         }
         guard let origin = head.headerFields.value(of: "origin") else { return true }
         guard let authority = head.authority?.lowercased() else { return false }
-        // https: a server in front of meterd speaks TLS.
+        // https occurs if a server in front of meterd uses TLS.
         return ["http://\(authority)", "https://\(authority)"].contains(origin.lowercased())
     }
 
@@ -84,7 +89,7 @@ package struct WebGuard: Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the first such field.
+    /// Returns the value of the first header with this name.
     ///
     /// - Parameter name: in lower case.
     func value(of name: String) -> String? { first { $0.name.canonicalName == name }?.value }

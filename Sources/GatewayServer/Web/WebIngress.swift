@@ -1,13 +1,13 @@
 import NIOCore
 import ServerKit
 
-/// The page inside Home Assistant: a listener for its Supervisor alone, which has logged the person in.
+/// The page inside Home Assistant. Its listener serves only the Supervisor, which has logged the person in.
 package struct WebIngress: Hashable, Sendable {
     package var host: String
     package var port: Int
-    /// Whether people may make changes. Home Assistant does not report who is an administrator.
+    /// Whether people may make changes. Home Assistant does not report which users are administrators.
     package var mayChange: Bool
-    /// The only address served: the Supervisor's, from Home Assistant's developer documentation.
+    /// The only address served: that of the Supervisor, from Home Assistant's developer documentation.
     package var peer = "172.30.32.2"
 
     package init(host: String, port: Int, mayChange: Bool) {
@@ -17,14 +17,16 @@ package struct WebIngress: Hashable, Sendable {
     }
 }
 
-/// Closes connections from all addresses but one, before reading anything.
+/// Closes connections from all addresses except one, before reading any bytes.
 final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
     private let peer: [UInt8]?
 
-    /// - Parameter peer: numeric address. Any other text admits nobody.
+    /// Creates a gate for one address.
+    ///
+    /// - Parameter peer: numeric address. Any other text admits no connection.
     init(_ peer: String) { self.peer = IPAddress.plainBytes(of: peer) }
 
     func handlerAdded(context: ChannelHandlerContext) {

@@ -7,7 +7,7 @@ import NIOCore
 package import ServerKit
 import ServiceLifecycle
 
-/// Address and credentials of a page that is open to the network; kept over restarts.
+/// Address and credentials of a page that is open to the network. Stored across restarts.
 package struct WebOpening: Hashable, Sendable {
     package var host: String
     package var port: Int
@@ -21,7 +21,7 @@ package struct WebOpening: Hashable, Sendable {
 }
 
 package protocol WebOpeningRepository: Sendable {
-    /// - Returns: nil if the page is not open to the network.
+    /// Returns the stored opening; nil if the page is not open to the network.
     func read() throws(GatewayError) -> WebOpening?
     func write(_ opening: WebOpening) throws(GatewayError)
     func remove() throws(GatewayError)
@@ -29,7 +29,7 @@ package protocol WebOpeningRepository: Sendable {
 
 /// Serves the web page on loopback or, once a person has opened it, on the network with a login.
 ///
-/// If its port is in use, it retries; the rest of the daemon goes on.
+/// If its port is in use, the page retries. The rest of the daemon is not affected.
 package actor WebPage {
     package struct Dependencies: Sendable {
         /// Loopback address for a page that is not open to the network.
@@ -41,14 +41,14 @@ package actor WebPage {
         package var users: LocalUsers
         package var files: WebFiles
         package var repository: any WebOpeningRepository
-        /// Nil if `[discovery] announce = false`.
+        /// Announces the page in mDNS; nil if `[discovery] announce = false`.
         package var announcer: (any Announcer)?
         package var limits = WebServer.Limits()
-        /// Nil outside Home Assistant.
+        /// Listener for Home Assistant; nil outside Home Assistant.
         package var ingress: WebIngress?
-        /// Nil if `[web] profiler = false`.
+        /// Source of profiles; nil if `[web] profiler = false`.
         package var profiler: Profiler?
-        /// Nil for plain HTTP alone.
+        /// Keeper of the certificate; nil for plain HTTP only.
         package var tls: TLSKeeper?
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
@@ -90,7 +90,7 @@ package actor WebPage {
     private var plan = Plan(number: 0)
     private var stop: AsyncStream<Void>.Continuation?
     private var port: Int?
-    /// Nil while not served.
+    /// Port of the listener for Home Assistant; nil while it does not listen.
     package private(set) var ingressPort: Int?
     private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -148,7 +148,7 @@ package actor WebPage {
         }
         let (path, duration) = try await profiler.open(request)
         let host = plan.opening?.host ?? dependencies.host
-        // Browsers let a page from TLS read plain HTTP from this machine alone.
+        // Browsers let an https page read plain HTTP only from this machine.
         let origin = origin(
             of: IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
         var body = ProfilerBody(url: origin + path.text)
@@ -178,7 +178,7 @@ package actor WebPage {
         let port = port ?? plan.opening?.port ?? dependencies.port
         var urls: [String] = []
         if IPAddress.isAny(host) {
-            // `0.0.0.0` is reached only by IPv4, `::` by both.
+            // `0.0.0.0` accepts only IPv4, `::` both IPv4 and IPv6.
             let own = IPAddress.ofThisMachine().filter { host.contains(":") || !$0.contains(":") }
             urls = ([dependencies.hostName] + own).map { "\(origin(of: $0, port))/" }
         } else {
@@ -195,7 +195,7 @@ package actor WebPage {
         return status
     }
 
-    /// Uses plain HTTP for this machine itself.
+    /// Returns the page's origin. Uses plain HTTP for loopback addresses.
     private func origin(of host: String, _ port: Int) -> String {
         let scheme = dependencies.tls == nil || IPAddress.isLoopback(host) ? "http" : "https"
         return "\(scheme)://\(IPAddress.authority(host, port))"
@@ -270,7 +270,7 @@ package actor WebPage {
     /// Number of the page's connections reserved for Home Assistant, whose users all connect from one address.
     private var connectionsOfIngress: Int { dependencies.ingress == nil ? 0 : dependencies.limits.connections / 4 }
 
-    /// Listens for Home Assistant's Supervisor until the task is cancelled, without Profiler addresses.
+    /// Serves Home Assistant's Supervisor until the task is cancelled. Omits Profiler addresses.
     private func serve(_ ingress: WebIngress) async {
         var limits = dependencies.limits
         limits.connections = max(1, connectionsOfIngress)

@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Answers all requests of the web page's listener: files, login, and the API's routes. Adds guards, and headers that
-/// protect browsers.
+/// Answers all requests of the web page's listener: files, login, and the API's routes. Applies guards, and adds
+/// headers that protect browsers.
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
@@ -15,7 +15,7 @@ package struct WebResponder: HTTPResponder {
     let proxies: WebProxies
     let logger: Logger
     package let api: RouterResponder<BasicRequestContext>
-    /// Nil if `[web] profiler = false`: then no secret is right.
+    /// Source of profiles. Nil if `[web] profiler = false`: then every secret is refused.
     package let profiler: Profiler?
     package let hasTLS: Bool
     var bodyPatience = TimeAmount.seconds(20)
@@ -64,7 +64,8 @@ package struct WebResponder: HTTPResponder {
         let file = files.file(at: request.uri.path)
         let isFile = file != nil && !WebGuard.isChange(request.head)
         let secret = ProfilerPath(request.uri.path)
-        // Inside Home Assistant the browser's name for Home Assistant arrives, and only the Supervisor can connect.
+        // Inside Home Assistant, `Host` contains the name under which the browser reaches Home Assistant. Only the
+        // Supervisor can connect there.
         try WebGuard(names: door.isIngress ? nil : names).check(
             request.head, isFile: isFile, viewer: secret?.viewer, localAddress: context.localAddress)
         if hasTLS, !context.isHTTPS,
@@ -98,7 +99,7 @@ package struct WebResponder: HTTPResponder {
         return response
     }
 
-    /// Logs the Home Assistant user who made a change: meterd knows no users of its own.
+    /// Logs the Home Assistant user who made a change, because meterd has no user accounts.
     private func log(_ request: Request) {
         let user = request.head.headerFields.value(of: "x-remote-user-name")
         logger.notice(
@@ -118,7 +119,7 @@ package struct WebResponder: HTTPResponder {
             do {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
-                // The library's own message might contain part of the token.
+                // The library's error message might contain part of the token.
                 throw GatewayError(
                     .badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
             }
@@ -140,7 +141,7 @@ package struct WebResponder: HTTPResponder {
         }
     }
 
-    /// Reads the whole small body first, and cuts off slow clients.
+    /// Reads the whole body first, which is small. Disconnects slow clients.
     private func collect(_ request: inout Request, _ context: WebContext) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)
@@ -151,15 +152,15 @@ package struct WebResponder: HTTPResponder {
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
     }
 
-    /// Ends the connection soon after the response, whatever the client still sends.
+    /// Ends the connection soon after the response, even if the client still sends data.
     private func close(_ response: inout Response, _ context: WebContext) {
         response.headers[.connection] = "close"
         let channel = context.channel
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
-    /// Adds headers to every response: pages load nothing from other origins, no other site frames the page or learns
-    /// its address, and browsers do not guess file types. Home Assistant frames it in its own origin.
+    /// Adds security headers to every response. Pages load nothing from other origins. Other sites cannot frame the
+    /// page or learn its address. Browsers do not guess file types. Home Assistant frames the page in its own origin.
     private func addHeaders(to response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "

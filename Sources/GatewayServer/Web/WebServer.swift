@@ -12,9 +12,9 @@ package struct WebServer: Sendable {
         package var stallPatience = TimeAmount.seconds(10)
         /// Timeout for the head of a request, and for an idle connection.
         package var idlePatience = TimeAmount.seconds(30)
-        /// Maximum number of connections. A browser has up to six, one of them as long as the page is open.
+        /// Maximum number of connections. A browser opens up to six. One of them lasts as long as the page is open.
         package var connections = 512
-        /// Maximum for one address or, over loopback, for one user.
+        /// Maximum number of connections for one address or, over loopback, for one user.
         package var connectionsPerAddress = 128
 
         package init() {}
@@ -29,11 +29,13 @@ package struct WebServer: Sendable {
     private let tls: TLSKeeper?
     private let logger: Logger
 
+    /// Creates a listener.
+    ///
     /// - Parameters:
-    ///   - port: 0 picks a free one.
+    ///   - port: 0 selects a free port.
     ///   - onlyPeer: the only address that may connect; nil for all.
     ///   - users: counts users separately over loopback.
-    ///   - tls: nil for plain HTTP alone.
+    ///   - tls: nil for plain HTTP only.
     package init(
         responder: WebResponder, host: String, port: Int, onlyPeer: String? = nil, limits: Limits = Limits(),
         users: LocalUsers, tls: TLSKeeper? = nil, logger: Logger
@@ -48,7 +50,7 @@ package struct WebServer: Sendable {
         self.logger = logger
     }
 
-    /// Cancelling the service cuts every connection.
+    /// Returns the listener as a service. Cancelling the service closes every connection.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func application(

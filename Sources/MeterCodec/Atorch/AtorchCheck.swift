@@ -1,10 +1,10 @@
-/// The check byte of Atorch messages, as far as it is known (Docs/Protocols/Atorch.md#check-byte).
+/// The known rules for the check byte of Atorch messages (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
-    /// Offset at which a report's checksum starts. Some meters follow neither rule.
+    /// Rule for the start of a report's checksum. Some meters follow neither rule.
     package enum Rule: Sendable, CaseIterable {
-        /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
+        /// The checksum starts after `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage
-        /// One byte later: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        /// The checksum starts one byte later: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         case fromType
 
         fileprivate var start: Int {
@@ -28,7 +28,7 @@ package enum AtorchCheck {
         byte(over: message.dropFirst(rule.start).dropLast())
     }
 
-    /// Returns the rule that the last byte of a whole report follows, if any. No report follows both.
+    /// Returns the rule that the last byte of a complete report follows, if any. No report follows both rules.
     package static func rule(ofReport report: UnsafeRawBufferPointer) -> Rule? {
         Rule.allCases.first { byte(ofMessage: report, by: $0) == report.last }
     }

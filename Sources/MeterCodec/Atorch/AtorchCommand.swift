@@ -7,11 +7,11 @@ package struct AtorchCommand: Hashable, Sendable {
 
     package var type: AtorchReportType
     package var code: Code
-    /// Seconds for `backlight`, hundredths for `price`, otherwise 0.
+    /// Argument in seconds for `backlight`, in hundredths for `price`, otherwise 0.
     package var value: UInt32
 
-    /// Command codes. AC meters have the first pair of plus and minus, the others the second. The first has no effect
-    /// on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+    /// Command codes. AC meters use the first pair of plus and minus, other meters the second. The first pair has no
+    /// effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -39,8 +39,9 @@ package struct AtorchCommand: Hashable, Sendable {
         self.value = value
     }
 
+    /// Creates a command; nil if no Atorch meter of the type supports it.
+    ///
     /// - Parameter keys: pair of plus and minus; nil for the usual pair of the type.
-    /// - Returns: nil if no Atorch of the type has the command.
     package init?(_ command: MeterCommand, type: AtorchReportType, keys: Keys? = nil) {
         let keys = keys ?? (type == .ac ? .first : .second)
         let code: Code? =
@@ -61,7 +62,8 @@ package struct AtorchCommand: Hashable, Sendable {
         self.init(code, type: type, value: UInt32(clamping: command.number ?? 0))
     }
 
-    /// - Returns: nil unless the bytes are exactly one command with a correct check byte and a known type and code.
+    /// Parses a command; nil unless the bytes are exactly one command with a correct check byte and a known type and
+    /// code.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes[0] == 0xFF, bytes[1] == 0x55, bytes[2] == 0x11,
             let type = AtorchReportType(rawValue: bytes[3]), let code = Code(rawValue: bytes[4]),

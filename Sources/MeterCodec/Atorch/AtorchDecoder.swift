@@ -1,15 +1,15 @@
 import Domain
 
-/// Splits bytes from an Atorch meter into reports and replies, however Bluetooth fragments them.
+/// Splits bytes from an Atorch meter into reports and replies, regardless of Bluetooth fragmentation.
 ///
 /// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. Replies need a correct check byte.
-/// Several models send an unexplained one in reports (Docs/Protocols/Atorch.md#check-byte), so reports are judged by
-/// shape: a known type, plausible values, zeros in unused bytes, and no other message starting inside. A meter that has
-/// proved to send the known check byte must go on doing so.
+/// Several models send an unexplained check byte in reports (Docs/Protocols/Atorch.md#check-byte). So reports are
+/// judged by shape: a known type, plausible values, zeros in unused bytes, and no other message starting inside. Once a
+/// meter has proved to send the known check byte, its reports need that byte.
 ///
 /// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). Answers and reports
-/// may contain each other's first bytes: the message that began first is taken whole. An answer does not name its
-/// query, so one that nobody awaits is skipped.
+/// may contain each other's first bytes: the message that began first is read completely. An answer does not name its
+/// query, so an answer without a pending query is skipped.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()
@@ -24,18 +24,18 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         case loadAndHost
     }
 
-    /// The query that awaits its answer, if any.
+    /// Pending query; nil if none.
     package var asked: PX100Query?
     /// Whether an order awaits its confirmation, a single byte that means nothing at other times.
     package var awaitsDone = false
 
-    /// - Parameter enforcesCheck: if false, any check byte is accepted from any meter.
+    /// - Parameter enforcesCheck: whether to check the check byte. If false, any check byte is accepted from any meter.
     package init(enforcesCheck: Bool = true, from speakers: Speakers = .meter) {
         self.enforcesCheck = enforcesCheck
         self.speakers = speakers
     }
 
-    /// Discards an answer whose rest is overdue. The rest of a report may still come.
+    /// Discards a partial answer whose rest is overdue. Keeps a partial report, whose rest may still arrive.
     mutating func discardAnswer() -> Int {
         guard buffer.count > 0, buffer[0] == PX100.answerStart.0 else { return 0 }
         return reset()
@@ -155,7 +155,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .report(AtorchReport(report, type: type))
     }
 
-    /// Judges a reply. All known replies follow the check byte's rule, whatever the model's reports do.
+    /// Judges a reply. All known replies follow the check byte rule, even of models whose reports do not.
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard raw.u16BE(5) == 0 else {
@@ -191,8 +191,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         offset >= raw.count || raw.u8(offset) == byte
     }
 
-    /// Whether a report or reply starts here, with both header bytes. An FF alone at the end may be an unknown check
-    /// byte.
+    /// Returns whether a report or reply starts here, with both header bytes. A single FF at the end may be an unknown
+    /// check byte.
     private func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         offset + 1 < raw.count && mayStartMessage(raw, at: offset)
     }
@@ -204,7 +204,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     /// Returns the offset of the first implausible field, if any.
     ///
     /// - Parameter isProved: whether the check byte is correct. Then only vital fields must be possible; other
-    ///   impossible values are unknown. Otherwise a meter in frost would look dead.
+    ///   impossible values count as unknown. Otherwise a meter below 0 °C would seem to send nothing.
     private static func implausibleOffset(
         _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
     ) -> Int? {
@@ -221,26 +221,26 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         if type == .ac, !AtorchReport(report, type: type).powerAgrees { return 10 }
-        // If a byte was lost, the check byte is here, followed by the next report.
+        // If a byte was lost, this position contains the check byte, followed by the next report.
         return type.usedOffset(in: report)
     }
 }
 
-/// Check byte rule of a meter, judged by its reports. Those that fail for another reason do not count: the result must
-/// not depend on fragmentation.
+/// Check byte rule of a meter, determined from its reports. Reports that fail for another reason do not count, because
+/// the result must not depend on fragmentation.
 private struct CheckScore {
-    /// Number of reports in a row that change the verdict; by chance once in 16 million.
+    /// Number of successive reports that change the verdict. By chance, this happens once in 16 million.
     private static let needed = 3
     private(set) var trusted: AtorchCheck.Rule?
     private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Whether following this rule proves a report. Before a meter has proved a rule, only the more common one counts:
-    /// accepting both would double the odds of a chance match.
+    /// Returns whether this rule proves a report. Before a meter has proved a rule, only the more common one counts.
+    /// Accepting both rules would double the probability of a chance match.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
-    /// Notes a report's rule. Three reports in a row by one rule establish trust; three that break it end trust,
-    /// because the meter may have changed.
+    /// Records a report's rule. Three successive reports by one rule establish trust. Three that break it end trust,
+    /// because the meter may have been replaced.
     mutating func note(_ rule: AtorchCheck.Rule?) {
         guard rule != trusted else {
             against = 0

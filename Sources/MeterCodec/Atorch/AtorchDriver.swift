@@ -1,45 +1,45 @@
 package import Domain
 
-/// Driver of an Atorch meter, which pushes a report every second and takes commands (Docs/Protocols/Atorch.md#links and
-/// Docs/Protocols/Atorch.md#commands-and-replies).
+/// Driver of an Atorch meter, which pushes a report every second and accepts commands (Docs/Protocols/Atorch.md#links
+/// and Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// A J7-C sometimes sends nothing until a key press or a command. The driver sends none by itself: none is known to be
-/// harmless.
+/// A J7-C sometimes sends nothing until a key press or a command. The driver never sends a command by itself, because
+/// no command is known to be harmless.
 package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
     private var decoder = AtorchDecoder()
     private var breaks = BreakGuard<AtorchSuccession>()
     package var isFiltering = true
-    /// Pair of plus and minus that the meter has. DC meters differ: after each `unsupported`, the next press uses the
-    /// other pair.
+    /// Pair of plus and minus that the meter supports. DC meters differ: after each `unsupported`, the next press uses
+    /// the other pair.
     private var keys: AtorchCommand.Keys?
-    /// Command that awaits its reply, and the number of reports since it was sent.
+    /// Command whose reply is pending, and the number of reports since it was sent.
     private var unanswered: (command: MeterCommand, reports: Int)?
 
-    /// Number of reports after which a reply counts as lost. A reply comes between two reports
+    /// Number of reports after which a reply counts as lost. A reply arrives between two reports
     /// (msillano/UD18-protocol-and-node-red).
     private static let reportsMax = 3
-    /// Commands that may be sent twice; pressing a key twice does something else.
+    /// Commands that may be sent twice. A second key press would have a different effect.
     private static let repeatable: Set<MeterCommand.Kind> = [
         .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
     ]
 
-    /// - Parameter model: determines the bytes of commands; reports name their own type. Models of other families count
-    ///   as USB meters.
+    /// - Parameter model: determines the bytes of commands; reports contain their own type. Models of other families
+    ///   are treated as USB meters.
     package init(model: ModelName) {
         type = AtorchReportType(model: model) ?? .usb
         profile = Self.profile(of: type)
     }
 
-    /// Sends nothing. The decoder starts new: what it learned about the check byte belongs to the last link.
+    /// Sends nothing. Resets the decoder, because its verdict on the check byte applies only to the last link.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (AtorchDecoder(), BreakGuard())
         (keys, unanswered) = (nil, nil)
         return []
     }
 
-    /// Turns replies into events; a reply without a meaning stays a frame.
+    /// Converts replies into events. A reply without a meaning is passed on as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var (keys, unanswered, breaks) = (keys, unanswered, breaks)
         let isFiltering = isFiltering
@@ -63,7 +63,7 @@ package struct AtorchDriver: MeterDriver {
 
     package var doubtsOutput: Bool { unanswered.map { $0.reports >= Self.reportsMax } ?? false }
 
-    /// Repeats an unconfirmed command, except for keys.
+    /// Repeats an unconfirmed command, unless the command is a key press.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         guard isSwitched, let command = unanswered.take()?.command, Self.repeatable.contains(command.kind) else {
             unanswered = nil
@@ -83,8 +83,8 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// A USB meter's report has no field for a price. A DC meter has no `enter`: on a DL24 it toggles the load, whose
-    /// state no report tells.
+    /// Returns the profile of a type. A USB meter's report has no field for a price. A DC meter has no `enter`: on a
+    /// DL24, this key toggles the load, and no report contains the load's state.
     static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),

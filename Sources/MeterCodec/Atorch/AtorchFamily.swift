@@ -47,7 +47,8 @@ package struct AtorchFamily: FamilyDescription {
             switch name.text {
             // One of the two names that a CW20 has (patman15/aiobmsble cw20_bms.py).
             case "ATORCH-CW20": return .atorchDC
-            // A radio module's own name; with this service it is a J7-H's (devanlai/webvoltmeter REVERSE.md).
+            // Default name of a radio module; with this service, the meter is a J7-H (devanlai/webvoltmeter
+            // REVERSE.md).
             case "JDY-19": return name.services.contains(0xFEE7) ? .atorchUSB : nil
             default: break
             }
@@ -60,31 +61,31 @@ package struct AtorchFamily: FamilyDescription {
         }?.model
     }
 
-    /// Start of each name, and the model by the kind of report it sends (Docs/Protocols/Atorch.md#reports).
+    /// Prefixes of advertised names, and the model by the type of its reports (Docs/Protocols/Atorch.md#reports).
     private static let prefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),
         ("AT24", .atorchAC), ("S1", .atorchAC),
         ("DT24", .atorchDC), ("DT3010", .atorchDC), ("CW20", .atorchDC),
-        // Loads. Those with an unknown firmware that answers no query are read by their reports.
+        // Loads. If an unknown firmware answers no query, the driver uses the load's reports.
         ("DL24", .dl24), ("BW150", .dl24),
     ]
 
-    /// Atorch names end in the kind of radio (Docs/Identities.md#over-the-air).
+    /// Returns whether the name ends in the kind of radio, as Atorch names do (Docs/Identities.md#over-the-air).
     package func isMakersName(_ name: String) -> Bool {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Over Classic, most other devices offer the same serial port; only the name's suffix is Atorch's.
+    /// Over Classic, most other devices offer the same serial port. Only the suffix of the name identifies an Atorch.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
 
-    /// Sends nothing: the meter pushes a report every second.
+    /// Identification without a request, because the meter pushes a report every second.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
             guard case .atorchReport(let report) = frame else { return nil }
-            // Without a correct check byte only the shape identifies a report, and one may match by chance.
+            // Without a correct check byte, only the shape identifies a report, and a single match may be chance.
             unproved += 1
             return report.checkMatches || unproved > 1 ? report.model : nil
         }

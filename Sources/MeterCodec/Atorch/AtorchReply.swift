@@ -21,7 +21,7 @@ package struct AtorchReply: Hashable, Sendable {
         case wrongClass = "wrong-class"
         /// The command's check byte or length was wrong.
         case malformed
-        /// 00, a code without a meaning.
+        /// Code 00, which has no meaning.
         case undefined
         /// An undescribed code; the command had no effect.
         case unknown
@@ -32,7 +32,9 @@ package struct AtorchReply: Hashable, Sendable {
         self.code = code
     }
 
-    /// - Parameter outcome: `unknown` gets an undescribed code.
+    /// Creates a reply.
+    ///
+    /// - Parameter outcome: `unknown` produces an undescribed code.
     package init(_ outcome: Outcome) {
         sender = outcome == .undefined ? 0 : 1
         code =
@@ -47,7 +49,7 @@ package struct AtorchReply: Hashable, Sendable {
             }
     }
 
-    /// Codes 05 and 06 were found by sending broken commands to a UD18.
+    /// Outcome by the code. Codes 05 and 06 were found by sending broken commands to a UD18.
     package var outcome: Outcome {
         switch code {
         case 0: .undefined

@@ -8,6 +8,8 @@ package struct AtorchReport: Sendable {
     private let bytes: InlineArray<36, UInt8>
     package let type: AtorchReportType
 
+    /// Reads a report.
+    ///
     /// - Parameter raw: one report that `AtorchDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer, type: AtorchReportType) {
         bytes = InlineArray(copying: raw)
@@ -15,28 +17,28 @@ package struct AtorchReport: Sendable {
     }
 
     /// The rule that the last byte follows, if any. Several models send an unexplained byte there
-    /// (Docs/Protocols/Atorch.md#check-byte), so nil does not condemn the report.
+    /// (Docs/Protocols/Atorch.md#check-byte), so nil does not make the report invalid.
     package var checkRule: AtorchCheck.Rule? { bytes.withRawBytes(AtorchCheck.rule(ofReport:)) }
     package var checkMatches: Bool { checkRule != nil }
 
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// Reading without impossible values. Type 1 sends power; for types 2 and 3 it is computed.
+    /// Reading without impossible values. Type 1 contains power; for types 2 and 3, power is computed.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in
             for field in type.fields { reading[field.quantity] = field.value(in: raw) }
         }
         if type != .ac, let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded to the step of the product: 28.2 V times 0.06 A is then exactly 1.692 W.
+            // Rounded to the resolution of the product: 28.2 V times 0.06 A then equals exactly 1.692 W.
             reading[.power] = (voltage * current * 1e4).rounded() / 1e4
         }
         reading[.duration] = duration.map(Double.init)
         return reading
     }
 
-    /// Counting time in seconds. Nil for a sixtieth minute or second.
+    /// Duration of counting in seconds. Nil if minutes or seconds exceed 59.
     package var duration: Int? {
         let (minutes, seconds) = (u8(type.timeOffset + 2), u8(type.timeOffset + 3))
         guard minutes < 60, seconds < 60 else { return nil }
@@ -53,7 +55,7 @@ package struct AtorchReport: Sendable {
         return Slack(steps: 1, part: 0.06).covers(power, voltage * current * factor)
     }
 
-    /// In the meter's own steps, for comparing two reports.
+    /// Charge and energy in the meter's own steps, for comparing two reports.
     var counters: [Int] { raw { [.charge, .energy].contains($0) } }
     /// Price, limits and backlight in the meter's own steps.
     var settings: [Int] {
@@ -66,20 +68,20 @@ package struct AtorchReport: Sendable {
         bytes.withRawBytes { raw in type.fields.filter { isWanted($0.quantity) }.map { Int($0.raw(in: raw)) } }
     }
 
-    /// The highest `backlight`, which means that the screen stays on.
+    /// Highest value of `backlight`, which means that the screen is always on.
     static let backlightMax = 60
 
     /// Power factor of a type 3: the byte before the check byte, in hundredths on a J7-H (fawno/ATORCH-HiDANCE,
-    /// docs/J7-H). Nil for 0, which others send, and for other types.
+    /// docs/J7-H). Nil for 0, which other models send, and for other types.
     package var powerFactor: Double? {
         guard type == .usb, u8(34) > 0 else { return nil }
         return Double(u8(34)) / 100
     }
 
-    /// Value of that byte with direct current, where the power factor is always 1.
+    /// Value of the power factor byte with direct current, where the power factor is always 1.
     static let powerFactorByte: UInt8 = 100
 
-    /// Seconds until the screen goes dark; 60 means that it stays on. Nil above that.
+    /// Seconds until the screen turns off; 60 means that it is always on. Nil above 60.
     package var backlight: Int? {
         let seconds = u8(type.timeOffset + 4)
         return seconds <= Self.backlightMax ? seconds : nil

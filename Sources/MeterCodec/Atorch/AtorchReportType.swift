@@ -1,7 +1,7 @@
 package import Domain
 
-/// The three kinds of Atorch meter: the byte that identifies each in every message, and the layout of its reports
-/// (Docs/Protocols/Atorch.md#reports). Extend this table when a fourth appears.
+/// The three kinds of Atorch meter: the type byte in every message, and the layout of the reports
+/// (Docs/Protocols/Atorch.md#reports). Extend this table when a fourth kind appears.
 package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     case ac = 1
     case dc = 2
@@ -42,7 +42,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Charge and energy are counted in tens: a DL24's 92.30 Ah at 12 V match its 1110 Wh
+    /// Fields of a type 2. Charge and energy are counted in tens: a DL24's 92.30 Ah at 12 V match its 1110 Wh
     /// (Docs/Protocols/Atorch.md#reports).
     private static let dcFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
@@ -53,8 +53,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Charge is in single milliampere-hours, as a recorded UD18 shows; a reader that multiplies by ten is wrong
-    /// (Docs/Protocols/Atorch.md#reports).
+    /// Fields of a type 3. Charge is in single milliampere-hours, as recordings of a UD18 prove. Another reader
+    /// multiplies by ten, which is wrong (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
@@ -72,7 +72,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     /// Bytes between the last field and the check byte: 0 in every report ever recorded.
     private var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
 
-    /// Returns the offset of the first unused byte that is not 0, if any. A type 3's may also be a power factor of 1.
+    /// Returns the offset of the first unused byte that is not 0, if any. In a type 3, the byte may also be a power
+    /// factor of 1.
     func usedOffset(in report: UnsafeRawBufferPointer) -> Int? {
         unused.first { offset in
             let byte = report.u8(offset)
@@ -84,10 +85,10 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
 package struct AtorchField: Sendable {
     package let quantity: Quantity
     package let offset: Int
-    /// In bytes: 2, 3 or 4.
+    /// Width in bytes: 2, 3 or 4.
     package let width: Int
     package let scale: Scale
-    /// Highest accepted raw value: several times a meter's range, yet low enough to tell a report from noise.
+    /// Highest accepted raw value: several times a meter's range, but low enough to distinguish a report from noise.
     package let rawMax: UInt32
 
     /// Whether a report is useless without a possible value of this field.
@@ -120,12 +121,13 @@ package struct AtorchField: Sendable {
 
     func isPossible(in report: UnsafeRawBufferPointer) -> Bool { raw(in: report) <= rawMax }
 
-    /// Whether the field would be negative if it were signed. What meters send below zero is unpublished.
+    /// Returns whether the field would be slightly negative if it were signed. The encoding of negative values is
+    /// unpublished.
     func isBelowZero(in report: UnsafeRawBufferPointer) -> Bool {
         maySink && report.u16BE(offset).isBelowZero(byUpTo: 50)
     }
 
-    /// Returns nil for a number that no meter measures.
+    /// Returns the value of the field; nil for a number that no meter measures.
     package func value(in report: UnsafeRawBufferPointer) -> Double? {
         isPossible(in: report) ? value(of: raw(in: report)) : nil
     }

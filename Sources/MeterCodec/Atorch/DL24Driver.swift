@@ -3,10 +3,11 @@ package import Domain
 /// Driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 ///
-/// Answers are finer than reports, which round voltage down to 0.1 V and charge to 10 mAh. Reports confirm answers and
-/// become readings only where answers are missing.
+/// Answers have a higher resolution than reports, which round voltage down to 0.1 V and charge to 10 mAh. Reports
+/// confirm answers, and become readings only if answers are missing.
 package struct DL24Driver: MeterDriver {
-    /// A load that answers counts single milliwatt-hours; a silent one is a DC meter with steps of 10 Wh.
+    /// Profile of the load. A load that answers counts single milliwatt-hours. A load without answers is treated as a
+    /// DC meter with steps of 10 Wh.
     package var profile: MeterProfile { conversation.queries == .silent ? Self.silentProfile : Self.loadProfile }
     private var decoder = AtorchDecoder(from: .load)
     private var conversation = PX100Conversation()
@@ -18,19 +19,19 @@ package struct DL24Driver: MeterDriver {
     private var reportsSinceReading = 0
     private var readings = 0
     private var keys: AtorchCommand.Keys?
-    /// Whether the caller has tried another way to the line over this link.
+    /// Whether the caller has tried the other output path over this link.
     private var hasTriedOther = false
 
-    /// Number of reports without a reading from answers after which reports become readings: coarse values are better
-    /// than none.
+    /// Number of reports without a reading from answers after which reports become readings. Low resolution is better
+    /// than no value.
     private static let reportsHeldBack = 2
-    /// The first readings wait until each query has an answer, for at most this number of rounds.
+    /// Maximum number of rounds for which the first readings are delayed until each query has an answer.
     private static let roundsHeldBack = 3
     private static let measured: [PX100Query] = [.voltage, .current, .time, .charge, .energy, .temperature]
 
     package init() {}
 
-    /// Sends nothing: the first poll queries.
+    /// Sends nothing, because the first poll sends a query.
     package mutating func opening() -> [Outgoing] {
         let isFiltering = isFiltering
         self = DL24Driver()
@@ -39,7 +40,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     package mutating func poll() -> [UInt8] {
-        // A confirmation comes at once or not at all; the pause after an order is far longer.
+        // A confirmation arrives immediately or never. The pause after an order is far longer.
         decoder.awaitsDone = false
         let query = conversation.next()
         decoder.asked = conversation.asked
@@ -63,10 +64,10 @@ package struct DL24Driver: MeterDriver {
         }
     }
 
-    /// A silent load may be unable to hear the host.
+    /// Whether the output path may be wrong: a load that never answers may not receive the host's bytes.
     package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
 
-    /// Starts the queries again over another way.
+    /// Restarts the queries over the other output path.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         hasTriedOther = true
         if isSwitched { conversation = PX100Conversation() }
@@ -74,7 +75,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     private mutating func answered(_ answer: PX100Answer, _ handle: (MeterEvent) -> Void) {
-        // The line is free for the next query, whether this answer is accepted or not.
+        // The line is free for the next query, even if this answer is rejected.
         handle(.acknowledged)
         guard case .value(let raw, let query) = answer else { return }
         switch conversation.answered(raw) {
@@ -107,7 +108,7 @@ package struct DL24Driver: MeterDriver {
         if wasAnswering {
             state.price = reading[.price]
             guard reportsSinceReading > Self.reportsHeldBack else { return }
-            // Counters are left out: rounded down, they would look reset.
+            // Counters are omitted, because the rounded values would look like a reset.
             reading = Reading()
             for quantity in [Quantity.voltage, .current, .temperature, .duration] {
                 reading[quantity] = report.reading[quantity]
@@ -128,7 +129,7 @@ package struct DL24Driver: MeterDriver {
         }
         guard conversation.queries == .silent else { return order.bytes }
         switch order {
-        // Sent to any load: it cannot make the load draw more.
+        // Sent even to a load that does not answer, because this order cannot increase its current.
         case .isOn(false): return order.bytes
         case .resetCounters: return AtorchCommand(.clearAll, type: .dc).bytes
         case .isOn(true), .current, .cutoff, .timer: throw .unanswering(command.kind)
@@ -142,20 +143,19 @@ package struct DL24Driver: MeterDriver {
         if let (query, raw) = order.readBack { conversation.expect(query, raw) }
     }
 
-    /// Sends nothing: the load stays on, down to its cut-off voltage. Whoever switched it on decides when to switch it
-    /// off.
+    /// Sends nothing. The load remains on down to its cut-off voltage, because the user decides when to switch it off.
     package mutating func closing() -> [Outgoing] { [] }
 
-    /// Handles an overdue answer. A partial report continues by itself.
+    /// Handles an overdue answer. Keeps a partial report, whose rest still arrives.
     package mutating func discardPartial() -> Int {
         conversation.answerLost()
         decoder.asked = nil
         return decoder.discardAnswer()
     }
 
-    /// Steps of 200 ms, since answers took up to 104 ms (andrewchuev/reslab-dl24-monitor). Half a second after an
-    /// order, as in misdoro/Electronic_load_px100. The answer timeout exceeds a report's second, so that a silent load
-    /// never times out.
+    /// Steps of 200 ms, because answers took up to 104 ms (andrewchuev/reslab-dl24-monitor). Pause of half a second
+    /// after an order, as in misdoro/Electronic_load_px100. The answer timeout is longer than the one-second interval
+    /// of reports, so that a load without answers never times out.
     private static let loadProfile = profile(.fine)
     private static let silentProfile = profile(.tens)
 
@@ -163,7 +163,8 @@ package struct DL24Driver: MeterDriver {
         var commands = AtorchDriver.profile(of: .dc).commands
         commands += [
             .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
-            // 40 A is the current of the largest of these loads, the DLB-600W; others refuse or cap higher values.
+            // 40 A is the current of the largest of these loads, the DLB-600W. Other loads refuse or limit higher
+            // values.
             .init(.loadCurrent, 0...40_000, step: 10, isReadBack: true),
             .init(.loadCutoff, 0...200_000, step: 10, isReadBack: true),
             .init(.loadTimer, 0...1092, isReadBack: true),

@@ -1,12 +1,12 @@
 package import Domain
 
-/// State of a load: the last answer to each query, and values that only reports hold. One state per second counts as a
-/// reading.
+/// State of a load: the last answer to each query, and values that only reports contain. One state per second counts as
+/// a reading.
 package struct DL24State: Hashable, Sendable {
     package enum Queries: String, Sendable {
         case asked
         case answered
-        /// Only reports come.
+        /// The load sends only reports.
         case silent = "no answer"
     }
 
@@ -16,7 +16,7 @@ package struct DL24State: Hashable, Sendable {
     private var report: Reading?
     /// Price of a kilowatt-hour, as set in the load; only in reports.
     package var price: Double?
-    /// Seconds until the screen goes dark, from the last report.
+    /// Seconds until the screen turns off, from the last report.
     package var backlight: Int?
 
     package init() {}
@@ -51,7 +51,7 @@ extension DL24State: FrameContent {
     package func forEachReading(_ body: (Reading) -> Void) {
         var reading = report ?? answers
         if let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded to the step of the product.
+            // Rounded to the resolution of the product.
             reading[.power] = (voltage * current * 1e6).rounded() / 1e6
         }
         body(reading)

@@ -12,9 +12,9 @@ package enum PX100Answer: Hashable, Sendable {
 package enum PX100Message: Hashable, Sendable {
     case query(PX100Query)
     case order(PX100Order)
-    /// A command of the reports' own protocol, such as a key, by its code.
+    /// A command of the protocol used for reports, such as a key, by its code.
     case command(UInt8)
-    /// A message of the right shape with a code or number that no load is known to understand. It gets no answer.
+    /// A message of the right shape with a code or number that no known load supports. It gets no answer.
     case unknown(code: UInt8)
 }
 

@@ -8,14 +8,14 @@ import Domain
 ///    └──── pausing ◀───┘ or a doubted answer, or one without a query
 /// ```
 ///
-/// Answers have no checksum and do not name their query, so one query is sent at a time. After a lost answer nothing is
-/// sent for a while, because a late answer would count for the next query. An answer counts if it is near one of three
-/// values: the last answer, the load's report, or a repeated query's answer.
+/// Answers have no checksum and do not name their query, so one query is sent at a time. After a lost answer, the
+/// driver pauses, because a late answer would be assigned to the next query. An answer counts if it is near one of
+/// three values: the last answer, the load's report, or the answer to a repeated query.
 struct PX100Conversation: Sendable {
-    /// Steps until an answer counts as lost: 1 s, as KrystianD/dl24-electronic-load waits. A DL24P took 29 to 104 ms
+    /// Steps until an answer counts as lost: 1 s, as in KrystianD/dl24-electronic-load. A DL24P needed 29 to 104 ms
     /// (andrewchuev/reslab-dl24-monitor).
     static let patience = 5
-    /// Steps without a query when answers and queries may be out of step.
+    /// Steps of the pause after a lost or doubtful answer.
     static let pauseLength = 2
     /// Attempts per query.
     static let triesMax = 3
@@ -26,7 +26,7 @@ struct PX100Conversation: Sendable {
 
     /// Queries of each round, once a second.
     static let eachRound: [PX100Query] = [.isOn, .voltage, .current]
-    /// Queries of which two follow in each round, so that each has its turn every 3.5 s.
+    /// Queries of which each round sends two, so that each is sent every 3.5 s.
     static let inTurn: [PX100Query] = [.charge, .energy, .time, .temperature, .setCurrent, .cutoff, .timer]
     private static let inTurnPerRound = 2
 
@@ -35,7 +35,7 @@ struct PX100Conversation: Sendable {
     private var again: (query: PX100Query, tries: Int)?
     private var waited = 0
     private var pause = 0
-    /// Answers lost since the last one, and reports since then.
+    /// Number of answers lost since the last answer.
     private var lost = 0
     private var reports = 0
     /// Queries to send first, because an order has just set their values.
@@ -43,7 +43,7 @@ struct PX100Conversation: Sendable {
     private var place = 0
     private var turn = 0
     private var believed: [PX100Query: UInt32] = [:]
-    /// Answers that were not accepted when they came.
+    /// Answers that did not agree with any known value and were not accepted.
     private var doubted: [PX100Query: UInt32] = [:]
 
     /// Answers that would agree with the load's last report.
@@ -51,13 +51,13 @@ struct PX100Conversation: Sendable {
 
     enum Judgement: Equatable {
         case believed
-        /// The query is repeated.
+        /// The answer is doubtful, and the query is repeated.
         case doubted
-        /// The query is not repeated; the last value stays.
+        /// The answer is discarded without repeating the query. The last value remains.
         case dropped
     }
 
-    /// Called every step.
+    /// Returns the query to send in this step, if any. Must be called in every step.
     mutating func next() -> PX100Query? {
         if asked != nil {
             waited += 1
@@ -134,7 +134,7 @@ struct PX100Conversation: Sendable {
         for query in PX100Query.allCases { reported[query] = query.range(in: report) }
     }
 
-    /// Expects this answer after an order and queries it first.
+    /// Expects this answer after an order, and sends its query first.
     mutating func expect(_ query: PX100Query, _ raw: UInt32) {
         doubted[query] = raw
         if !wanted.contains(query) { wanted.append(query) }
@@ -146,7 +146,7 @@ struct PX100Conversation: Sendable {
 }
 
 extension PX100Query {
-    /// Whether two answers, some seconds apart, are near enough to confirm each other.
+    /// Returns whether two answers, some seconds apart, are near enough to confirm each other.
     package func isNear(_ first: UInt32, _ second: UInt32) -> Bool {
         let (low, high) = (min(first, second), max(first, second))
         switch self {
@@ -161,10 +161,11 @@ extension PX100Query {
         }
     }
 
-    /// Returns an answer as a number that grows with its value: times in seconds, all else as it is.
+    /// Returns an answer as a number that grows with its value: times in seconds, all other answers unchanged.
     func counted(_ raw: UInt32) -> Int { self == .time ? Int(PX100.seconds(raw)) : Int(raw) }
 
-    /// Returns the answers (as in `counted`) that agree with a report, which may be a second old and rounds down.
+    /// Returns the answers (as in `counted`) that agree with a report. The report may be a second old and is rounded
+    /// down.
     package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {

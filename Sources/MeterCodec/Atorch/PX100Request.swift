@@ -1,6 +1,6 @@
 package import Domain
 
-/// Queries to a DL24 and its relatives: 6 bytes, `B1 B2 <code> 00 00 B6`
+/// Queries to a DL24 or a similar load: 6 bytes, `B1 B2 <code> 00 00 B6`
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 package enum PX100Query: UInt8, CaseIterable, Sendable {
     case isOn = 0x10
@@ -16,8 +16,8 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { PX100.message(rawValue, 0, 0) }
 
-    /// Whether a load may have this raw value. Limits are twice the ratings of the largest of these loads (DLB-600W:
-    /// 150 V, 40 A), so that they refuse only noise.
+    /// Returns whether a load may send this raw value. Limits are twice the ratings of the largest of these loads
+    /// (DLB-600W: 150 V, 40 A), so that they reject only noise.
     package func allows(_ raw: UInt32) -> Bool {
         switch self {
         case .isOn: raw <= 1
@@ -25,13 +25,13 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         case .current: raw <= 80_000
         case .charge, .energy: true
         case .temperature: raw <= 200 || isBelowZero(raw)
-        // Both are set as a byte of whole units and one of hundredths.
+        // Both values are set as a byte of whole units and a byte of hundredths.
         case .setCurrent, .cutoff: raw <= 25_599
         case .time, .timer: raw >> 8 & 0xFF < 60 && raw & 0xFF < 60
         }
     }
 
-    /// Whether a temperature is from -1 to -50 °C, signed in two or in all three bytes.
+    /// Returns whether a temperature is from -1 to -50 °C, signed in two or in all three bytes.
     private func isBelowZero(_ raw: UInt32) -> Bool {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }
@@ -61,20 +61,20 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Orders to such a load: 6 bytes, `B1 B2 <code> <high> <low> B6`, confirmed by the single byte 6F.
+/// Orders to a DL24 or a similar load: 6 bytes, `B1 B2 <code> <high> <low> B6`, confirmed by the single byte 6F.
 package enum PX100Order: Hashable, Sendable {
     case isOn(Bool)
-    /// In hundredths of an ampere, 0 to 25,599.
+    /// Current in hundredths of an ampere, 0 to 25,599.
     case current(UInt16)
-    /// In hundredths of a volt, 0 to 25,599. Below it, the load switches itself off.
+    /// Cut-off voltage in hundredths of a volt, 0 to 25,599. Below it, the load switches itself off.
     case cutoff(UInt16)
-    /// In seconds; 0 for none. The load keeps whole minutes.
+    /// Time limit in seconds; 0 for none. The load stores whole minutes.
     case timer(UInt16)
     case resetCounters
 
     package static let hundredthsMax: UInt16 = 25_599
 
-    /// - Returns: nil for any other command, or if the number that it needs is missing.
+    /// Creates an order; nil for any other command, or if the required number is missing.
     package init?(_ command: MeterCommand) {
         let number = command.number.map { UInt16(clamping: $0) }
         switch (command.kind, number) {
@@ -88,13 +88,13 @@ package enum PX100Order: Hashable, Sendable {
         }
     }
 
-    /// Reads an order as a load does; nil for anything else.
+    /// Parses an order as a load does; nil for any other message.
     package init?(code: UInt8, _ high: UInt8, _ low: UInt8) {
         let word = UInt16(high) << 8 | UInt16(low)
         switch code {
         case 0x01 where word == 0x0100: self = .isOn(true)
         case 0x01 where word == 0: self = .isOn(false)
-        // A careless program may send hundredths above 99; what a load does with them is not known.
+        // A faulty program may send hundredths above 99. The load's reaction to them is unknown.
         case 0x02 where low < 100: self = .current(UInt16(high) * 100 + UInt16(low))
         case 0x03 where low < 100: self = .cutoff(UInt16(high) * 100 + UInt16(low))
         case 0x04: self = .timer(word)
@@ -117,8 +117,8 @@ package enum PX100Order: Hashable, Sendable {
         }
     }
 
-    /// The query that reads the order back, and its expected raw value. Nil for the counters: after a reset they count
-    /// on at once.
+    /// The query that reads the setting back, and its expected raw value. Nil for the counters, which continue to count
+    /// immediately after a reset.
     package var readBack: (query: PX100Query, raw: UInt32)? {
         switch self {
         case .isOn(let isOn): (.isOn, isOn ? 1 : 0)
@@ -130,12 +130,12 @@ package enum PX100Order: Hashable, Sendable {
     }
 }
 
-/// Common parts of all messages of this protocol (misdoro/Electronic_load_px100 its paper on the PX-100 2.70;
+/// Common parts of all messages of this protocol (misdoro/Electronic_load_px100, its paper on the PX-100 2.70;
 /// tshaddack/dl24 README.md).
 package enum PX100 {
     package static let requestLength = 6
     package static let answerLength = 7
-    /// The whole answer to an order.
+    /// Complete answer to an order.
     package static let done: UInt8 = 0x6F
 
     package static let requestStart: (UInt8, UInt8) = (0xB1, 0xB2)
@@ -147,7 +147,7 @@ package enum PX100 {
         [requestStart.0, requestStart.1, code, high, low, requestEnd]
     }
 
-    /// Returns the seconds of a raw time: hours, minutes and seconds in a byte each.
+    /// Returns the seconds of a raw time, which has one byte each for hours, minutes and seconds.
     package static func seconds(_ raw: UInt32) -> UInt32 {
         (raw >> 16 & 0xFF) * 3600 + (raw >> 8 & 0xFF) * 60 + raw & 0xFF
     }

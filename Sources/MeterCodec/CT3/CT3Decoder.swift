@@ -1,6 +1,6 @@
 import Domain
 
-/// Splits bytes of a CT-3 into frames. A read may hold several frames and end inside one.
+/// Splits bytes of a CT-3 into frames. A read may contain several frames and end inside a frame.
 package struct CT3Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { CT3Framing.startMark }
     package var buffer = ReceiveBuffer(capacity: 4096)
@@ -27,8 +27,9 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return step(verdict, length: whole)
     }
 
-    /// Returns the offset of a whole good frame of a usual length after the first byte. The frame that ends first wins,
-    /// and one that reaches beyond `end` does not count: the result must not depend on how many bytes have arrived.
+    /// Returns the offset of a complete, valid frame of a usual length after the first byte. Selects the frame that
+    /// ends first. Ignores frames beyond `end`, because the result must not depend on the number of bytes received so
+    /// far.
     private static func usualFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         let ends = inside.indices.dropFirst().compactMap { offset in
@@ -37,7 +38,7 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return ends.min { $0.end < $1.end }?.offset
     }
 
-    /// Returns the length of the frame at the start of `raw`, if it is whole, good and of a usual length.
+    /// Returns the length of the frame at the start of `raw`, if it is complete, valid and of a usual length.
     private static func usualLength(_ raw: UnsafeRawBufferPointer) -> Int? {
         guard raw.u8(0) == CT3Framing.startMark, raw.count >= CT3Framing.headerLength else { return nil }
         let length = Int(raw.u32LE(1))

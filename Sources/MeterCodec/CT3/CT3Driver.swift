@@ -1,12 +1,12 @@
 package import Domain
 
-/// Driver of a CT-3: stops streams that may still run, starts samples, and listens
+/// Driver of a CT-3. Stops streams that may still run, starts samples, and receives them
 /// (Docs/Protocols/CT3.md#conversation).
 package struct CT3Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = CT3Decoder()
     private var lastID: UInt8 = 0
-    /// Id of the last start; only its samples are read.
+    /// ID of the last start. Samples with another ID are ignored.
     private var streamID: UInt8 = 0
     private var heard = false
     private var silentPolls = 0
@@ -21,7 +21,7 @@ package struct CT3Driver: MeterDriver {
             answerTimeout: .seconds(1))
     }
 
-    /// Sends a stop, leaves time for its answer, and sends a start. Other readers wait up to a second for the answer
+    /// Sends a stop, waits for its answer, and sends a start. Other readers wait up to a second for the answer
     /// (fqueze).
     package mutating func opening() -> [Outgoing] {
         decoder = CT3Decoder()
@@ -29,8 +29,8 @@ package struct CT3Driver: MeterDriver {
         return [Outgoing(stop(), pause: .milliseconds(250)), Outgoing(start())]
     }
 
-    /// Sends nothing while samples come. The first silent poll waits, since it may follow the start at once. The second
-    /// sends a stop, the third a start.
+    /// Sends nothing while samples arrive. The first poll without samples waits, because it may directly follow the
+    /// start. The second such poll sends a stop, the third a start.
     package mutating func poll() -> [UInt8] {
         silentPolls = heard ? 0 : silentPolls + 1
         heard = false
@@ -55,7 +55,8 @@ package struct CT3Driver: MeterDriver {
         return CT3Request.start(interval_ms: Self.interval_ms).bytes(id: streamID)
     }
 
-    /// Passes on only samples of the last start: another program's stream may still run. Answers hold no measurement.
+    /// Passes on only samples of the last start, because another program's stream may still run. Answers contain no
+    /// measurement.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         let streamID = streamID
         var heard = false

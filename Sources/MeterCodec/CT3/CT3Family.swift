@@ -5,9 +5,9 @@ extension MeterFamily {
 }
 
 extension ModelName {
-    /// Sold as Shizuku YK001, POWER-Z KT002 and Atorch UT18 as well.
+    /// An AVHzY CT-3. Also sold as Shizuku YK001, POWER-Z KT002 and Atorch UT18.
     package static let avhzyCT3 = ModelName("ct-3", of: .ct3, displayName: "AVHzY CT-3")
-    /// Its maker calls it Korona YK003C.
+    /// An AVHzY C3. The maker's name for it is Korona YK003C.
     package static let avhzyC3 = ModelName("avhzy-c3", of: .ct3, displayName: "AVHzY C3")
 }
 
@@ -29,9 +29,9 @@ package struct CT3Family: FamilyDescription {
 
     package var decoders: [NamedDecoder] { [NamedDecoder("ct3") { CT3Decoder(enforcesChecks: $0) }] }
 
-    /// ST's vendor id, so the text decides. A C3 calls itself `Korona YK003C in Application Mode` (Docs/Identities.md),
-    /// and all others end alike (fqueze/usb-power-profiling takes that ending off any name). 374B is otherwise an
-    /// ST-Link's.
+    /// USB identities. The vendor ID is ST's, so the product text identifies the meter. The text of a C3 is `Korona
+    /// YK003C in Application Mode` (Docs/Identities.md). The texts of all other models have the same ending
+    /// (fqueze/usb-power-profiling removes it from any name). Without this ending, 374B is an ST-Link.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0xFFFF, .tty, match: "in Application Mode", .avhzyCT3),

@@ -7,12 +7,12 @@ package enum CT3Framing {
     package static let endMark: UInt8 = 0x5A
     /// Bytes before the payload.
     package static let headerLength = 5
-    /// Bytes around the payload.
+    /// Number of bytes before and after the payload.
     package static let overhead = 7
-    /// Accepted payload lengths. Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling takes samples of any
-    /// length from 20.
+    /// Accepted payload lengths. Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling accepts samples of
+    /// 20 bytes or more.
     package static let payloadLengths = 4...256
-    /// Longest usual payload. If a usual frame begins inside a longer one, the longer one is noise.
+    /// Longest usual payload. A longer frame counts as noise if a usual frame begins inside it.
     static let usualLengthMax = 64
 
     package static func check(_ payload: UnsafeRawBufferPointer) -> UInt8 { payload.reduce(0, ^) }
@@ -47,19 +47,20 @@ package enum CT3Request: Hashable, Sendable {
 
 /// A payload of a CT-3: a sample, the answer to a request, or an undescribed one.
 package struct CT3Message: Sendable {
-    /// Four first bytes, two values and a clock.
+    /// Minimum length of a sample: four first bytes, two values and a clock.
     static let sampleLengthMin = 20
     static let replyLength = 4
     static let idOffset = 2
 
-    /// Accepted volts: twice the maker's 26 V (unverified), and a little below zero for an offset.
+    /// Accepted range in volts: up to twice the maker's 26 V (unverified), and slightly below zero for an offset.
     package static let voltages: ClosedRange<Float> = -0.1...52
-    /// Highest accepted amperes in either direction: twice the maker's 6 A (unverified).
+    /// Highest accepted current in amperes, in either direction: twice the maker's 6 A (unverified).
     static let currentMax: Float = 12
 
     private let bytes: InlineArray<64, UInt8>
     private let length: Int
-    /// All bytes of a payload that `bytes` cannot hold; otherwise empty, so that a usual payload allocates nothing.
+    /// All bytes of a payload that is too long for `bytes`; otherwise empty, so that a usual payload needs no
+    /// allocation.
     private let long: [UInt8]
 
     private func read<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
@@ -74,7 +75,9 @@ package struct CT3Message: Sendable {
         case reply
         case other
 
-        /// - Parameter payload: of `CT3Framing.payloadLengths`.
+        /// Determines the kind of a payload.
+        ///
+        /// - Parameter payload: has a length in `CT3Framing.payloadLengths`.
         package init(_ payload: UnsafeRawBufferPointer) {
             switch (payload.u8(0), payload.u8(1), payload.u8(3)) {
             case (0x04, 0, 0) where payload.count >= CT3Message.sampleLengthMin:
@@ -111,14 +114,16 @@ package struct CT3Message: Sendable {
 }
 
 extension CT3Message: PackedFrameContent {
-    /// - Parameter raw: a payload of `CT3Framing.payloadLengths`, already checked by `CT3Decoder`.
+    /// Copies a payload.
+    ///
+    /// - Parameter raw: has a length in `CT3Framing.payloadLengths`; already checked by `CT3Decoder`.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         length = min(raw.count, 64)
         long = raw.count > 64 ? Array(raw) : []
     }
 
-    /// Only the USB ids tell it.
+    /// Always nil, because only the USB IDs identify the model.
     package var model: ModelName? { nil }
 
     /// Computes power, with the current's sign: the meter is not known to send it.
@@ -133,8 +138,7 @@ extension CT3Message: PackedFrameContent {
         body(reading)
     }
 
-    /// The meter's clock tells when the sample was taken (fqueze/usb-power-profiling usb-power-profiling.js takes it
-    /// so).
+    /// Time of the sample by the meter's clock, as in fqueze/usb-power-profiling usb-power-profiling.js.
     package var sampleTicks: SampleTicks? {
         guard isSample else { return nil }
         let tick = UInt16(truncatingIfNeeded: microseconds / 1000)

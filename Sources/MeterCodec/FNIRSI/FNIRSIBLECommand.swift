@@ -1,7 +1,8 @@
 /// A command to a FNIRSI meter over Bluetooth LE, framed like the meter's own frames
-/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are one reader's guess and left out.
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are omitted, because their only source is another
+/// reader's guess.
 package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
-    /// Answered by a frame of type 03.
+    /// Requests the model. The meter answers with a frame of type 03.
     case info = 0x81
     case start = 0x82
     case stop = 0x84

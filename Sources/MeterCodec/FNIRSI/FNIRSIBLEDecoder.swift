@@ -1,16 +1,18 @@
 import Domain
 
-/// Splits a FNIRSI meter's notifications into frames. A notification may hold several frames or part of one. After
-/// noise the decoder resynchronises at the next AA with a correct check byte (Docs/Protocols/FNIRSI.md#bluetooth-le).
+/// Splits a FNIRSI meter's notifications into frames. A notification may contain several frames or part of a frame.
+/// After noise, the decoder resynchronises at the next AA with a correct check byte
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// One check byte proves little. A frame of a known type must also have its known length and plausible values. One of
-/// an undescribed type must be short and contain no good frame of a known type.
+/// A single check byte is weak evidence. So a frame of a known type must also have its known length and plausible
+/// values. A frame of an undescribed type must be short and contain no valid frame of a known type.
 package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIBLEFrame.startMark }
     package var buffer = ReceiveBuffer(capacity: 1024)
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: if false, frames of a known type and length are accepted with a wrong check byte too.
+    /// - Parameter enforcesCheck: whether to check the check byte. If false, frames of a known type and length are also
+    ///   accepted with a wrong one.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }
@@ -38,13 +40,13 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return .frame(.fnirsiBLE(frame))
     }
 
-    /// Limit for unknown types: half as long again as the longest known one. A length byte alone could hold back 255
-    /// bytes of good frames.
+    /// Limit for unknown types: 1.5 times the longest known payload. Without it, a length byte could delay 255 bytes of
+    /// valid frames.
     private static let longestUnknownPayload = 32
 
-    /// Returns the offset of a complete frame of a known type inside the first `end` bytes, after the first. It wins
-    /// over the unknown frame around it, which may be only a stray start mark. A frame beyond `end` does not count: the
-    /// result must not depend on what has arrived.
+    /// Returns the offset of a complete frame of a known type inside the first `end` bytes, after the first. This frame
+    /// takes precedence over the unknown frame around it, which may begin at a stray start mark. Ignores frames beyond
+    /// `end`, because the result must not depend on the number of bytes received so far.
     private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         return inside.indices.dropFirst().first { offset in
@@ -69,7 +71,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
     }
 
-    /// In ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
+    /// Maximum power in ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
     private static let powerMax: UInt32 = 15_750_000
 
     /// Returns the offset of the first value that no meter sends, if any. Limits are those of a USB packet.
@@ -77,38 +79,40 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
             case .info: [(15, (1...10).contains(raw.u8(15)))]
-            // Ten-thousandths here, hundred-thousandths in a USB packet.
+            // The unit is ten-thousandths here, but hundred-thousandths in a USB packet.
             case .measurement:
                 [
                     (3, raw.u32LE(3).isPossible(upTo: FNIRSIBLEFrame.voltageMax, orBelowZeroBy: 5000)),
                     (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
                     (11, raw.i32LE(11).magnitude <= powerMax && powerAgrees(raw)),
                 ]
-            // Any sign above 0 is a plus (`FNIRSIBLEFrame.reading`).
+            // Any sign byte above 0 means plus (`FNIRSIBLEFrame.reading`).
             case .load: [(8, mayBe(raw.u16LE(8), FNIRSIUSBPacket.temperatureMax))]
             case .dataLines:
                 [
                     (3, mayBe(raw.u16LE(3), FNIRSIUSBPacket.dataLineMax)),
                     (5, mayBe(raw.u16LE(5), FNIRSIUSBPacket.dataLineMax)),
                 ]
-            // Thousandths; a voltage of 16 bits cannot exceed the limit.
+            // The unit is thousandths. A voltage of 16 bits cannot exceed the limit.
             case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
             case .triggerState: [(3, raw.u8(3) <= FNIRSITriggerState.codeMax)]
-            // Groups are numbered from 1; the info frame tells how many a model has.
+            // Groups are numbered from 1. Their number depends on the model and is in the info frame.
             case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset
     }
 
-    /// Whether the power in a 04 is voltage times current, to 5 % and 50 mW. The published one agrees to 0.005 %
-    /// (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). A pulsing load may be averaged before or after the multiplication.
+    /// Returns whether the power in a 04 equals voltage times current, to 5 % and 50 mW. The published frame agrees to
+    /// 0.005 % (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). With a pulsing load, the meter may average before or after
+    /// the multiplication.
     private static func powerAgrees(_ raw: UnsafeRawBufferPointer) -> Bool {
         guard raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax else { return true }
         let (power, product) = (Double(raw.i32LE(11)) / 1e4, Double(raw.u32LE(3)) * Double(raw.i32LE(7)) / 1e8)
         return Slack(steps: 0.05, part: 0.05).covers(power, product)
     }
 
-    /// Whether a word is up to its limit, or may be negative: then its value is unknown (`FNIRSIBLEFrame`).
+    /// Returns whether a word is within its limit, or may be negative. The value of a negative word is unknown
+    /// (`FNIRSIBLEFrame`).
     private static func mayBe(_ word: UInt16, _ max: UInt16) -> Bool {
         word.isPossible(upTo: max, orBelowZeroBy: FNIRSIBLEFrame.belowZero)
     }

@@ -3,9 +3,9 @@ package import Domain
 /// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, numbers little-endian
 /// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// The meter spreads a measurement over several frames, so a reading has only the quantities of its own frame.
+/// The meter splits a measurement into several frames, so a reading contains only the quantities of its own frame.
 package struct FNIRSIBLEFrame: Sendable {
-    /// Number of bytes around the payload.
+    /// Number of bytes before and after the payload.
     package static let overhead = 4
     package static let startMark: UInt8 = 0xAA
 
@@ -51,7 +51,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
     package var kind: Kind? { Kind(rawValue: type) }
 
-    /// Returns the check byte for everything before it: the low byte of CRC-16/XMODEM.
+    /// Returns the check byte for all bytes before it: the low byte of CRC-16/XMODEM.
     package static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
         UInt8(truncatingIfNeeded: Checksum.crc16Xmodem(bytes))
     }
@@ -62,32 +62,33 @@ package struct FNIRSIBLEFrame: Sendable {
     private func i32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.i32LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
-    /// Model number in an info frame, else nil. Known are 9 for a C1, 38 for an FNB38, 48 and 58.
+    /// Model number in an info frame, otherwise nil. Known numbers are 9 for a C1, 38 for an FNB38, 48 and 58.
     var modelCode: Int? { kind == .info ? u16(0) : nil }
 
-    /// In ten-thousandths of a volt.
+    /// Maximum voltage in ten-thousandths of a volt.
     static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
-    /// Steps below zero that an unsigned word may mean, in thousandths of a volt and tenths of a degree. Otherwise it
-    /// would be 65 V, which no USB meter has.
+    /// Largest negative value that an unsigned word may represent, in thousandths of a volt or tenths of a degree. Read
+    /// as unsigned, such a word would mean 65 V, which no USB meter has.
     static let belowZero: UInt16 = 500
 
-    /// Nil for a word that may be negative.
+    /// Returns a word; nil if it may be negative.
     private func unsigned(_ offset: Int) -> Double? {
         let word = payload.withUnsafeBytes { $0.u16LE(offset) }
         return word.isBelowZero(byUpTo: Self.belowZero) ? nil : Double(word)
     }
 
-    /// Nil above half the range, where a signed counter would be negative.
+    /// Returns a counter; nil above half the range, where a signed counter would be negative.
     private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
 
-    /// Resistance, in steps of 0.1 mΩ, from which on no current flows and there is no value (CapnBry/fnb48-web,
-    /// PROTOCOL.md).
+    /// Lower limit of resistances without a current, in steps of 0.1 mΩ. From this value on, the resistance is
+    /// undefined (CapnBry/fnb48-web, PROTOCOL.md).
     static let openCircuit = 99_999_999.0
 
-    /// The measurement in the frame, if any. Totals of a group are none: the group need not be the counting one.
+    /// The measurement in the frame, if any. Totals of a group are not a measurement, because the group may not be the
+    /// counting one.
     ///
-    /// Current and power are signed, as the vendor's app reads them (CapnBry/fnb48-web, PROTOCOL.md). Unsigned, its
-    /// negative numbers would be beyond every model's range.
+    /// Current and power are signed, as in the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Read as unsigned,
+    /// negative values would exceed every model's range.
     package var reading: Reading? {
         var reading = Reading()
         switch kind {
@@ -98,8 +99,8 @@ package struct FNIRSIBLEFrame: Sendable {
         case .load:
             let degrees = unsigned(5).map { $0 / 10 }
             reading[.resistance] = u32(0) < Self.openCircuit ? u32(0) / 1e4 : nil
-            // Any number above 0 is a plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns a -0
-            // into 0.
+            // Any sign byte above 0 means plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns a
+            // -0 into 0.
             reading[.temperature] = u8(4) > 0 ? degrees : degrees.map { -$0 + 0 }
         case .dataLines:
             reading[.dataPlus] = unsigned(0).map { $0 / 1000 }
@@ -119,7 +120,8 @@ package struct FNIRSIBLEFrame: Sendable {
 }
 
 extension FNIRSIBLEFrame: FrameContent {
-    /// An FNB48S, and possibly its sister models, send 48, so it does not identify a model.
+    /// Model of an FNB58 or C1; otherwise nil. An FNB48S and possibly its sister models send 48, so this number does
+    /// not identify a model.
     package var model: ModelName? {
         switch modelCode {
         case 58: .fnb58

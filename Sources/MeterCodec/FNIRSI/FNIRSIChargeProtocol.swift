@@ -4,7 +4,7 @@
 /// near 0 V (dandrej/usb-meters, ble/fnirsi.py), and 5 with 20.27 V and 3.3 V on both lines (osnwt/ha-fnirsi-fnb58,
 /// tests/test_parser.py).
 package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
-    /// No protocol, or one that the meter does not know.
+    /// No protocol, or one that the meter does not support.
     case none
     case dcp1500
     case quickCharge2At5V, quickCharge2At9V, quickCharge2At12V, quickCharge2At20V
@@ -53,7 +53,7 @@ package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case vooc = "VOOC"
     case superVOOC = "SVOOC"
 
-    /// 9 and 10 both stand for SVOOC.
+    /// Highest number of a state. Both 9 and 10 mean SVOOC.
     static let codeMax: UInt8 = 10
 
     package init?(code: Int) {

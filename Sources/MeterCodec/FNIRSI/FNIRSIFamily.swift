@@ -10,9 +10,9 @@ extension ModelName {
     package static let fnb48s = ModelName("fnb48s", of: .fnirsi)
     package static let fnb58 = ModelName("fnb58", of: .fnirsi)
     package static let c1 = ModelName("c1", of: .fnirsi)
-    /// An FNAC-28. Its USB ids are a C1's, so only the user can name it.
+    /// An FNAC-28. Its USB IDs equal those of a C1, so only the user can identify it.
     package static let fnac28 = ModelName("fnac-28", of: .fnirsi)
-    /// An FNB-C2, which has the USB ids of an FNB58 and other interfaces.
+    /// An FNB-C2. Its USB IDs equal those of an FNB58, but its interfaces differ.
     package static let fnbC2 = ModelName("fnb-c2", of: .fnirsi)
 }
 
@@ -26,7 +26,7 @@ package struct FNIRSIFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: FNIRSIUSBDriver(model: model)
-        // Nothing about an FNAC-28's radio is published.
+        // No source describes the radio of an FNAC-28.
         case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
         case .serial, .spp, .bulk, .network: nil
         }
@@ -53,13 +53,14 @@ package struct FNIRSIFamily: FamilyDescription {
         ]
     }
 
-    /// The text of the two products in `ownProducts` is `USB Tester`.
+    /// Maker's properties. The text of the two products in `ownProducts` is `USB Tester`.
     package var usbMaker: USBMaker? { USBMaker(.fnirsi, word: "fnirsi", ownProducts: [0x0483: [0x003A, 0x003B]]) }
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { FNIRSIUSBPacket.ranges }
 
-    /// Names are the model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air); the model may also be
-    /// `FNB-58` (maxim75/fnb58 cli.py). Serial numbers may be hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
+    /// Returns the model in a name. Names consist of model and serial number, `FNB58-051772`
+    /// (Docs/Identities.md#over-the-air). The model may also be `FNB-58` (maxim75/fnb58 cli.py). Serial numbers may be
+    /// hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
     package func model(named advertised: AdvertisedName) -> ModelName? {
         guard advertised.radio == .ble else { return nil }
         let name = advertised.text.hasPrefix("FNB-") ? "FNB" + advertised.text.dropFirst(4) : advertised.text
@@ -77,14 +78,15 @@ package struct FNIRSIFamily: FamilyDescription {
         "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
     ]
 
-    /// `FNIRSI`, then anything (osnwt/ha-fnirsi-fnb58 manifest.json): one of the maker's meters, of an unknown model.
+    /// Returns whether the name begins with `FNIRSI` (osnwt/ha-fnirsi-fnb58 manifest.json). Such a meter is the
+    /// maker's, but its model is unknown.
     package func isMakersName(_ name: String) -> Bool { name.hasPrefix("FNIRSI") }
 
     package var makersNameRadio: LinkAddress.Transport? { .ble }
 
     package var radioModules: Set<RadioModule> { [.twoServices] }
 
-    /// The question AA 81 00 F4 ends in the byte that makes a UM meter clear its data group.
+    /// The request AA 81 00 F4. A UM meter would interpret its last byte as the command to clear the data group.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(
             steps: [FNIRSIBLECommand.info.bytes, []], isOrderTo: [.um], makeDecoder: { FNIRSIBLEDecoder() },
@@ -93,8 +95,8 @@ package struct FNIRSIFamily: FamilyDescription {
 }
 
 extension FNIRSIBLEFrame {
-    /// Model that an info frame identifies over the radio, else nil. 48 counts as an FNB48S; its sister models read the
-    /// same way.
+    /// Model that an info frame identifies over the radio, otherwise nil. 48 counts as an FNB48S, because related
+    /// models are read in the same way.
     fileprivate var modelOverRadio: ModelName? {
         guard let code = modelCode else { return nil }
         switch code {

@@ -4,15 +4,16 @@
 /// against a floor of 55 mA (a bench logger for the FNB-C2, 2.86 million samples in eight hours). A logger of an
 /// unnamed model saw 293 in 242,847 samples, 221 of them voltages (hleserg/Attadipa docs/research).
 ///
-/// The rule is the bench logger's: a sample too far from the median of itself and its neighbours gets that median. A
-/// step that lasts for two samples, 20 ms, passes. A suspect last sample of a packet waits for the next packet.
+/// The rule is the bench logger's: a sample too far from the median of itself and its neighbours is replaced by this
+/// median. A step that lasts for two samples, 20 ms, passes. If the last sample of a packet is suspect, it is delayed
+/// until the next packet.
 package struct FNIRSIGlitchFilter: Sendable {
     /// Compared values of a sample, in hundred-thousandths of a volt and of an ampere.
     struct Level: Equatable, Sendable {
         var voltage: Int
         var current: Int
 
-        /// 0.5 V, and the bench logger's 150 mA.
+        /// Tolerances: 0.5 V, and the bench logger's 150 mA.
         static let voltageMax = 50_000
         static let currentMax = 15_000
 
@@ -20,7 +21,7 @@ package struct FNIRSIGlitchFilter: Sendable {
             abs(voltage - other.voltage) > Self.voltageMax || abs(current - other.current) > Self.currentMax
         }
 
-        /// Returns this level, with the median of the three in place of each value that is far from it.
+        /// Returns this level. Replaces each value that is far from the median of the three levels by this median.
         func judged(between before: Level, and after: Level) -> Level {
             let (volts, amperes) = (
                 Self.median(before.voltage, voltage, after.voltage), Self.median(before.current, current, after.current)
@@ -39,8 +40,8 @@ package struct FNIRSIGlitchFilter: Sendable {
 
     package init() {}
 
-    /// Returns the packets to show now, oldest first. A sample held back before comes first, in a packet of its own;
-    /// the packet itself may lack its last sample. A packet without samples passes unchanged.
+    /// Returns the packets to show now, oldest first. A delayed sample comes first, in a separate packet. `packet`
+    /// itself may lack its last sample, if that is delayed. A packet without samples passes unchanged.
     package mutating func filter(_ packet: FNIRSIUSBPacket) -> [FNIRSIUSBPacket] {
         if neighbours.held == nil, let last = packet.calmLevel(after: neighbours.before) {
             neighbours.before = last
@@ -64,11 +65,11 @@ protocol FNIRSISample: Sendable {
 }
 
 struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
-    /// The sample that waits for its next neighbour, and the level before it.
+    /// The delayed sample, and the level of the sample before it.
     private(set) var held: Sample?
     var before: FNIRSIGlitchFilter.Level?
 
-    /// Shows the held sample, and this one unless it is suspect.
+    /// Shows the delayed sample, and this one unless it is suspect.
     mutating func take(_ sample: Sample, _ show: (_ sample: Sample, _ isReplaced: Bool) -> Void) {
         if let held, let before {
             let judged = held.level.judged(between: before, and: sample.level)

@@ -1,47 +1,49 @@
 package import Domain
 
 /// Commands and times that keep a FNIRSI meter on USB streaming, by model and firmware
-/// (Docs/Protocols/FNIRSI.md#commands). Extend this table when another one misbehaves.
+/// (Docs/Protocols/FNIRSI.md#commands). Extend this table for further models with special needs.
 package struct FNIRSIQuirks: Hashable, Sendable {
     /// Command after the first `start` when the link opens.
     var secondStart: FNIRSIUSBCommand
     package var keepAlive: FNIRSIUSBCommand
-    /// Time between keep-alives. The meter streams for one second at a time.
+    /// Time between keep-alives. A keep-alive makes the meter stream for one second.
     package var keepAlivePeriod: Duration
-    /// Whether the driver finds out which keep-alive works: first `start`, then, after a silence, `keepAlive`.
+    /// Whether the driver determines the right keep-alive: first `start`, then, after a silence, `keepAlive`.
     var findsKeepAlive = false
-    /// Shortest time between two commands; closer ones can hang the meter.
+    /// Shortest time between two commands. Commands at shorter intervals can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
 
-    /// Number of keep-alives without a packet after which the stream counts as ended: one second's worth.
+    /// Number of keep-alives in one second. After this number without a packet, the stream counts as ended.
     var silentKeepAlivesMax: Int {
         Int(clamping: max(1, Duration.seconds(1).milliseconds / max(1, keepAlivePeriod.milliseconds)))
     }
 
-    /// - Parameter firmware: in hundredths, 68 for 0.68; nil if it is not known.
+    /// Returns the quirks of a model.
+    ///
+    /// - Parameter firmware: in hundredths, 68 for 0.68; nil if unknown.
     package static func of(_ model: ModelName, firmware: Int? = nil) -> FNIRSIQuirks {
         switch (model, firmware) {
         case (.fnb58, 68): eager
-        // An FNB-C2 accepts the greeting of an FNB58 (a bench tool's fnb_power_logger.py, repository not named by its
-        // index).
+        // An FNB-C2 accepts the same first commands as an FNB58 (a bench tool's fnb_power_logger.py, repository not
+        // named by its index).
         case (.fnb58, _), (.fnb48s, _), (.fnbC2, _), (.fnac28, _): relaxed
         case (.c1, _): either
         default: eager
         }
     }
 
-    /// FNB58 and FNB48S: a `start` twice in each second of streaming. Other readers send `keepOn` once a second, but
-    /// that would not revive a stream that ran out because the scheduler was late.
+    /// FNB58 and FNB48S: a `start` twice in each second of streaming. Other readers send `keepOn` once a second. That
+    /// command would not restart a stream that ended because the scheduler was late.
     private static let relaxed = FNIRSIQuirks(
         secondStart: .start, keepAlive: .start, keepAlivePeriod: .milliseconds(500))
 
-    /// The ids of a C1, which an FNAC-28 has too (baryluk/fnirsi-usb-power-data-logger issue 27). An FNAC-28 takes what
-    /// an FNB58 takes; most readers use `keepOn` for a C1.
+    /// C1 or FNAC-28, which have the same USB IDs (baryluk/fnirsi-usb-power-data-logger issue 27). An FNAC-28 accepts
+    /// the commands of an FNB58; most readers use `keepOn` for a C1.
     private static let either = FNIRSIQuirks(
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
-    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, once every 40 ms. The program that this comes
-    /// from is set to 3 ms, but waits for a packet before each write. Commands 3 ms apart would violate `commandGap`.
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, once every 40 ms. The program with this rule
+    /// is set to 3 ms, but waits for a packet before each write. Commands 3 ms apart would violate `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

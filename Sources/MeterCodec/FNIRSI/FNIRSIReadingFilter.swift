@@ -7,6 +7,8 @@ package struct FNIRSIReadingFilter: Sendable {
         private(set) var reading: Reading
         let level: FNIRSIGlitchFilter.Level
 
+        /// Creates a sample.
+        ///
         /// - Parameter last: the level that replaces unknown values.
         init(_ time: WallTime, _ reading: Reading, after last: FNIRSIGlitchFilter.Level?) {
             (self.time, self.reading) = (time, reading)
@@ -34,17 +36,18 @@ package struct FNIRSIReadingFilter: Sendable {
     private var neighbours = FNIRSINeighbours<Sample>()
     private var last: (time: WallTime, level: FNIRSIGlitchFilter.Level)?
     private let reach: Int64
-    /// Number of samples with a neighbour's voltage or current, or left out without confirmation.
+    /// Number of samples that were corrected by their neighbours, or omitted because no neighbour confirmed them.
     package private(set) var filtered = 0
-    /// Time of the first of them.
+    /// Time of the first sample counted in `filtered`.
     package private(set) var first: WallTime?
 
-    /// Reach for successive samples: twice their interval.
+    /// Longest interval between neighbours in a file of samples: twice the sample interval.
     package static let samplesReach = Duration.milliseconds(2 * Int64(FNIRSIUSBPacket.interval_ms))
-    /// Reach for packets that are stamped when read, some up to a second late.
+    /// Longest interval between neighbours in a file of packets. Packets have the time of reading, which is up to a
+    /// second late.
     package static let packetsReach = Duration.seconds(1)
 
-    /// - Parameter reach: samples farther apart are no neighbours.
+    /// - Parameter reach: longest interval between two samples that count as neighbours.
     package init(reach: Duration) { self.reach = reach.milliseconds }
 
     package mutating func take(_ time: WallTime, _ reading: Reading, _ show: (WallTime, Reading) -> Void) {
@@ -62,7 +65,7 @@ package struct FNIRSIReadingFilter: Sendable {
         if let found { count(found) }
     }
 
-    /// Ends the input. A sample that waits for its neighbour is left out, as at the end of a meter's stream.
+    /// Ends the input. Omits a sample whose next neighbour is missing, as at the end of a meter's stream.
     package mutating func finish() {
         if let held = neighbours.held { count(held.time) }
     }

@@ -1,11 +1,11 @@
 /// A command to a FNIRSI meter on USB: 64 bytes of AA, the command, zeros, and a CRC-8 over bytes 1-62
 /// (Docs/Protocols/FNIRSI.md#commands).
 package enum FNIRSIUSBCommand: UInt8, CaseIterable, Sendable {
-    /// Requests the model; answered by a packet of type 03. The stream works without it.
+    /// Requests the model. The meter answers with a packet of type 03. The stream works without this command.
     case hello = 0x81
-    /// Streams for one second from now, whether the meter is streaming or not.
+    /// Starts or continues the stream for one second from now.
     case start = 0x82
-    /// Streams for one more second; a meter that has stopped ignores it.
+    /// Continues the stream for one more second. A meter that has stopped ignores this command.
     case keepOn = 0x83
 
     /// The command as a HID report, without a report id.

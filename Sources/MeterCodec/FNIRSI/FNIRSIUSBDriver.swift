@@ -1,24 +1,26 @@
 package import Domain
 
-/// Driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands). The meter streams for a second at a time, and
-/// `poll` renews that second. No command is known on USB.
+/// Driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands). The meter streams for one second at a time,
+/// and `poll` renews this second. No user command is known on USB.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
     private var decoder = FNIRSIUSBDecoder()
     package var isFiltering = true { didSet { if isFiltering != oldValue { forgetNeighbours() } } }
     private var silentKeepAlives = 0
-    /// Whether samples came over this link, or a hello was sent because none did.
+    /// Whether samples arrived over this link, or a hello was sent because none arrived.
     private var isGreeted = false
-    /// Whether a start must follow the last hello.
+    /// Whether the next poll must send a start, because the last one sent a hello.
     private var startsNext = false
-    /// Turns since the last `start`, while the driver finds out which keep-alive works (`FNIRSIQuirks.findsKeepAlive`).
-    /// Nil after half a second of silence.
+    /// Number of polls since the last `start`, while the driver determines the right keep-alive
+    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence.
     private var turnsSinceStart: Int?
 
+    /// Creates a driver.
+    ///
     /// - Parameters:
-    ///   - model: from the USB ids, since packets do not tell it.
-    ///   - firmware: in hundredths, 68 for 0.68, if known.
+    ///   - model: from the USB IDs, because packets do not contain it.
+    ///   - firmware: in hundredths, 68 for 0.68; nil if unknown.
     package init(model: ModelName, firmware: Int? = nil) {
         quirks = FNIRSIQuirks.of(model, firmware: firmware)
         profile = MeterProfile(
@@ -33,9 +35,9 @@ package struct FNIRSIUSBDriver: MeterDriver {
 
     private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
-    /// Sends two starts, separated by twice the shortest gap: a hung meter must be revived by hand. The first waits
-    /// too, because another program may just have written. No hello: one reader warns that it may restart the meter
-    /// (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends two starts, separated by twice the shortest gap, because a hung meter must be unplugged. The first start
+    /// is delayed too, because another program may just have written. Sends no hello: one reader warns that it may
+    /// restart the meter (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
@@ -45,8 +47,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return ([[]] + commands.map(\.bytes)).map { Outgoing($0, pause: quirks.commandGap * 2) }
     }
 
-    /// Returns the keep-alive. After one second's worth without a packet, it restarts the stream. A meter that has sent
-    /// no sample yet gets a hello before that.
+    /// Returns the keep-alive. After one second of keep-alives without a packet, restarts the stream. If the meter has
+    /// sent no sample yet, returns a hello before the restart.
     package mutating func poll() -> [UInt8] {
         guard !startsNext else { return startAnew() }
         silentKeepAlives += 1
@@ -63,8 +65,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return FNIRSIUSBCommand.start.bytes
     }
 
-    /// Returns a `start` each half second while packets come. After half a second of silence, it switches to the
-    /// model's `keepAlive`.
+    /// Returns a `start` each half second while packets arrive. After half a second of silence, switches to the model's
+    /// `keepAlive`.
     private mutating func renewed(after turns: Int) -> [UInt8] {
         let isTurn = quirks.keepAlivePeriod * turns >= Self.patience
         if quirks.keepAlivePeriod * silentKeepAlives >= Self.patience {
@@ -79,7 +81,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
 
     private static let patience = Duration.milliseconds(500)
 
-    /// Only packets show that the stream goes on; noise does not.
+    /// Decodes bytes. Only packets, not noise, count as proof of a running stream.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         var hasSamples = false
@@ -101,8 +103,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         if hasSamples { isGreeted = true }
     }
 
-    /// Sends nothing, but leaves time to read as long as the meter may stream: it may freeze if its last packets are
-    /// not read (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends nothing, but leaves time to read as long as the meter may stream. The meter may freeze if its last packets
+    /// are not read (Docs/Protocols/FNIRSI.md#commands).
     package mutating func closing() -> [Outgoing] { [Outgoing([], pause: .milliseconds(1100))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

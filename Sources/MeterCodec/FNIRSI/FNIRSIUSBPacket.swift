@@ -5,7 +5,7 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
     package static let samplesPerPacket = 4
-    /// Milliseconds between two samples, also across packets, which come every 40 ms
+    /// Milliseconds between two samples, also across packets, which arrive every 40 ms
     /// (baryluk/fnirsi-usb-power-data-logger README.md, fqueze/usb-power-profiling usb-power-profiling.js).
     package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
@@ -13,18 +13,20 @@ package struct FNIRSIUSBPacket: Sendable {
     static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
-    /// Index of the first valid sample; 0 in a packet as the meter sends it.
+    /// Index of the first valid sample; 0 in an unfiltered packet.
     private let firstSample: Int
-    /// Number of samples with a neighbour's voltage or current; 0 in a packet as the meter sends it.
+    /// Number of samples that were corrected by their neighbours; 0 in an unfiltered packet.
     let replaced: Int
 
+    /// Reads a packet.
+    ///
     /// - Parameter raw: one packet that `FNIRSIUSBDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         (firstSample, replaced) = (0, 0)
     }
 
-    /// Rebuilds a packet from up to four filtered samples, at its end.
+    /// Rebuilds a packet from up to four filtered samples, which fill its end.
     init(samples: [Sample], replaced: Int) {
         let samples = samples.suffix(Self.samplesPerPacket).map(\.bytes)
         self.replaced = replaced
@@ -50,7 +52,7 @@ package struct FNIRSIUSBPacket: Sendable {
         }
     }
 
-    /// Oldest first. Empty for a packet of another type.
+    /// Samples of the packet, oldest first. Empty for a packet of another type.
     var samples: [Sample] {
         guard type == Self.samplesType else { return [] }
         return bytes.withRawBytes { raw in
@@ -64,7 +66,7 @@ package struct FNIRSIUSBPacket: Sendable {
         FNIRSIGlitchFilter.Level(voltage: Int(raw.u32LE(offset)), current: Int(raw.i32LE(offset + 4)))
     }
 
-    /// Returns the last sample's level if no sample is far from the one before it, else nil. Nil without samples.
+    /// Returns the last sample's level if each sample is near the previous one; otherwise nil. Nil without samples.
     func calmLevel(after before: FNIRSIGlitchFilter.Level?) -> FNIRSIGlitchFilter.Level? {
         guard type == Self.samplesType else { return nil }
         return bytes.withRawBytes { raw in
@@ -78,7 +80,7 @@ package struct FNIRSIUSBPacket: Sendable {
         }
     }
 
-    /// 04 for four samples, 03 for the undescribed answer to a hello.
+    /// Type of the packet: 04 for four samples, 03 for the undescribed answer to a hello.
     package var type: UInt8 { bytes[1] }
 
     /// Returns the CRC-8 over bytes 1-62.
@@ -87,24 +89,25 @@ package struct FNIRSIUSBPacket: Sendable {
     }
 
     /// Returns the offset of sample number `index`. Its fields, from there: voltage u32 at 0, current i32 at 4, D+ u16
-    /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1; over LE the byte before
+    /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1. Over LE, the byte before
     /// the temperature is its sign (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
     ///
-    /// Some readers take the current as unsigned, one as signed (fqueze/usb-power-profiling); no reversed cable is
-    /// published. Signed, an offset is -1 mA; unsigned it would be 42 kA.
+    /// Some readers treat the current as unsigned, one as signed (fqueze/usb-power-profiling). No recording of a
+    /// reversed cable is published. A typical offset means -1 mA if signed, but 42 kA if unsigned.
     static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
 
-    /// Highest accepted values, in hundred-thousandths of a volt and, in either direction, of an ampere. The meters
-    /// stop at 120 V and 7 A. After an unclean stop a packet with 188 V and 170 A was seen
+    /// Highest accepted values, in hundred-thousandths of a volt and, in either direction, of an ampere. The meters'
+    /// limits are 120 V and 7 A. After an unclean stop a packet with 188 V and 170 A was seen
     /// (Docs/Protocols/FNIRSI.md#packet).
     static let voltageMax: UInt32 = 15_000_000
     static let currentMax: UInt32 = 1_050_000
-    /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
+    /// Highest accepted voltage of a data line in thousandths of a volt: twice the voltage of a USB data line that is
+    /// shorted to a supply of 5 V.
     static let dataLineMax: UInt16 = 10_000
-    /// In tenths of a degree Celsius.
+    /// Highest accepted temperature in tenths of a degree Celsius.
     static let temperatureMax: UInt16 = 2000
-    /// Accepted steps below zero of each of these: half a volt or 50 degrees.
+    /// Accepted steps below zero of voltage, data lines and temperature: half a volt or 50 degrees.
     static let voltageBelowZero: UInt32 = 50_000
     static let dataLineBelowZero: UInt16 = 500
     static let temperatureBelowZero: UInt16 = 500
@@ -137,7 +140,7 @@ package struct FNIRSIUSBPacket: Sendable {
         word.isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
     }
 
-    /// Computes power, which the meter does not send. An accepted word above its limit is unknown.
+    /// Computes power, which the meter does not send. Values above the limit are unknown.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let current = Double(packet.i32LE(offset + 4))
         let voltage = packet.u32LE(offset) <= voltageMax ? Double(packet.u32LE(offset)) : nil
@@ -156,12 +159,12 @@ package struct FNIRSIUSBPacket: Sendable {
 }
 
 extension FNIRSIUSBPacket: FrameContent {
-    /// Only the USB ids tell it.
+    /// Always nil, because only the USB IDs identify the model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// Passes ticks that only say that samples are 10 ms apart: the meter tells no time.
+    /// Passes each sample with a tick. The ticks only express the interval of 10 ms, because the meter sends no time.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard type == Self.samplesType else { return }
         bytes.withRawBytes { raw in

@@ -1,19 +1,19 @@
 package import Domain
 
 extension MeterFamily {
-    /// Boards that print measurements as lines of text, which users describe.
+    /// Boards that print measurements as lines of text, in formats that users describe.
     package static let generic = MeterFamily("generic", of: MeterMaker("generic"))
 }
 
 extension ModelName {
     /// A board that prints `V=5.02;A=0.31`, which needs no description.
     package static let generic = ModelName("generic", of: .generic, displayName: "Generic")
-    /// A board with ESPHome, whose sensors come as lines over the network.
+    /// A board with ESPHome, whose sensor values arrive as lines over the network.
     package static let esphome = ModelName("esphome", of: .generic, displayName: "ESPHome")
 }
 
-/// Boards that print lines (Docs/Meters/GENERIC.md): two models that need no description, and those that users
-/// describe.
+/// Boards that print lines (Docs/Meters/GENERIC.md): two models that need no description, and models described by
+/// users.
 package struct GenericFamily: DescribableFamily {
     private var described: [Described] = []
 
@@ -27,7 +27,7 @@ package struct GenericFamily: DescribableFamily {
     package var family: MeterFamily { .generic }
     package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
 
-    /// Nil for a model of another family.
+    /// Returns the description of a model's lines; nil for a model of another family.
     package func description(of model: ModelName) -> LineDescription? {
         if model == .esphome { return .node }
         return model == .generic ? .usual : described.first { $0.model == model }?.description

@@ -1,7 +1,7 @@
-/// Splits bytes from a board into lines. Lines that fit their description are frames.
+/// Splits bytes from a board into lines. Lines that match their description become frames.
 ///
 /// A line ends in a line feed; a carriage return before it is ignored. A line longer than `lengthMax` is skipped in
-/// pieces.
+/// several parts.
 package struct LineDecoder: BufferedFrameDecoder {
     /// Maximum length of a line without its line end, in bytes.
     package static let lengthMax = 512
@@ -9,10 +9,10 @@ package struct LineDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 2 * lengthMax)
     private let parser: LineParser
     private var rest = Rest.none
-    /// Why the last skipped bytes are no reading.
+    /// Reason why the last skipped bytes are not a reading.
     private(set) var lastSkip = Skip.misfit
 
-    /// Line to which the bytes before the next line end belong.
+    /// Kind of the bytes before the next line end.
     private enum Rest {
         case none
         case unseen
@@ -20,13 +20,13 @@ package struct LineDecoder: BufferedFrameDecoder {
     }
 
     enum Skip {
-        /// The rest of a line whose beginning was missed: a chance fit would be a false reading.
+        /// The rest of a line whose beginning was not received. A chance match would be a false reading.
         case unseen
         case remark
         case misfit
     }
 
-    /// - Parameter startsMidLine: whether the first bytes may be the rest of a line.
+    /// - Parameter startsMidLine: whether the first bytes may belong to a line whose start was missed.
     package init(_ description: LineDescription, startsMidLine: Bool = false, enforcesCheck: Bool = true) {
         parser = LineParser(description: description, enforcesCheck: enforcesCheck)
         rest = startsMidLine ? .unseen : .none
@@ -52,7 +52,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Skips bytes without a line end, if they belong to no good line.
+    /// Skips waiting bytes without a line end if they cannot become a good line.
     private mutating func waiting() -> DecodeStep? {
         let count = buffer.count
         guard count > 0 else { return nil }
@@ -70,7 +70,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Discards the beginning of a line, and the rest of that line when it comes.
+    /// Discards the partial line in the buffer; the decoder later skips the rest of that line.
     package mutating func reset() -> Int {
         let count = buffer.count
         if count > 0 { rest = .unseen }

@@ -1,9 +1,9 @@
 import Domain
 
 extension LineDescription {
-    /// Quantities of a field: all but the energy and charge that meterd counts.
+    /// Quantities that a field can have: all except the energy and charge that meterd counts.
     static let quantities = Quantity.allCases.filter { $0 != .countedEnergy && $0 != .countedCharge }
-    /// Rates that a serial line can have here (LinuxIO's `BaudRate`).
+    /// Baud rates that a serial port supports here (LinuxIO's `BaudRate`).
     static let baudRates = [
         1200, 2400, 4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000,
     ]
@@ -46,7 +46,7 @@ extension LineDescription {
         try checkNames()
     }
 
-    /// Refuses names that contain a separator: they would never be found.
+    /// Rejects names that contain a separator, because they would never match.
     private func checkNames() throws(DescriptionError) {
         guard format == .pairs else { return }
         for field in fields where field.name.contains(separator) || field.name.contains(assignment) {

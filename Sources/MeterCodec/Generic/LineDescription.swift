@@ -3,9 +3,9 @@ package import Domain
 /// A user's description of a board's lines and of how to request them (Docs/Meters/GENERIC.md).
 package struct LineDescription: Hashable, Sendable {
     package enum Format: String, CaseIterable, Sendable {
-        /// `V=5.02;A=0.31`.
+        /// Pairs of name and value: `V=5.02;A=0.31`.
         case pairs
-        /// `5.02,0.31`.
+        /// Values in a fixed order: `5.02,0.31`.
         case columns
         /// `{"V":5.02,"A":0.31}`: one object per line, without objects or lists in it.
         case json
@@ -13,7 +13,7 @@ package struct LineDescription: Hashable, Sendable {
 
     /// Checksum of a line: `*` and hexadecimal digits at its end, over all bytes before the `*`.
     package enum Check: String, CaseIterable, Sendable {
-        /// XOR of the bytes in two digits, as NMEA 0183 has it behind its `$` (gpsd.gitlab.io/gpsd/NMEA.html).
+        /// XOR of the bytes in two digits, as in NMEA 0183 for the bytes after `$` (gpsd.gitlab.io/gpsd/NMEA.html).
         case xor
         /// CRC-16/MODBUS in four digits: avr-libc's `_crc16_update` with an initial FFFF (avr-libc util/crc16.h).
         case crc16
@@ -29,27 +29,27 @@ package struct LineDescription: Hashable, Sendable {
     }
 
     package var format: Format
-    /// Between two fields. A blank stands for any number of them. Unused in JSON.
+    /// Character between two fields. A blank matches any number of blanks. Unused in JSON.
     package var separator: UInt8
-    /// Between the name and value of a pair.
+    /// Character between the name and value of a pair.
     package var assignment: UInt8
-    /// Start of a comment line; empty if there are none.
+    /// Start of a comment line; empty if the format has no comments.
     package var comment: [UInt8]
     package var check: Check?
-    /// 1 to `fieldsMax`, each of another quantity.
+    /// Fields of a line: 1 to `fieldsMax`, each with a different quantity.
     package var fields: [LineField]
     /// Number of columns in a line; unused in other formats.
     package var columns: Int
     /// Bits per second.
     package var baudRate: Int
-    /// Makes the board send a line; empty for a board that sends by itself.
+    /// Bytes that make the board send a line; empty for a board that sends by itself.
     package var request: [UInt8]
     /// Time between two requests, or between two lines of a board that sends by itself.
     package var interval: Duration
     /// Time between the opening of the port and the first request.
     package var settle: Duration
 
-    /// Number of fields that a frame has room for.
+    /// Maximum number of fields in a frame.
     static let fieldsMax = 12
 
     package init(format: Format = .pairs, fields: [LineField]) {
@@ -62,14 +62,14 @@ package struct LineDescription: Hashable, Sendable {
         baudRate = 115_200
         request = []
         interval = .seconds(1)
-        // Opening the port resets some boards, whose boot loader then listens first: half a second on a Nano, whose
-        // data sheet asks for a second of waiting (Arduino A000005, "Automatic (Software) Reset"). 1.5 s were measured
-        // on another board (astroscopic.com/blog/disable-arduinos-auto-reset-connection).
+        // Opening the port resets some boards. Their boot loader then waits for an upload: half a second on a Nano,
+        // whose data sheet recommends a wait of one second (Arduino A000005, "Automatic (Software) Reset"). 1.5 s were
+        // measured on another board (astroscopic.com/blog/disable-arduinos-auto-reset-connection).
         settle = .seconds(2)
     }
 
-    /// Description of the model `generic`: pairs whose names are units, `V=5.02;A=0.31;W=1.56;C=24.5`, all optional and
-    /// in any order.
+    /// Description of the model `generic`: pairs named by their units, `V=5.02;A=0.31;W=1.56;C=24.5`. All pairs are
+    /// optional and may be in any order.
     package static let usual = LineDescription(
         fields: [("V", .voltage), ("A", .current), ("W", .power), ("C", .temperature)].map { name, quantity in
             var field = LineField(quantity, name: Array(name.utf8))
@@ -77,8 +77,8 @@ package struct LineDescription: Hashable, Sendable {
             return field
         })
 
-    /// Description of the model `esphome`: a flat object of the node's sensors by quantity. The interval is the default
-    /// of ESPHome's components (`update_interval: 60s`).
+    /// Description of the model `esphome`: a flat JSON object with the node's sensors, named by quantity. The interval
+    /// is the default of ESPHome's components (`update_interval: 60s`).
     package static let node: LineDescription = {
         var description = LineDescription(
             format: .json,
@@ -92,20 +92,20 @@ package struct LineDescription: Hashable, Sendable {
     }()
 }
 
-/// A field of a line: its quantity, and how to convert its number.
+/// A field of a line: its quantity, and the conversion of its number.
 package struct LineField: Hashable, Sendable {
     package var quantity: Quantity
     /// Name in pairs and JSON.
     package var name: [UInt8]
     /// Column, from 0.
     package var column: Int
-    /// The quantity is the field's number times this, plus `offset`.
+    /// Factor of the conversion: quantity = number in the line × `factor` + `offset`.
     package var factor = 1.0
-    /// In the quantity's unit.
+    /// Offset of the conversion, in the quantity's unit.
     package var offset = 0.0
     /// Values that the board can measure, in the quantity's unit. A line with another value is refused.
     package var range = -valueMax...valueMax
-    /// Text behind the number, such as `mA`; may be empty.
+    /// Text after the number, such as `mA`; may be empty.
     package var unit: [UInt8] = []
     package var isOptional = false
 

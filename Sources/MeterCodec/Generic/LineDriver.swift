@@ -20,8 +20,8 @@ package struct LineDriver: MeterDriver {
             counterSteps: .whole)
     }
 
-    /// For a board that needs requests, waits until it is ready after a reset, and sends one request. Its answer does
-    /// not count, because its beginning may be missing.
+    /// Waits until a board that needs requests is ready after a reset, and sends one request. The answer is not
+    /// counted, because its beginning may be missing.
     package mutating func opening() -> [Outgoing] {
         decoder = LineDecoder(description, startsMidLine: startsMidLine)
         guard !description.request.isEmpty else { return [] }
@@ -30,7 +30,7 @@ package struct LineDriver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { description.request }
 
-    /// Does not report the rest of a line, blank lines and comments.
+    /// Processes received bytes. Remainders of lines, blank lines and comments cause no event.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         while let step = decoder.next() {

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A line that fits its description. It holds no reference, so that a line allocates nothing.
+/// A line that fits its description. Contains no references, so that decoding a line allocates nothing.
 package struct LineFrame: Sendable {
     private var quantities = InlineArray<12, UInt8>(repeating: 0)
     private var values = InlineArray<12, Double>(repeating: 0)
@@ -11,9 +11,9 @@ package struct LineFrame: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds a quantity, up to `LineDescription.fieldsMax`. It must not be there yet.
+    /// Adds a quantity, up to `LineDescription.fieldsMax`. The frame must not contain the quantity yet.
     ///
-    /// - Parameter value: nil if the board does not know the value.
+    /// - Parameter value: nil if the board sent an unknown value.
     package mutating func add(_ quantity: Quantity, _ value: Double?) {
         guard count < LineDescription.fieldsMax else { return }
         quantities[count] = quantity.rawValue
@@ -24,7 +24,7 @@ package struct LineFrame: Sendable {
         count += 1
     }
 
-    /// Power is computed if the line has voltage and current but no power.
+    /// Reading with the line's values. Power is computed if the line has voltage and current but no power.
     package var reading: Reading {
         var reading = Reading()
         for index in 0..<count {
@@ -45,7 +45,7 @@ package struct LineFrame: Sendable {
 }
 
 extension LineFrame: FrameContent {
-    /// A line does not tell its model.
+    /// Always nil, because a line does not name its model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) { body(reading) }

@@ -1,7 +1,7 @@
 import Domain
 
-/// Judges one line: a reading, a remark, or a misfit. Nothing is guessed: a described field that is missing or
-/// impossible makes the whole line a misfit.
+/// Classifies one line as a reading, a remark or a misfit. Nothing is guessed: a missing or impossible described field
+/// makes the whole line a misfit.
 struct LineParser: Sendable {
     let description: LineDescription
     let enforcesCheck: Bool
@@ -13,7 +13,9 @@ struct LineParser: Sendable {
         case misfit(CodecError)
     }
 
-    /// - Parameter line: without its line end.
+    /// Classifies a line.
+    ///
+    /// - Parameter line: bytes without the line end.
     func judge(_ line: UnsafeRawBufferPointer) -> Verdict {
         let text = LineText(bytes: line)
         var part = 0..<line.count
@@ -38,7 +40,7 @@ struct LineParser: Sendable {
         return .reading(fields.frame)
     }
 
-    /// Returns the part of a line before its checksum, if that is right.
+    /// Returns the part of a line before its checksum, if the checksum is right.
     private func proved(
         _ part: Range<Int>, by check: LineDescription.Check, in text: LineText
     ) -> Result<Range<Int>, CodecError> {
@@ -119,7 +121,7 @@ private struct Fields {
         }
     }
 
-    /// Names without a description may have any value. The last pair may end in a separator.
+    /// Parses pairs. Names without a description may have any value. The last pair may end in a separator.
     mutating func takePairs(_ part: Range<Int>) -> CodecError? {
         var own = self
         let error = forEachPart(of: part) { pair, isLast in
@@ -136,7 +138,7 @@ private struct Fields {
         return error
     }
 
-    /// A line must have all described columns; an optional one may be empty.
+    /// Parses columns. A line must have all described columns; an optional column may be empty.
     mutating func takeColumns(_ part: Range<Int>) -> CodecError? {
         var own = self
         var column = 0
@@ -152,7 +154,7 @@ private struct Fields {
         return column == description.columns ? nil : .truncated(have: text.bytes.count)
     }
 
-    /// Takes one flat object. A described value is a number, a text with a number, or null for an unknown value. Other
+    /// Parses one flat object. A described value is a number, a text with a number, or null for an unknown value. Other
     /// values may be any number, text or word. Names with escapes match no field.
     mutating func takeObject(_ part: Range<Int>) -> CodecError? {
         var rest = part
@@ -186,7 +188,7 @@ private struct Fields {
         rest.isEmpty ? nil : .implausibleField(offset: rest.lowerBound)
     }
 
-    /// Skips one byte, if it is this one, and the blanks behind it.
+    /// Skips the given byte, if it is next, and the blanks after it.
     private func skip(_ byte: UInt8, _ rest: inout Range<Int>) -> Bool {
         guard let first = rest.first, text.bytes[first] == byte else { return false }
         rest = rest.dropFirst()
@@ -194,7 +196,7 @@ private struct Fields {
         return true
     }
 
-    /// Returns the inside of a text in quotes, and skips the blanks behind it.
+    /// Returns the content of a quoted text, and skips the blanks after the text.
     private func quoted(_ rest: inout Range<Int>) -> Range<Int>? {
         let quote = UInt8(ascii: "\"")
         guard let first = rest.first, text.bytes[first] == quote else { return nil }
@@ -208,7 +210,7 @@ private struct Fields {
         return first + 1..<index
     }
 
-    /// Returns the inside of a text, or a number or word up to its end.
+    /// Returns the content of a quoted text, or an unquoted number or word.
     private func value(_ rest: inout Range<Int>) -> Range<Int>? {
         if let first = rest.first, text.bytes[first] == UInt8(ascii: "\"") { return quoted(&rest) }
         let start = rest.lowerBound

@@ -1,4 +1,4 @@
-/// Reads text in a line. All reads check bounds and none traps: the bytes come from outside.
+/// Reads text in a line. All reads check bounds, because a trap on bytes from outside would stop the program.
 struct LineText {
     let bytes: UnsafeRawBufferPointer
 
@@ -40,9 +40,9 @@ struct LineText {
         case misfit
     }
 
-    /// Reads a decimal number, with or without a point and an exponent, and the unit behind it.
+    /// Reads a decimal number, with or without a point and an exponent, and the unit after it.
     ///
-    /// A board's `print` writes `nan`, `inf` and `ovf`, also with a minus, for what is not a number
+    /// A board's `print` writes `nan`, `inf` and `ovf`, also with a minus sign, for values that are not numbers
     /// (arduino/ArduinoCore-avr cores/arduino/Print.cpp, printFloat). All of them are unknown values.
     func number(_ part: Range<Int>, unit: [UInt8]) -> Number {
         var rest = part
@@ -64,7 +64,8 @@ struct LineText {
 
     private func isUnit(_ part: Range<Int>, _ unit: [UInt8]) -> Bool { isEqual(trimmed(part), unit) }
 
-    /// Maximum number of significant digits; more would not make a double more exact. Longer numbers are a misfit.
+    /// Maximum number of significant digits. More digits would not make a double more exact; a longer number is a
+    /// misfit.
     private static let digitsMax = 18
     /// Powers of ten that are exact in a double.
     private static let powers: [Double] = (0...22).reduce(into: []) { powers, _ in
@@ -100,7 +101,7 @@ struct LineText {
         return scale < 0 ? value / Self.powers[-scale] : value * Self.powers[scale]
     }
 
-    /// `e`, an optional sign, and one or two digits.
+    /// Reads an exponent: `e`, an optional sign, and one or two digits.
     private func exponent(_ part: inout Range<Int>) -> Int? {
         part = part.dropFirst()
         var isNegative = false

@@ -1,11 +1,11 @@
 package import Domain
 
-/// Identifies the meter of a radio link whose name and characteristics do not tell it, or may be wrong
-/// (Docs/Protocols/Identification.md). It listens for a meter that pushes, then sends each family's question; the first
-/// good answer decides.
+/// Identifies the meter of a radio link whose name and characteristics do not show its model, or may be wrong
+/// (Docs/Protocols/Identification.md). The driver first waits for reports of a meter that pushes, then sends each
+/// family's question. The first good answer decides.
 ///
 /// Its only event is `.identified`, after which the caller uses that model's own driver. A question that is a command
-/// to another family (`RadioQuestion.isOrderTo`) is sent only where characteristics rule that family out.
+/// to another family (`RadioQuestion.isOrderTo`) is sent only if characteristics exclude that family.
 package struct IdentifyingDriver: MeterDriver {
     package let profile: MeterProfile
     package let families: Set<MeterFamily>
@@ -22,7 +22,7 @@ package struct IdentifyingDriver: MeterDriver {
     }
 
     /// - Parameters:
-    ///   - families: families whose meters may be there; those without a radio are skipped.
+    ///   - families: possible families of the meter; families without a radio are skipped.
     ///   - guess: model for the profile.
     package init(among families: Set<MeterFamily>, guess: ModelName, in catalogue: MeterCatalogue = .standard) {
         let candidates = catalogue.families.compactMap { family in
@@ -30,22 +30,23 @@ package struct IdentifyingDriver: MeterDriver {
         }
         let present = Set(candidates.map(\.family))
         self.families = present
-        // Meters that push come first.
+        // Try families whose meters push first.
         let asked = candidates.map(\.question)
         questions = asked.filter(\.steps.isEmpty) + asked.filter { !$0.steps.isEmpty }
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // The driver keeps its own rhythm, whatever arrives: each `poll` is a step.
+            // The driver needs a `poll` for each step, whatever arrives.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )
         startOver()
     }
 
-    /// Creates a driver for an unknown meter, or for one that does not answer as the suspected model.
+    /// Creates a driver for an unknown meter, or for a meter that does not answer as the suspected model.
     ///
-    /// - Parameter suspected: model by name or memory. Rules out families with other characteristics.
+    /// - Parameter suspected: model suspected from the name or an earlier connection. Excludes families with other
+    ///   characteristics.
     /// - Returns: nil over a cable, where USB identifies the meter.
     package init?(
         over transport: LinkAddress.Transport, suspecting suspected: ModelName? = nil,
@@ -61,7 +62,7 @@ package struct IdentifyingDriver: MeterDriver {
         }
     }
 
-    /// Sends nothing: the first `poll`s only listen.
+    /// Sends nothing: during the first `poll`s the driver only receives.
     package mutating func opening() -> [Outgoing] {
         startOver()
         return []
@@ -93,8 +94,8 @@ package struct IdentifyingDriver: MeterDriver {
 
     /// Duration of one step. The slowest meter takes 0.8 s to answer.
     private static let stepLength = Duration.seconds(1)
-    /// Number of steps before the first question. An Atorch pushes a report every second, so two of them may arrive
-    /// first.
+    /// Number of steps before the first question. An Atorch pushes a report every second, so this leaves time for two
+    /// reports.
     private static let listeningSteps = 2
 
     private mutating func startOver() {

@@ -3,12 +3,13 @@ package import Domain
 /// Measurements of a KM003C or KM002C: 44 or 40 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 ///
-/// The vendor's paper has 40 bytes; its last three bytes, and six bits before them, are spare and not zeroed. KM003C
-/// with newer firmware send 44. Both share the first 36 bytes, followed by two bits for the rate.
+/// The vendor's paper describes 40 bytes; the last three bytes, and the six bits before them, are unused and not
+/// zeroed. A KM003C with newer firmware sends 44. The first 36 bytes are the same in both forms, followed by two bits
+/// for the rate.
 package struct KM003CADC: Sendable {
     package static let length = 44
     package static let shortLength = 40
-    /// Bytes after the first 44 are kept unparsed.
+    /// Maximum number of stored bytes. Bytes after the first 44 are stored unparsed.
     static let longestLength = 64
 
     package static func isLength(_ length: Int) -> Bool {
@@ -29,16 +30,18 @@ package struct KM003CADC: Sendable {
     private func u8(_ offset: Int) -> UInt8 { bytes.withRawBytes { $0.u8(offset) } }
 
     package var microvolts: Int32 { i32(0) }
-    /// Positive from the female to the male connector.
+    /// Current in microamperes, positive from the female to the male connector.
     var microamperes: Int32 { i32(4) }
-    /// Nil for the field's lowest number, "not measured": real answers have it while the graph runs fast.
+    /// Temperature; nil for the field's lowest number, which means "not measured". Real answers contain that number
+    /// while the graph runs fast.
     package var celsius: Double? {
         let steps = bytes.withRawBytes { $0.i16LE(24) }
         return steps == .min ? nil : Double(steps) / 128
     }
     package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
-    /// Update rate of these values; nil for an index without a rate. In 40 bytes only the low two bits count; in 44 the
-    /// index is a whole byte (okhsunrog/km003c-rs km003c-lib/src/adc.rs, which has a 4 for 10,000 a second).
+    /// Update rate of these values; nil for an index without a rate. In the 40-byte form only the low two bits count.
+    /// In the 44-byte form the index is a whole byte (okhsunrog/km003c-rs km003c-lib/src/adc.rs, where 4 means 10,000
+    /// per second).
     package var rate: KM003CRate? { KM003CRate(index: UInt16(isShort ? u8(36) & 3 : u8(36))) }
 
     package var reading: Reading {
@@ -53,8 +56,8 @@ package struct KM003CADC: Sendable {
         return reading
     }
 
-    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. Without a checksum,
-    /// only this check detects a payload joined from two answers.
+    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label); nil if all are plausible.
+    /// Without a checksum, only this check detects a payload joined from two answers.
     package var implausibleOffset: Int? {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
         if !isAveragePlausible(at: 8) { return 8 }
@@ -64,11 +67,11 @@ package struct KM003CADC: Sendable {
         return nil
     }
 
-    /// Whether an average agrees with its uncalibrated twin, eight bytes later, to 10 % plus 100 mV or 100 mA. Captured
-    /// twins agree within 0.25 %.
+    /// Returns whether an average agrees with its uncalibrated twin, eight bytes later, to 10 % plus 100 mV or 100 mA.
+    /// Captured twins agree within 0.25 %.
     ///
-    /// Momentary values do not serve: they differ widely from averages while a charger and a phone negotiate (9.09 V
-    /// against 1.85 V and 0.067 V against 0.894 V in one captured attach).
+    /// Momentary values cannot be compared with averages. They differ widely while a charger and a phone negotiate
+    /// (9.09 V against 1.85 V and 0.067 V against 0.894 V in one captured attach).
     private func isAveragePlausible(at offset: Int) -> Bool {
         let (calibrated, raw) = (Int64(i32(offset)), Int64(i32(offset + 8)))
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
@@ -80,16 +83,16 @@ package struct KM003CADC: Sendable {
             average: StepLevel(voltage: Double(i32(8)) / 1e6, current: Double(i32(12)) / 1e6))
     }
 
-    /// Whether two bytes before the tail were lost. Rate and flags (0 to 4, then 80) then stand in the place of the
-    /// supply voltage, which reads as 3.277 V, and their own place has no flag.
+    /// Whether two bytes before the tail were lost. Rate and flags (0 to 4, then 80) are then at the offset of the
+    /// supply voltage, which reads as 3.277 V, and their own offset contains no flag.
     private var isTailEarly: Bool { !isShort && u8(34) <= 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
-    /// Whether voltage is within twice, and current within eight times, what the meter is made for.
+    /// Returns whether the voltage is within twice, and the current within eight times, the meter's rating.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
         microvolts.magnitude <= voltageMax && microamperes.magnitude <= currentMax
     }
 
-    /// In millionths.
+    /// Limits in microvolts and microamperes.
     private static let (voltageMax, currentMax): (UInt32, UInt32) = (100_000_000, 50_000_000)
     private static let temperatures = -60.0...200
 
@@ -119,8 +122,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement beside the meter's own averages. If the two differ, as while a charger and a phone negotiate, the next
-/// measurement must agree with this one.
+/// A measurement together with the meter's own averages. If they differ, as while a charger and a phone negotiate, the
+/// next measurement must agree with this measurement.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel

@@ -1,4 +1,4 @@
-/// Data that a request names, one bit each; an answer carries one payload for each
+/// Set of data that a request names, one bit for each kind. An answer contains one payload for each bit
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
@@ -19,7 +19,7 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package static let known: Self = [
         .adc, .queue, .fastQueue, .settings, .pd, .pdTrace, .quickCharge, .unknown80, .logCatalogue,
     ]
-    /// Attributes that the meter sends without authentication. It leaves others out of its answer.
+    /// Attributes that the meter sends without authentication. The meter omits all other attributes from its answer.
     package static let unauthenticated: Self = [.adc, .settings, .pd]
 
     /// JSON name of a single attribute; nil for any other set.
@@ -38,7 +38,7 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
         }
     }
 
-    /// Single attributes in this set, lowest first: their order in an answer.
+    /// Single attributes in this set, lowest first, as in an answer.
     package var singles: [Self] {
         (0..<16).map { Self(rawValue: 1 << $0) }.filter { isSuperset(of: $0) }
     }

@@ -11,7 +11,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     private let enforcesChecks: Bool
     /// Rate of the meter's graph, if known; it determines the units in the queue.
     var graphRate: KM003CRate?
-    /// Number of encrypted bytes still to come after a memory answer. They have no header of their own.
+    /// Number of encrypted bytes that have not arrived yet after a memory answer. These bytes have no header.
     private var memoryRemaining = 0
     private var negotiation = PDNegotiation()
     /// Expected start of a sample after the queue in the last message.
@@ -81,7 +81,8 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(KM003CMessage(memoryPiece: length)))
     }
 
-    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer; all else is noise.
+    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer. Returns nil for all
+    /// other bytes.
     private mutating func nextQueueRest(because error: CodecError) -> DecodeStep? {
         guard let rest = queueRest else { return skipRubbish(because: error) }
         switch buffer.withBytes(rest.judge) {

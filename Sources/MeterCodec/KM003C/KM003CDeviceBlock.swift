@@ -5,7 +5,7 @@ package import Domain
 package enum KM003CDeviceBlock {
     /// Adds a block's information to `device`.
     ///
-    /// - Parameter block: decrypted. A block that is too short, or lacks a text, adds nothing.
+    /// - Parameter block: decrypted bytes. A block that is too short, or contains no text, adds nothing.
     package static func read(_ place: KM003CMemory, _ block: [UInt8], into device: inout DeviceInfo) {
         block.withUnsafeBytes { raw in
             switch place {
@@ -30,7 +30,7 @@ package enum KM003CDeviceBlock {
         return KM003CFamily().models.first { $0.rawValue == name }
     }
 
-    /// Returns a text of a block, where texts are twelve bytes apart; nil if it is empty.
+    /// Returns the text at `offset` in a block, where texts are twelve bytes apart; nil if the text is empty.
     private static func text(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> String? {
         guard let text = raw.ascii(offset, length: 12), !text.isEmpty else { return nil }
         return text

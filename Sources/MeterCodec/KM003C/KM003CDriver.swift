@@ -2,8 +2,8 @@ package import Domain
 
 /// Driver of a KM003C or KM002C. Each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
 ///
-/// It has no commands, because none is known to be harmless. For a wanted rate it authenticates, starts the meter's
-/// graph and fetches the samples from the queue (`KM003CSampling`).
+/// The driver has no commands, because none is known to be harmless. For a wanted rate it authenticates, starts the
+/// meter's graph and fetches the samples from the queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
@@ -14,15 +14,16 @@ package struct KM003CDriver: MeterDriver {
     /// Number of the unanswered request that starts or stops the graph.
     private var queueControlID: UInt8?
     private var isMonitorOn = false
-    /// Number of the request for the PD monitor, until it is refused.
+    /// Number of the request for the PD monitor; nil after the meter has refused it.
     private var monitorID: UInt8?
     /// Numbers of requests that await an accept or reject, newest last.
     private var awaited: [UInt8] = []
     /// Numbers of unanswered requests for data, newest last.
     private var asked: [UInt8] = []
-    /// Whether the last data answered a request of this driver: samples that follow a queue belong to it.
+    /// Whether the last data message answered a request of this driver. Samples that follow a queue belong to that
+    /// message.
     private var isLastDataOurs = false
-    /// Number of requests of either kind to remember; answers to older ones no longer come.
+    /// Maximum number of remembered requests in each list; answers to older requests no longer arrive.
     private static let rememberedMax = 8
 
     /// - Parameter transport: the link. The queue has been shown to work only over some links
@@ -40,10 +41,10 @@ package struct KM003CDriver: MeterDriver {
 
     package var sampling: MeterSampling { queue.report }
 
-    /// Connects, with a new decoder: the negotiated contract belongs to the last link.
+    /// Connects, with a new decoder, because the negotiated contract belongs to the last link.
     ///
     /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
-    /// may refuse that. The driver polls on in any case.
+    /// may refuse that request. The driver polls in either case.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil
@@ -101,8 +102,8 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// Passes an event on, or holds its measurements back (`BreakGuard`). Queue samples have their own clock and pass
-    /// at once.
+    /// Passes an event to `handle`, or holds its measurements back (`BreakGuard`). Queue samples have their own clock
+    /// and are passed immediately.
     private mutating func tell(_ event: MeterEvent, _ handle: (MeterEvent) -> Void) {
         guard isFiltering, case .frame(.km003c(let message)) = event, let adc = message.adc, message.graphRate == nil,
             message.queueCount == 0
@@ -141,13 +142,13 @@ package struct KM003CDriver: MeterDriver {
         let id = nextID()
         awaited.append(id)
         if awaited.count > Self.rememberedMax { awaited.removeFirst() }
-        // Two requests in one packet could be read as one; answers arrive in under 1 ms
+        // The meter could read two requests in one packet as one request; answers arrive in under 1 ms
         // (Docs/Protocols/KM003C.md#link).
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// Turns a message into an event. Without a checksum, noise can look like an answer: it must have the number of a
-    /// waiting request.
+    /// Converts a message to an event. Without a checksum, noise can look like an answer, so the message must have the
+    /// number of a waiting request.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
@@ -156,13 +157,14 @@ package struct KM003CDriver: MeterDriver {
             // A refused graph request is an answer, not a refused command.
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
-            // The meter has no monitor or does not need one: not the refusal of a command.
+            // The meter has no monitor or does not need it. This is not the refusal of a command.
             monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // Seen from a meter that an earlier program had left (Docs/Protocols/KM003C.md#link); answers no request.
+            // Seen from a meter that an earlier program had left connected (Docs/Protocols/KM003C.md#link); this
+            // message answers no request.
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
@@ -187,7 +189,7 @@ package struct KM003CDriver: MeterDriver {
         .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
     }
 
-    /// Removes the answered request for data, and all older ones: the meter answers in order and once.
+    /// Removes the answered request for data and all older ones, because the meter answers in order and only once.
     private mutating func takeAsked(_ id: UInt8) -> Bool {
         guard let place = asked.firstIndex(of: id) else { return false }
         asked.removeFirst(place + 1)
@@ -200,9 +202,9 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// Rhythm from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads. The
-    /// vendor's program polls about five times a second, and a queue should be emptied every 40 to 200 ms. Answers
-    /// arrive in under 1 ms; readers wait up to 2 s.
+    /// Returns the profile, with intervals from Docs/Protocols/KM003C.md#link and
+    /// Docs/Protocols/KM003C.md#what-becomes-of-the-payloads. The vendor's program polls about five times a second, and
+    /// a queue should be emptied every 40 to 200 ms. Answers arrive in under 1 ms; readers wait up to 2 s.
     private static func profile(of model: ModelName) -> MeterProfile {
         MeterProfile(
             model: model,

@@ -1,18 +1,18 @@
 import Cryptography
 
-/// Finds where a message ends. On a serial line only the message itself tells that (Docs/Protocols/KM003C.md).
+/// Finds the end of a message. On a serial line only the message itself shows its end (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
-    /// Longer than any message of a meter. Headers that claim more are rejected.
+    /// Maximum length of a message, longer than any message of a meter. Headers with a greater length are rejected.
     package static let longest = 4096
     /// Length of the pieces of a memory answer, except the last (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
     /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// Messages of a meter to a driver. Drivers neither read memory nor authenticate; fewer kinds make noise less
-        /// likely to look like a message.
+        /// Messages of a meter to a driver. Drivers neither read memory nor authenticate. With fewer expected kinds,
+        /// noise is less likely to look like a message.
         case meter
-        /// Messages of a meter to a transfer, which does both.
+        /// Messages of a meter to a transfer, which reads memory and authenticates.
         case transfer
         /// A capture of both directions.
         case both
@@ -28,7 +28,7 @@ package struct KM003CFraming: Sendable {
 
     package init(side: Side) { self.side = side }
 
-    /// Returns the extent of a message that starts at the first byte. There must be at least one byte.
+    /// Returns the extent of a message that starts at the first byte. `bytes` must not be empty.
     package func measure(_ bytes: UnsafeRawBufferPointer) -> Extent {
         guard let kind = KM003CKind(rawValue: bytes.u8(0)) else { return .bad(.noStartMark(found: bytes.u8(0))) }
         guard bytes.count >= KM003CHeader.length else { return .incomplete }
@@ -46,7 +46,7 @@ package struct KM003CFraming: Sendable {
         let fromEither = side == .both
         return switch kind {
         case .data: true
-        // Payloads are full of a byte and three zeros, so number 0 is rejected; the driver does not use it.
+        // Payloads often contain a byte followed by three zeros, so number 0 is rejected; the driver does not use it.
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
         case .memoryRead: fromEither && header.rawWord == 0x0101
         case .memoryAnswer: side != .meter && header.rawWord == 0x0101
@@ -83,14 +83,14 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Whether a header starts a message. After an answer without payloads, the start of the next message proves that
-    /// it was empty.
+    /// Returns whether a header starts a message. If another message follows an answer without payloads, that answer
+    /// was empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Rejects a data message that contains the start of the most common answer: bytes were lost, or it never was a
-    /// message.
+    /// Rejects a data message that contains the start of the most common answer. Either bytes were lost, or the header
+    /// was noise.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {
@@ -100,8 +100,8 @@ package struct KM003CFraming: Sendable {
             }
         var offset = 1
         while offset < end, offset + adcAnswerStart <= bytes.count {
-            // Measurements are the lowest attribute and come first: a header, then a payload header with or without a
-            // next one.
+            // Measurements are the lowest attribute and therefore first: a header, then a payload header with or
+            // without the next-payload bit.
             if bytes[offset] == KM003CKind.data.rawValue, isADCPayloadHeader(bytes.u32LE(offset + 4)) {
                 return .bad(.truncated(have: offset))
             }
@@ -125,7 +125,7 @@ package struct KM003CFraming: Sendable {
         case bad(CodecError)
     }
 
-    /// Calls `body` with the header and byte range of each payload. The message must be whole.
+    /// Calls `body` with the header and byte range of each payload. The message must be complete.
     static func forEachPayload(
         in message: UnsafeRawBufferPointer, _ body: (KM003CPayloadHeader, Range<Int>) -> Void
     ) {
@@ -168,15 +168,15 @@ package struct KM003CFraming: Sendable {
     }
 }
 
-/// Memory range that a memory answer names.
+/// Memory range in a memory answer.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
-    /// Most log samples of 16 bytes that a catalogue entry can count; nothing else is as long
-    /// (Docs/Protocols/KM003C.md#logs).
+    /// Maximum length in bytes: the most log samples of 16 bytes that a catalogue entry can count. All other memory is
+    /// shorter (Docs/Protocols/KM003C.md#logs).
     package static let longest: UInt32 = 65_535 * 16
 
     package let address: UInt32
-    /// In bytes, before padding for the cipher.
+    /// Size in bytes, before padding for the cipher.
     package let size: UInt32
 
     package init(address: UInt32, size: UInt32) {
@@ -189,7 +189,8 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         size = answer.u32LE(8)
     }
 
-    /// Nil for a message that is not about memory, or whose encrypted range is invalid.
+    /// Reads the memory range from a message. Nil if the message is not about memory, or if its encrypted range is
+    /// invalid.
     init?(in message: UnsafeRawBufferPointer, _ kind: KM003CKind) {
         switch kind {
         case .memoryAnswer:

@@ -14,12 +14,13 @@ package struct KM003CHeader: Hashable, Sendable {
     package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
     /// Number of the request, which the answer repeats.
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
-    /// For all kinds except data and the two with a raw word.
+    /// Parameter in a header of any kind except data and the two kinds with a raw word.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
-    /// Upper half, unparsed: for control messages and those with a raw word.
+    /// Upper half of the header, unparsed: for control messages and for kinds with a raw word.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
-    /// Only in a data message. Not the length of a payload: real answers with data have 0 here too.
+    /// Number of objects, only in a data message. Not the length of a payload: in captured answers with data this is
+    /// also 0.
     package var objectCount: UInt32 { word >> 22 }
 
     package var bytes: [UInt8] {
@@ -29,8 +30,8 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 }
 
-/// Kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). The meter knows more kinds. Those that could
-/// reset it, start its loader or change it have no case here, so they cannot be sent.
+/// Kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). The meter accepts more kinds. Kinds that could
+/// reset the meter, start its loader or change it have no case here, so they cannot be sent.
 package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case connect = 0x02
     case disconnect = 0x03
@@ -45,7 +46,7 @@ package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case data = 0x41
     case memoryRead = 0x44
     case streamingAuth = 0x4C
-    /// `memoryRead` with the extend bit. It names the range of the data that follow.
+    /// `memoryRead` with the extend bit. Names the range of the data that follow.
     case memoryAnswer = 0xC4
 
     /// JSON name.
@@ -93,10 +94,10 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     package var chunk: Int { Int(word >> 16 & 0x3F) }
     package var size: Int { Int(word >> 22) }
 
-    /// Whether a meter could have sent this header: one known attribute and a size that fits it.
+    /// Returns whether a meter could have sent this header: one known attribute and a size that fits it.
     ///
-    /// The limits are generous but matter: noise can swallow as many good bytes as the accepted size. The longest
-    /// captured payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
+    /// The limits are generous, but each matters: noise that looks like a header discards as many good bytes as the
+    /// accepted size. The longest captured payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: KM003CADC.isLength(size) && chunk == 0
@@ -112,8 +113,8 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
         }
     }
 
-    /// Length of the payload in bytes. A PD trace of size 0 has its length in its own bytes instead
-    /// (Docs/Protocols/KM003C.md#usb-power-delivery); `KM003CFraming` reads it.
+    /// Length of the payload in bytes. For a PD trace with size 0, the payload itself contains the length
+    /// (Docs/Protocols/KM003C.md#usb-power-delivery), which `KM003CFraming` reads.
     package var payloadLength: Int {
         switch attribute {
         case .queue: size * chunk

@@ -4,14 +4,14 @@ package import Domain
 package struct KM003CLogEntry: Hashable, Sendable {
     package static let length = 48
 
-    /// As the meter shows it; nil if it is not plain text.
+    /// Name as the meter shows it; nil if it is not plain text.
     package let name: String?
     package let sampleCount: Int
     package let interval_ms: Int
-    /// Not understood.
+    /// Flags of unknown meaning.
     package let flags: UInt16
     package let duration_s: Int
-    /// With the sign of the current.
+    /// Charge in microampere-hours, with the sign of the current.
     package let charge_uAh: Int
     package let energy_uWh: Int
     /// Offset of the samples from the start of the logs.
@@ -51,7 +51,7 @@ package struct KM003CLogSample: Hashable, Sendable {
 
     package let microvolts: Int32
     let microamperes: Int32
-    /// Since the log started, with the sign of the current.
+    /// Charge in microampere-hours since the start of the log, with the sign of the current.
     package let charge_uAh: Int32
     package let energy_uWh: Int32
 
@@ -62,7 +62,7 @@ package struct KM003CLogSample: Hashable, Sendable {
         energy_uWh = raw.i32LE(offset + 12)
     }
 
-    /// Oldest first; ignores a partial sample.
+    /// Returns the samples in `bytes`, oldest first; ignores a partial sample.
     package static func all(in bytes: [UInt8]) -> [KM003CLogSample] {
         bytes.withUnsafeBytes { raw in
             stride(from: 0, through: raw.count - length, by: length).map { KM003CLogSample(raw, at: $0) }

@@ -8,12 +8,12 @@ package import Domain
 ///                                             └── .device ends here     .catalogue ──┘
 /// ```
 ///
-/// Each step is a request with its own number, retried after a timeout; only an answer with that number counts. The
-/// meter keeps measuring meanwhile and forgets nothing.
+/// Each step is a request with its own number, retried after a timeout; only an answer with that number counts. During
+/// the transfer the meter keeps measuring and loses no data.
 package struct KM003CLogDownload: MeterTransfer {
     package struct Outcome: Hashable, Sendable {
         package var device = DeviceInfo()
-        /// Empty unless requested.
+        /// Entries of the meter's logs; empty unless requested.
         package var catalogue: [KM003CLogEntry] = []
         package var log: Log?
     }
@@ -26,7 +26,7 @@ package struct KM003CLogDownload: MeterTransfer {
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
     private let wish: LogRequest
-    /// Whether the transfer ends with the proof. The host is then already connected over this link.
+    /// Whether the transfer ends after authentication. The host is then already connected over this link.
     private let isAccessAlone: Bool
     private let attemptsMax: Int
     private let model: ModelName
@@ -62,8 +62,8 @@ package struct KM003CLogDownload: MeterTransfer {
     }
 
     /// - Parameters:
-    ///   - model: by its USB id. Only a KM002C ever gets a second credential: the one that opens a KM002C's logs would
-    ///     request calibration from a KM003C.
+    ///   - model: model by its USB id. Only a KM002C ever receives a second credential. The credential that opens a
+    ///     KM002C's logs would request calibration from a KM003C.
     ///   - lastID: number of the last request on this link.
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
@@ -73,7 +73,7 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// Runs only the proof, for access to the queue. The host must be connected.
+    /// Creates a transfer that only authenticates, for access to the queue. The host must be connected.
     ///
     /// - Parameter lastID: number of the last request on this link.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
@@ -86,14 +86,14 @@ package struct KM003CLogDownload: MeterTransfer {
 
     var lastID: UInt8 { id }
 
-    /// Whether it is a KM002C by its USB id, and its own name does not contradict.
+    /// Whether the meter is a KM002C by its USB id, and the model in its device information does not contradict.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
         guard !isAccessAlone else {
-            // A KM003C needs only its hardware id. A KM002C must also tell its model and its serial block, a substitute
-            // for that id.
+            // A KM003C needs only its hardware id. A KM002C must also report its model and its serial block, a
+            // substitute for that id.
             tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
             return ask()
         }
@@ -129,7 +129,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private mutating func ask() -> TransferStep<Outcome> {
         attempts += 1
         arriving = nil
-        // Never 0 (`KM003CFraming.isPlausible`).
+        // The number is never 0 (`KM003CFraming.isPlausible`).
         id = id == .max ? 1 : id + 1
         let bytes =
             switch tasks[0] {
@@ -138,7 +138,7 @@ package struct KM003CLogDownload: MeterTransfer {
             case .prove: KM003CProof.request(id: id, hardwareID: credentials.first ?? [])
             case .list: KM003CHeader(.getData, id: id, parameter: KM003CAttributes.logCatalogue.rawValue).bytes
             }
-        // There must be a second between two proofs (jfessard/km003c-web).
+        // Two proofs must be at least one second apart (jfessard/km003c-web).
         let pause: Duration = tasks[0] == .prove && hasProved ? .seconds(1) : KM003CMemory.pause
         if tasks[0] == .prove { hasProved = true }
         return .send([Outgoing([], pause: pause), Outgoing(bytes)])
@@ -246,6 +246,6 @@ package struct KM003CLogDownload: MeterTransfer {
 }
 
 extension KM003CMemory {
-    /// Range that the meter repeats in its answer.
+    /// Memory range that the meter repeats in its answer.
     fileprivate var range: KM003CMemoryRange { KM003CMemoryRange(address: address, size: size) }
 }

@@ -1,8 +1,8 @@
 package import Cryptography
 package import Domain
 
-/// Places in a meter's memory that may be read. No other request can be made, because a read elsewhere can crash the
-/// meter (Docs/Protocols/KM003C.md#logs).
+/// Readable places in a meter's memory. No other request is possible, because a read elsewhere can crash the meter
+/// (Docs/Protocols/KM003C.md#logs).
 package enum KM003CMemory: Hashable, Sendable {
     /// Model, hardware version and its date.
     case hardware
@@ -24,7 +24,7 @@ package enum KM003CMemory: Hashable, Sendable {
         }
     }
 
-    /// In bytes, as the vendor's program reads them.
+    /// Size in bytes, as the vendor's program reads it.
     package var size: UInt32 {
         switch self {
         case .hardware, .firmware, .serial: 64
@@ -43,8 +43,8 @@ package enum KM003CMemory: Hashable, Sendable {
         return [KM003CKind.memoryRead.rawValue, id, 0x01, 0x01] + (ECBCipher.km003cMemory.encrypt(plain) ?? [])
     }
 
-    /// Returns address, size, filler and their CRC-32: the form of a range in answers, and in requests before
-    /// encryption.
+    /// Returns address, size, filler and their CRC-32. Answers contain a range in this form, and requests contain it
+    /// encrypted.
     package static func range(address: UInt32, size: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLE(address)
@@ -56,12 +56,13 @@ package enum KM003CMemory: Hashable, Sendable {
 }
 
 package struct KM003CLogRange: Hashable, Sendable {
-    /// From the start of the logs, in bytes.
+    /// Offset from the start of the logs, in bytes.
     package let offset: UInt32
-    /// In bytes.
+    /// Size in bytes.
     package let size: UInt32
 
-    /// The real size of the logs' memory is unpublished. 16 MB is far above any log that an entry can count.
+    /// Assumed end of the logs' memory, whose real size is unpublished. 16 MB is far above any log that an entry can
+    /// count.
     package static let end: UInt32 = 0x0100_0000
 
     /// - Returns: nil for a range that is empty or extends beyond `end`.
@@ -75,7 +76,7 @@ package struct KM003CLogRange: Hashable, Sendable {
 }
 
 extension ECBCipher {
-    /// Cipher of memory contents and of the requests for them (Docs/Protocols/KM003C.md#logs).
+    /// Cipher for memory contents and for memory requests (Docs/Protocols/KM003C.md#logs).
     package static let km003cMemory = ECBCipher(fixedKey: Array("Lh2yfB7n6X7d9a5Z".utf8))
     /// Cipher of the host's proof.
     package static let km003cProof = ECBCipher(fixedKey: Array("Fa0b4tA25f4R038a".utf8))
@@ -95,8 +96,8 @@ package enum KM003CProof {
         return [KM003CKind.streamingAuth.rawValue, id, 0x00, 0x02] + (ECBCipher.km003cProof.encrypt(plain) ?? [])
     }
 
-    /// Raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests). 0201 refuses; 0203 and 0205 grant a
-    /// KM003C's first and second level. 0202 refuses, and 0204 grants, a KM002C's first level.
+    /// Raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests). From a KM003C, 0201 refuses, and 0203
+    /// and 0205 grant the first and second level. From a KM002C, 0202 refuses and 0204 grants the first level.
     package static let answers: Set<UInt16> = [0x0201, 0x0202, 0x0203, 0x0204, 0x0205]
 
     /// Returns the level that an answer grants: 0 for none, 1 for reading, 2 for more than requested.

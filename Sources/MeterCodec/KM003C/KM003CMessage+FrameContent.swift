@@ -1,15 +1,16 @@
 package import Domain
 
 extension KM003CMessage: FrameContent {
-    /// Unknown: the KM003C and KM002C send the same bytes.
+    /// Always nil, because the KM003C and KM002C send the same bytes.
     package var model: ModelName? { nil }
 
-    /// Calls `body` for each sample of a queue, or for the measurements without a queue. With both, the newest sample
-    /// takes temperature and supply voltage from the measurements, because samples lack them.
+    /// Calls `body` for each sample of a queue, or for the measurements of a message without a queue. If the message
+    /// has both, the newest sample gets temperature and supply voltage from the measurements, because samples lack
+    /// them.
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// Does the same with each sample's sequence number. While the graph runs, measurements without samples are no
-    /// reading: the samples of that time are still to come.
+    /// Calls `body` for each reading, with the sequence number if the reading is a queue sample. While the graph runs,
+    /// measurements without samples are no reading, because the queue delivers the samples of that time later.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard !payloads.isEmpty, let queue = payload(.queue), queueCount > 0 else {
             if let adc, graphRate == nil { body(adc.reading, nil) }
@@ -29,7 +30,7 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Nil while the rate is unknown.
+    /// Sequence numbers of the queue's samples; nil while the rate is unknown.
     package var sampleTicks: SampleTicks? {
         guard let graphRate, !payloads.isEmpty, case let count = queueCount, let oldest = queueSample(0),
             let newest = queueSample(count - 1)

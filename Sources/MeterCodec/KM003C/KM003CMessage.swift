@@ -1,29 +1,29 @@
 /// One message to or from a KM003C or KM002C.
 ///
-/// Measurements, nearly all of the traffic, are stored inside the value; every other payload is an array.
+/// Measurements, which are most of the traffic, are stored inside the value; every other payload is an array.
 package struct KM003CMessage: Sendable {
     package enum Content: Sendable {
         case message(KM003CKind)
-        /// An encrypted piece of an announced memory answer; its bytes are the frame's own.
+        /// An encrypted piece of an announced memory answer; the frame contains its bytes.
         case memoryPiece(length: Int)
         /// A sample of the previous message's queue, beyond the number in its header.
         case queueRest
     }
 
     package let content: Content
-    /// Number of the request that it is or answers; 0 for a memory piece.
+    /// Number of this request, or of the request that this message answers; 0 for a memory piece.
     package let id: UInt8
-    /// Depends on the kind (`KM003CHeader`).
+    /// Parameter of the message, whose meaning depends on the kind (`KM003CHeader`).
     package let parameter: UInt16
     /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
-    /// All payloads except the measurements, in order of arrival. Of measurements, only bytes after the known ones.
+    /// All payloads except the measurements, in order of arrival. For measurements, only the bytes after the known
+    /// fields.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     package let graphRate: KM003CRate?
-    /// Contract between the source and sink at the meter's two ends, as far as known. Only in a message with a PD
-    /// status.
+    /// Contract between the source and sink at the meter's two ends, if known. Only in a message with a PD status.
     package internal(set) var contract: PDContract?
 
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
@@ -62,7 +62,7 @@ package struct KM003CMessage: Sendable {
             payloads = []
             return
         }
-        // Fast path: nearly always the only payload is the measurements.
+        // Fast path, because nearly all messages contain only the measurements.
         if raw.count == Self.adcAnswerLength, raw.u32LE(4) == Self.adcPayloadHeader {
             adc = KM003CADC(UnsafeRawBufferPointer(rebasing: raw[8...]))
             payloads = []
@@ -97,7 +97,7 @@ package struct KM003CMessage: Sendable {
         return (measurements, rest)
     }
 
-    /// Nil for a message without a header of its own.
+    /// Kind of the message; nil for a message without a header.
     package var kind: KM003CKind? {
         if case .message(let kind) = content { kind } else { nil }
     }
@@ -106,7 +106,7 @@ package struct KM003CMessage: Sendable {
         payloads.first { $0.attribute == attribute }?.bytes
     }
 
-    /// Oldest first.
+    /// Samples of the queue, oldest first.
     package var queueSamples: [KM003CQueueSample] {
         guard let queue = payload(.queue) else { return [] }
         return queue.withUnsafeBytes { raw in (0..<queueCount).map { KM003CQueueSample(raw, number: $0) } }
@@ -114,7 +114,7 @@ package struct KM003CMessage: Sendable {
 
     package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
 
-    /// 0 is the oldest; nil beyond the last.
+    /// Returns one sample of the queue, where 0 is the oldest; nil beyond the last.
     func queueSample(_ number: Int) -> KM003CQueueSample? {
         guard (0..<queueCount).contains(number) else { return nil }
         return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }
@@ -132,7 +132,7 @@ package struct KM003CMessage: Sendable {
         payload(.pdTrace).flatMap { $0.withUnsafeBytes { KM003CPDTrace($0) } }
     }
 
-    /// Catalogue of the meter's logs, empty if it has none. Nil if the message is about something else.
+    /// Catalogue of the meter's logs, empty if the meter has no logs. Nil for any other message.
     package var logCatalogue: [KM003CLogEntry]? {
         payload(.logCatalogue).map { $0.withUnsafeBytes { KM003CLogEntry.all(in: $0) } }
     }

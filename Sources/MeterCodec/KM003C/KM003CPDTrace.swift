@@ -1,16 +1,16 @@
 import Domain
 
-/// History of the meter's own USB PD state machine: two lists of 5-byte records, each list preceded by its length in
-/// one byte (Docs/Protocols/KM003C.md#usb-power-delivery).
+/// History of the meter's own USB PD state machine: two lists of 5-byte records. One byte before each list contains its
+/// length (Docs/Protocols/KM003C.md#usb-power-delivery).
 ///
 /// Names are from okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9. A message does not
-/// tell the firmware, so the codes are kept beside the names.
+/// contain the firmware version, so the codes are stored beside the names.
 package struct KM003CPDTrace: Hashable, Sendable {
     package static let recordLength = 5
 
     package struct Record: Hashable, Sendable {
         package var code: UInt8
-        /// The meter's clock.
+        /// Time of the meter's clock.
         package var seconds: UInt32
 
         package init(code: UInt8, seconds: UInt32) {
@@ -22,7 +22,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
     package let states: [Record]
     package let protocolEvents: [Record]
 
-    /// - Returns: nil unless there are two lists of whole records.
+    /// - Returns: nil unless the bytes contain two lists of complete records.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard let states = Self.list(raw) else { return nil }
         let offset = 1 + states.count * Self.recordLength
@@ -62,7 +62,8 @@ package struct KM003CPDTrace: Hashable, Sendable {
         stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
     }
 
-    /// Returns the name of an event of the protocol machine. 52 and 76 to 78 were seen as well, with unknown meaning.
+    /// Returns the name of an event of the protocol state machine. 52 and 76 to 78 were also seen, with unknown
+    /// meaning.
     package static func eventName(_ code: UInt8) -> String? {
         switch code {
         case 0x00: "Disabled"
@@ -72,7 +73,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
         }
     }
 
-    /// By code, from 00 to 24.
+    /// Names of states, by code from 00 to 24.
     private static let stateNames = [
         "Disabled", "DelayUnattached", "AttachedResistance", "TryResistance", "AttachedDebSource",
         "UnattachedDebSource", "AttachWaitDebSource", "TryDebSource", "AttachedSource", "UnattachedSource",

@@ -9,7 +9,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         self.init(rawValue: index)
     }
 
-    /// Nominal rate of the vendor; the real rates are 1.8, 9.6, 47 and 956
+    /// The vendor's nominal rate; the real rates are 1.8, 9.6, 47 and 956
     /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package var samplesPerSecond: Int {
         switch self {
@@ -28,13 +28,13 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
 package struct KM003CQueueSample: Sendable {
     package static let length = 20
 
-    /// Wrapping count of milliseconds.
+    /// Sequence number: a wrapping count of milliseconds.
     package let sequence: UInt16
-    /// Not understood, and not a reason to refuse a sample.
+    /// Marker of unknown meaning; no value makes a sample implausible.
     package let marker: UInt16
     package let microvolts: Int32
     let microamperes: Int32
-    /// CC1, CC2, D+, D-, in steps that depend on the rate.
+    /// Voltages of CC1, CC2, D+ and D-, in steps that depend on the rate.
     package let lines: InlineArray<4, UInt16>
 
     package init(_ raw: UnsafeRawBufferPointer, at offset: Int) {
@@ -49,12 +49,12 @@ package struct KM003CQueueSample: Sendable {
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
-    /// Largest step between neighbours in one answer, in milliseconds: four of the slowest samples.
+    /// Largest step between successive samples in one answer, in milliseconds: four steps at the slowest rate.
     static let longestStep: UInt16 = 2000
 
-    /// Returns the offset of the first sample that is impossible by itself or after the one before it, if any.
+    /// Returns the offset of the first sample that is impossible by itself or after the previous sample, if any.
     ///
-    /// - Parameter rate: if known, each step must be a whole number of its steps.
+    /// - Parameter rate: if known, each difference of sequence numbers must be a multiple of this rate's step.
     static func implausibleOffset(in samples: UnsafeRawBufferPointer, rate: KM003CRate?) -> Int? {
         let unit = rate?.sequenceStep ?? 1
         var last: UInt16?
@@ -73,7 +73,7 @@ package struct KM003CQueueSample: Sendable {
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
-        // Set one by one: a list would be allocated for each sample.
+        // Set each quantity separately, because a list would be allocated for each sample.
         reading[.cc1] = lineStep.flatMap { $0.volts(lines[0]) }
         reading[.cc2] = lineStep.flatMap { $0.volts(lines[1]) }
         reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }
@@ -92,8 +92,8 @@ package enum KM003CLineStep: Sendable {
 
     package init(_ rate: KM003CRate) { self = rate == .two ? .tenthMillivolt : .millivolt }
 
-    /// Derives the unit from the sequence numbers: only at 2 samples a second are all neighbours at least 500 ms apart.
-    /// Nil for fewer than two samples.
+    /// Derives the unit from the sequence numbers: only at 2 samples a second are successive samples always at least
+    /// 500 ms apart. Nil for fewer than two samples.
     package init?(sequences message: KM003CMessage) {
         let samples = message.queueSamples
         let steps = zip(samples, samples.dropFirst()).map { $1.sequence &- $0.sequence }
@@ -108,8 +108,8 @@ package enum KM003CLineStep: Sendable {
         }
     }
 
-    /// Nil for a word that may be up to half a volt below zero: the word has no sign, and no USB line has the 6 or 65 V
-    /// that it would be.
+    /// Returns the voltage of a word. Nil for a word that may be up to half a volt below zero: the word has no sign,
+    /// and no USB line carries 6 or 65 V, its unsigned value.
     func volts(_ word: UInt16) -> Double? {
         word.isBelowZero(byUpTo: UInt16(perVolt / 2)) ? nil : Double(word) / perVolt
     }

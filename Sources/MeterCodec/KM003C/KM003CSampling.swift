@@ -13,7 +13,7 @@ import Domain
 /// Each turn is one request. Without a proof, only requests open to any host are sent.
 struct KM003CSampling: Sendable {
     enum Turn: Hashable, Sendable {
-        /// Ordinary poll of a meter that does not sample by its own clock.
+        /// Ordinary poll, while the meter does not sample by its own clock.
         case measure
         case prove([UInt8])
         case control(KM003CKind, parameter: UInt16)
@@ -39,7 +39,7 @@ struct KM003CSampling: Sendable {
 
     private struct Proof: Sendable {
         var transfer: KM003CLogDownload
-        /// Request due after `pause` ordinary polls; nil while an answer is awaited.
+        /// Request to send after `pause` ordinary polls; nil while an answer is awaited.
         var request: [UInt8]?
         var pause = 0
     }
@@ -49,7 +49,7 @@ struct KM003CSampling: Sendable {
         var fetchesWithoutSamples = 0
     }
 
-    /// Wanted rate; nil for none. A new rate is tried even if the last one failed.
+    /// Wanted rate; nil for none. A new rate is tried even if the previous rate failed.
     var wanted: KM003CRate? {
         didSet {
             guard wanted != oldValue else { return }
@@ -61,8 +61,8 @@ struct KM003CSampling: Sendable {
     /// Whether a queue without samples was already restarted once.
     private var hasRestarted = false
     private let model: ModelName
-    /// Attempts per step of the proof. On serial ports the proof has never been shown to work
-    /// (Docs/Protocols/KM003C.md#link), so there it is 1.
+    /// Number of attempts per step of the proof. On serial ports the proof has never been shown to work
+    /// (Docs/Protocols/KM003C.md#link), so there the number is 1.
     private let proofAttempts: Int
 
     /// - Parameter isProved: whether the proof is known to work over this kind of link.
@@ -80,7 +80,7 @@ struct KM003CSampling: Sendable {
 
     var runningRate: KM003CRate? { if case .running(let rate, _) = phase { rate } else { nil } }
 
-    /// Whether the meter may be filling its queue and needs a stop.
+    /// Whether the meter may be filling its queue and must be stopped.
     var isStarted: Bool {
         switch phase {
         case .starting(_, let attempts): attempts > 0
@@ -101,7 +101,7 @@ struct KM003CSampling: Sendable {
 
     /// Time between the requests of the proof. Other readers leave 50 ms (`KM003CMemory.pause`).
     static let setUpInterval = Duration.milliseconds(100)
-    /// Attempts to start the graph.
+    /// Maximum number of attempts to start the graph.
     private static let attemptsMax = 3
 
     // MARK: Turns
@@ -181,10 +181,12 @@ struct KM003CSampling: Sendable {
     /// Whether received bytes belong to the proof.
     var takesBytes: Bool { if case .proving(let proof) = phase { proof.request == nil } else { false } }
 
-    /// Number of the proof's last request; nil without a proof under way.
+    /// Number of the proof's last request; nil while no proof is running.
     var proofID: UInt8? { if case .proving(let proof) = phase { proof.transfer.lastID } else { nil } }
 
-    /// - Returns: whether they complete the answer to the last request.
+    /// Passes received bytes to the proof.
+    ///
+    /// - Returns: whether the bytes complete the answer to the last request.
     mutating func receive(_ bytes: [UInt8]) -> Bool {
         guard case .proving(var proof) = phase else { return false }
         let step = proof.transfer.receive(bytes)
@@ -201,7 +203,7 @@ struct KM003CSampling: Sendable {
         case .send(let outgoing):
             proof.request = outgoing.flatMap(\.bytes)
             let pause = outgoing.reduce(.zero) { $0 + $1.pause }
-            // The caller leaves one interval between turns anyway.
+            // The caller already waits one interval between turns.
             proof.pause = max(0, Int(pause / Self.setUpInterval - 0.001))
             phase = .proving(proof)
         case .finished:
@@ -217,7 +219,7 @@ struct KM003CSampling: Sendable {
         case .starting(let rate, _):
             phase = isAccepted ? .running(rate, Slots()) : .failed("the meter refuses to sample by its own clock")
         case .leaving(let steps, let goal):
-            // A meter that is not sampling refuses to stop, which is as good.
+            // A meter that is not sampling refuses to stop; a refusal therefore also means stopped.
             phase = .leaving(Array(steps.dropFirst()), then: goal)
         case .off, .proving, .running, .failed:
             break
@@ -251,14 +253,15 @@ extension KM003CRate {
     }
 
     /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. A header
-    /// counts at most 63 samples, so 20 ms leave time for another request (Docs/Protocols/KM003C.md#the-queue).
+    /// counts at most 63 samples, so 20 ms allow another request in between (Docs/Protocols/KM003C.md#the-queue).
     var requestInterval: Duration { self == .thousand ? .milliseconds(20) : .milliseconds(100) }
 
-    /// Returns what a turn requests: mostly the queue, five times a second with the measurements, and five times a
-    /// second USB PD.
+    /// Returns the attributes to request in a turn: mostly the queue. Five times a second, the request includes the
+    /// measurements, and five times a second it is for USB PD.
     ///
-    /// PD is requested alone: one captured queue is longer than its header says, and hides a payload behind it. At low
-    /// rates the queue is mostly empty and always comes with measurements: no capture shows an empty answer.
+    /// PD is requested alone, because one captured queue is longer than its header says and hides a payload after it.
+    /// At low rates the queue is mostly empty and is always requested with measurements, because no capture shows an
+    /// empty answer.
     fileprivate func attributes(inSlot slot: Int) -> KM003CAttributes {
         guard self == .thousand else { return slot.isMultiple(of: 2) ? [.adc, .queue] : .pd }
         return switch slot % 10 {
@@ -268,6 +271,6 @@ extension KM003CRate {
         }
     }
 
-    /// Number of requests without a sample, about 2 s, after which the meter counts as stopped.
+    /// Number of requests without a sample, about 2 s, after which the meter is considered stopped.
     fileprivate var emptyFetchesMax: Int { self == .thousand ? 90 : 10 }
 }

@@ -2,18 +2,18 @@ package import Domain
 
 /// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P, little-endian (Docs/Protocols/KM001.md#reports).
 ///
-/// There is no checksum: first bytes and plausible values must prove a sample. Power must fit voltage times current,
-/// and a KM001 Pro's first voltage and current must fit its second.
+/// The report has no checksum, so a sample is recognised by its first bytes and plausible values. Power must fit
+/// voltage times current, and a KM001 Pro's first voltage and current must fit its second voltage and current.
 package struct KM001Report: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
     /// Third to fifth byte of every known report.
     package static let mark: [UInt8] = [0x62, 0x05, 0x0B]
 
-    /// Places of a dialect's values in a sample. Voltage, current and power in millionths are at `values`, 4 bytes
+    /// Offsets of a dialect's values in a sample. Voltage, current and power in millionths start at `values`, 4 bytes
     /// each, followed by the data lines.
     struct Layout: Sendable {
-        /// Second byte: the number of meaningful bytes.
+        /// Second byte of the report: the number of meaningful bytes.
         var meaningful: UInt8
         var values: Int
         /// Steps per volt of D+ and D-, which follow the first three values.
@@ -28,24 +28,26 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// Accepted millionths of a volt, with an offset below zero; the meters' own limits are not published.
+    /// Accepted voltages in microvolts, with a small margin below zero; the meters' own limits are not published.
     package static let voltages: ClosedRange<Int32> = -100_000...60_000_000
-    /// Highest accepted millionths of an ampere in either direction.
+    /// Highest accepted current in microamperes, in either direction.
     static let currentMax: UInt32 = 12_000_000
-    /// Highest accepted volts on a data or CC line.
+    /// Highest accepted voltage on a data or CC line, in volts.
     static let lineMax = 10.0
-    /// Accepted degrees Celsius.
+    /// Accepted temperatures in degrees Celsius.
     package static let temperatures: ClosedRange<Double> = -40...150
-    /// Slack of the power, in watts, against voltage times current. The published sample of a KM001 Pro is 5 % off,
-    /// that of an ACD15P exact.
+    /// Returns the allowed difference, in watts, between the power and voltage times current. The published sample of a
+    /// KM001 Pro is 5 % off; the sample of an ACD15P is exact.
     private static func powerSlack(of dialect: KM001Dialect) -> Slack {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
     }
 
-    /// Slack of a KM001 Pro's first voltage and current against its second: 75 µV and 5 % in the published sample.
+    /// Allowed difference between a KM001 Pro's first and second voltage and current: 75 µV and 5 % in the published
+    /// sample.
     private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
     private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
-    /// Bytes 5 to 7 of the published sample of an ACD15P, which a KM001 Pro's report between samples does not have.
+    /// Bytes 5 to 7 of the published sample of an ACD15P. A KM001 Pro's report between samples contains other bytes
+    /// there.
     private static let acd15pMark: [UInt8] = [0x00, 0xEB, 0x01]
 
     private let bytes: InlineArray<64, UInt8>
@@ -54,8 +56,8 @@ package struct KM001Report: Sendable {
 
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
-    /// Bytes 5 to 7 decide: between its samples a KM001 Pro sends reports that begin like an ACD15P's samples but hold
-    /// zeros.
+    /// Returns the dialect of a report. Bytes 5 to 7 decide: between its samples a KM001 Pro sends reports that begin
+    /// like an ACD15P's samples but contain zeros.
     static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)
@@ -106,10 +108,10 @@ extension KM001Report: PackedFrameContent {
     /// - Parameter raw: one report that `KM001Decoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Only the USB texts tell it.
+    /// Always nil, because only the USB texts show the model.
     package var model: ModelName? { nil }
 
-    /// Power is the meter's own.
+    /// Calls `body` with the reading, whose power is the meter's own value.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard let dialect else { return }
         let reading = read { raw in
@@ -131,8 +133,8 @@ extension KM001Report: PackedFrameContent {
         body(reading)
     }
 
-    /// A KM001 Pro's unexplained second voltage and current, the bytes of unknown meaning, and all of a report between
-    /// samples.
+    /// A KM001 Pro's unexplained second voltage and current, the bytes of unknown meaning, and all bytes of a report
+    /// between samples.
     package var details: [FrameDetail] {
         switch dialect {
         case .km001Pro:

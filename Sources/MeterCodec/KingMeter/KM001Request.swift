@@ -1,19 +1,19 @@
 /// One of two related protocols (Docs/Protocols/KM001.md).
 package enum KM001Dialect: Hashable, Sendable, CaseIterable {
-    /// Requests end in a CRC, samples have 37 bytes, and a request brings 200 of them.
+    /// Requests end in a CRC, samples have 37 bytes, and the meter answers a request with 200 samples.
     case km001Pro
-    /// Requests end in EE FF, samples have 64 bytes, and a request brings one.
+    /// Requests end in EE FF, samples have 64 bytes, and the meter answers a request with one sample.
     case acd15p
 }
 
-/// A request: a report of 64 bytes (fqueze/usb-power-profiling usb-power-profiling.js). It holds 55, the length of
-/// command and sum, the command, the sum of all bytes before it, two bytes by dialect, and zeros.
+/// A request: a report of 64 bytes (fqueze/usb-power-profiling usb-power-profiling.js). Its contents: 55, the length of
+/// command and sum, the command, the sum of all previous bytes, two bytes by dialect, and zeros.
 package enum KM001Request: Hashable, Sendable {
     case samples
     /// Sets the interval of a KM001 Pro's samples.
     case rate(Rate)
 
-    /// The raw value is the command's last byte.
+    /// Interval of the samples. The raw value is the command's last byte.
     package enum Rate: UInt8, Hashable, Sendable, CaseIterable {
         case every100ms = 1
         case every20ms
@@ -30,8 +30,8 @@ package enum KM001Request: Hashable, Sendable {
         }
     }
 
-    /// Returns the request as a HID report, without a report id. The CRC is CRC-16/MODBUS over all before the sum, low
-    /// byte first.
+    /// Returns the request as a HID report, without a report id. The CRC is CRC-16/MODBUS over all bytes before the
+    /// sum, low byte first.
     package func bytes(for dialect: KM001Dialect) -> [UInt8] {
         var bytes = [Self.startMark, UInt8(command.count + 1)] + command
         let check = Checksum.crc16Modbus(bytes)

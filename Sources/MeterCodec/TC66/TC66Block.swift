@@ -6,9 +6,9 @@ package struct TC66Block: Sendable {
     package static let length = 192
 
     private var bytes: InlineArray<192, UInt8>
-    /// Unit of the temperature, which the wire does not carry.
+    /// Unit of the temperature, which the answer does not contain.
     package let temperatureUnit: TemperatureUnit
-    /// The counting group, if the answers so far tell it (`TC66Groups`).
+    /// Group that counts; nil until the answers show it (`TC66Groups`).
     package internal(set) var countingGroup: Int?
 
     /// - Parameter plain: 192 decrypted bytes that `TC66Decoder` has checked, with its thirds in `order`.
@@ -32,7 +32,8 @@ package struct TC66Block: Sendable {
     private func u32(_ offset: Int) -> Int { Int(word(offset)) }
     private func text(_ offset: Int) -> String? { bytes.withRawBytes { $0.ascii(offset, length: 4) } }
 
-    /// As on the wire: ten-thousandths of a volt, hundred-thousandths of an ampere, tenths of an ohm.
+    /// Voltage in ten-thousandths of a volt. `rawCurrent` is in hundred-thousandths of an ampere, `rawResistance` in
+    /// tenths of an ohm.
     var rawVoltage: Int { u32(48) }
     var rawCurrent: Int { u32(52) }
     var rawResistance: Int { u32(Self.resistanceOffset) }
@@ -52,7 +53,7 @@ package struct TC66Block: Sendable {
         return reading
     }
 
-    /// Twice what a TC66 measures (30 V and 5 A, unverified).
+    /// Limits in volts, amperes, watts and volts: at least twice the range of a TC66 (30 V and 5 A, unverified).
     private static let (voltageMax, currentMax, powerMax, dataLineMax) = (60.0, 12.0, 720.0, 30.0)
 
     static let ranges: [Quantity: ClosedRange<Double>] = [
@@ -70,28 +71,28 @@ package struct TC66Block: Sendable {
     static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: voltageMax) }
     static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: currentMax) }
 
-    /// In degrees of either unit.
+    /// Limit in degrees of either unit.
     private static let shownTemperatureMax = 400
 
-    /// Temperature on the meter's screen, in its unit. The sign is a word of its own, 1 below zero and 0 above. Nil for
-    /// another sign, and for a temperature that no meter survives.
+    /// Temperature on the meter's screen, in its unit. A separate word contains the sign: 1 below zero, 0 above. Nil
+    /// for another sign, and for a temperature that no meter survives.
     var shownTemperature: Int? {
         let (sign, magnitude) = (u32(88), u32(92))
         guard sign <= 1, magnitude <= Self.shownTemperatureMax else { return nil }
         return sign == 1 ? -magnitude : magnitude
     }
 
-    /// Returns a total of the counting group; `offset` is group 0's. While the group is unknown: nil, unless both
-    /// totals are equal.
+    /// Returns a total of the counting group; `offset` is the offset for group 0. While the group is unknown, returns
+    /// nil unless both totals are equal.
     private func counted(_ offset: Int) -> Double? {
         if let countingGroup { return Double(u32(offset + 8 * countingGroup)) }
         return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil
     }
 
-    /// Milliampere-hours and milliwatt-hours of group 0 or 1.
+    /// Returns the milliampere-hours and milliwatt-hours of group 0 or 1.
     func rawTotals(_ group: Int) -> (charge: Int, energy: Int) { (u32(72 + 8 * group), u32(76 + 8 * group)) }
 
-    /// `TC66` on a TC66C too.
+    /// Product name; `TC66` on a TC66C too.
     package var product: String? { text(4) }
     package var firmware: String? { text(8) }
     package var serial: Int { u32(12) }
@@ -99,7 +100,7 @@ package struct TC66Block: Sendable {
     /// Bytes 16 to 43, whose meaning is not known.
     var unknownBytes: [UInt8] { bytes.withRawBytes { Array($0[16..<44]) } }
 
-    /// Nil for a number other than 0 or 1.
+    /// Returns the totals of group 0 or 1; nil for any other number.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<2).contains(index) else { return nil }
         let totals = rawTotals(index)

@@ -4,12 +4,12 @@ package import Domain
 /// Splits bytes from a TC66 into answers to `getva` and `query`.
 ///
 /// An answer is 192 encrypted bytes without a start mark or length. Each of its three pieces decrypts to text that
-/// starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces may come in any order
-/// (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders in which one answer ends and the
-/// next begins. Contradicting pieces come from two answers (`TC66Agreement`).
+/// starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces may arrive in any order
+/// (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders that occur where one answer ends
+/// and the next begins. Contradicting pieces come from two answers (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
-    /// Unit set on the meter, which the wire does not carry, for the next answers.
+    /// Temperature unit set on the meter, for the next answers. The answers do not contain it.
     package var temperatureUnit: TemperatureUnit
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
@@ -29,7 +29,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         if buffer.count >= TC66Block.length {
             switch buffer.withBytes(judge) {
             case .block(var block):
-                // The first piece is the oldest; the others may start an answer of their own.
+                // The first piece is the oldest; the other two may start the next answer.
                 if enforcesChecks, !agreement.accepts(block) {
                     return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
                 }
@@ -46,7 +46,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return search()
     }
 
-    /// Forgets the groups: the meter, or its group, may have changed.
+    /// Resets the groups, because the meter or its group may have changed.
     mutating func forgetGroups() { groups = TC66Groups() }
 
     package mutating func reset() -> Int {
@@ -69,7 +69,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
 
     private enum Verdict {
         case block(TC66Block)
-        /// Skipping `count` bytes removes the fault.
+        /// A fault, which skipping `count` bytes removes.
         case bad(count: Int, CodecError)
         case noPiece
     }
@@ -91,7 +91,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
             default: break
             }
             if enforcesChecks, let (place, error) = Self.checkError(plain) {
-                // The last piece may have broken off: then the next answer starts within it.
+                // The last piece may be incomplete; the next answer then starts within it.
                 return .bad(count: place == 2 ? 2 * TC66Piece.length + 1 : TC66Block.length, error)
             }
             return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))
@@ -111,7 +111,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
     }
 
     /// Returns the number of bytes before the first start, and the mode that starts there, if any. Up to 15 bytes at
-    /// the end stay: they cannot be decrypted yet.
+    /// the end are not counted, because they cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

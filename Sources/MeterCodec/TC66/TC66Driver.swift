@@ -1,7 +1,7 @@
 package import Domain
 
-/// Driver of a TC66 or TC66C. `getva` is answered by three encrypted pieces, page commands are never answered
-/// (Docs/Protocols/TC66.md#links). `update` would start the loader and appears in no table here.
+/// Driver of a TC66 or TC66C. The meter answers `getva` with three encrypted pieces and never answers page commands
+/// (Docs/Protocols/TC66.md#links). `update` would start the loader and is therefore in no table here.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
     private let link: TC66Link
@@ -13,8 +13,8 @@ package struct TC66Driver: MeterDriver {
         decoder = TC66Decoder(temperatureUnit: temperatureUnit)
     }
 
-    /// Asks over USB which program runs: a meter in its loader answers only this. No reader is known to ask it over the
-    /// radio.
+    /// Sends `query` over USB to find which program runs, because a meter in its loader answers only this request. No
+    /// known reader sends it over the radio.
     package mutating func opening() -> [Outgoing] {
         decoder.forgetGroups()
         return switch link {
@@ -25,7 +25,7 @@ package struct TC66Driver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { TC66Request.values.bytes(over: link) }
 
-    /// Reports the answer `firm` as acknowledged and `boot` as rejected: neither carries a reading.
+    /// Reports the answer `firm` as acknowledged and `boot` as rejected, because neither contains a reading.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         Self.drain(&decoder) { event in
@@ -54,8 +54,9 @@ package struct TC66Driver: MeterDriver {
         set { decoder.temperatureUnit = newValue }
     }
 
-    /// Rhythm from Docs/Protocols/TC66.md#links: values are updated every 80 to 100 ms, the fastest reader polls every
-    /// 100 ms, and an answer takes less than 200 ms over USB. Over the radio it takes 0.5 or 0.8 s.
+    /// Returns the profile, with intervals from Docs/Protocols/TC66.md#links. Values are updated every 80 to 100 ms,
+    /// and the fastest reader polls every 100 ms. An answer takes less than 200 ms over USB, and 0.5 or 0.8 s over the
+    /// radio.
     private static func profile(of model: ModelName, over link: TC66Link) -> MeterProfile {
         let shortest: Duration = link == .usb ? .milliseconds(100) : .milliseconds(500)
         return MeterProfile(
@@ -88,7 +89,7 @@ package enum TC66Request: String, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { bytes(over: .usb) }
 
-    /// Returns the bytes of the request: over the radio it starts with a `b` and ends with CR LF.
+    /// Returns the bytes of the request. Over the radio the request starts with a `b` and ends with CR LF.
     package func bytes(over link: TC66Link) -> [UInt8] {
         switch link {
         case .usb: Array(rawValue.utf8)

@@ -1,8 +1,8 @@
-/// Finds which of a TC66's two data groups counts: the one that rises. An answer does not tell it
+/// Finds the counting group of a TC66's two data groups: the group whose totals rise. An answer does not name it
 /// (Docs/Protocols/TC66.md#groups).
 struct TC66Groups: Sendable {
     private struct Totals: Equatable, Sendable {
-        /// In milliampere-hours and milliwatt-hours.
+        /// Charge in milliampere-hours; `energy` is in milliwatt-hours.
         var charge: Int
         var energy: Int
 
@@ -14,10 +14,10 @@ struct TC66Groups: Sendable {
     }
 
     private var last: (first: Totals, second: Totals, serial: Int)?
-    /// Nil until one group has risen.
+    /// Group that counts; nil until one group has risen.
     private(set) var counting: Int?
 
-    /// Takes an answer into account. A group that fell proves nothing: it was cleared, or another meter answers.
+    /// Updates the groups from an answer. A group that fell proves nothing: it was cleared, or another meter answers.
     mutating func note(_ block: TC66Block) {
         let (first, second) = (Totals(block, group: 0), Totals(block, group: 1))
         defer { last = (first, second, block.serial) }
@@ -29,7 +29,7 @@ struct TC66Groups: Sendable {
         case (true, false): counting = 0
         case (false, true): counting = 1
         case (false, false): break
-        // The group was changed in between: either may count now.
+        // The group was changed between the answers, so either may count now.
         case (true, true): counting = nil
         }
     }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A message from a TC66 or TC66C: measurements, or which of its two programs is running.
+/// A message from a TC66 or TC66C: measurements, or the program that is running.
 package enum TC66Message: Sendable {
     /// The answer to `getva`.
     case block(TC66Block)
@@ -27,7 +27,7 @@ package enum TC66Mode: String, CaseIterable, Sendable {
 }
 
 extension TC66Message: FrameContent {
-    /// Always TC66: a TC66C calls itself that too.
+    /// Always TC66, because a TC66C also names itself TC66.
     package var model: ModelName? { .tc66 }
 
     package func forEachReading(_ body: (Reading) -> Void) {

@@ -8,7 +8,7 @@ package enum TC66Piece: Int, CaseIterable, Sendable {
     /// Offset of the check word: CRC-16/MODBUS of everything before it, as a little-endian u32.
     package static let checkOffset = 60
 
-    /// Recognises a piece by its first eight decrypted bytes. `pac1` must continue with `TC66`, the product.
+    /// Recognises a piece by its first eight decrypted bytes. After `pac1`, the product name `TC66` must follow.
     package init?(beginning word: UInt64) {
         let text = word.littleEndian
         switch UInt32(truncatingIfNeeded: text) {

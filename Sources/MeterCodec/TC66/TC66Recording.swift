@@ -1,11 +1,12 @@
-/// The answer to `gtrec`: the meter's own recording, not encrypted. It has no count or end mark and ends with silence
-/// (Docs/Protocols/TC66.md#links), so the caller decides when all bytes have arrived.
+/// The answer to `gtrec`: the meter's own recording, not encrypted. The recording has no count and no end mark; the
+/// meter just stops sending (Docs/Protocols/TC66.md#links). The caller therefore decides when all bytes have arrived.
 package struct TC66Recording: Hashable, Sendable {
     package static let recordLength = 8
     /// Maximum number of records in a meter.
     package static let longest = 1440
 
-    /// One record, in volts and amperes. Nil beyond twice what a TC66 measures (`TC66Block`).
+    /// One record, in volts and amperes. Values beyond the limits of `TC66Block`, at least twice the range of a TC66,
+    /// are nil.
     package struct Sample: Hashable, Sendable {
         package var voltage: Double?
         package var current: Double?
@@ -16,7 +17,7 @@ package struct TC66Recording: Hashable, Sendable {
         }
     }
 
-    /// Oldest first. The wire carries no times.
+    /// Samples, oldest first. The answer contains no times.
     package let samples: [Sample]
 
     package init(_ bytes: [UInt8]) throws(CodecError) {

@@ -1,15 +1,16 @@
 import Domain
 
-/// Judges whether the values of a UM block agree with one another. This detects wrong bytes that the two bytes of the
-/// trailer do not.
+/// Checks whether the values of a UM block agree with one another. This check detects wrong bytes that the two-byte
+/// trailer does not.
 ///
-/// In every unedited public block, power is voltage times current rounded down to a milliwatt, and resistance their
-/// quotient rounded down to 0.1 Ω (UM34C in sebastianha/um34c app.js; UM24C format in dernasherbrezon.com, "USB-tester
+/// In every unedited public block, power is voltage times current, rounded down to a milliwatt. Resistance is their
+/// quotient, rounded down to 0.1 Ω (UM34C in sebastianha/um34c app.js; UM24C format in dernasherbrezon.com, "USB-tester
 /// A3-B"). No unedited block of a UM25C is public; it may compute with finer numbers. Voltage and current therefore
-/// count as intervals of one step to either side. At small currents that matters: a UM24C that shows 0.001 A at 5 V may
+/// count as intervals of one step to either side. This matters at small currents: a UM24C that shows 0.001 A at 5 V may
 /// measure up to 10 mW.
 enum UMAgreement {
-    /// `UMPlausibility` must have accepted the 130 bytes at the start of `block`.
+    /// Returns the first disagreement in a block. `UMPlausibility` must have accepted the 130 bytes at the start of
+    /// `block`.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let voltage = Measured(steps: block.u16BE(2), perUnit: scales.voltage)
@@ -29,7 +30,7 @@ enum UMAgreement {
         return countersAgree(block, at: 102) ? nil : .implausibleField(offset: 102)
     }
 
-    /// A number as the meter sends it, with the range that it may stand for.
+    /// A number as the meter sends it, with the range of true values that it may represent.
     private struct Measured {
         let least: Double
         let most: Double
@@ -41,6 +42,8 @@ enum UMAgreement {
         }
     }
 
+    /// Returns whether the power fits voltage and current.
+    ///
     /// - Parameters:
     ///   - power: in watts, in steps of a thousandth.
     ///   - margin: additional relative error of the model.
@@ -50,8 +53,8 @@ enum UMAgreement {
             && power <= voltage.most * current.most * (1 + margin) + rounding
     }
 
-    /// - Parameter tenths: of an ohm. The value for an open circuit always agrees: when a model begins to show it is
-    ///   not known.
+    /// - Parameter tenths: resistance in tenths of an ohm. The value for an open circuit always agrees, because the
+    ///   threshold at which a model shows it is unknown.
     private static func resistanceAgrees(
         _ tenths: UInt32, _ voltage: Measured, _ current: Measured, margin: Double
     ) -> Bool {
@@ -62,12 +65,12 @@ enum UMAgreement {
         return current.least == 0 || ohms <= voltage.most / current.least * (1 + margin) + rounding
     }
 
-    /// 9999.9 Ω, in tenths of an ohm.
+    /// Resistance for an open circuit: 9999.9 Ω, in tenths of an ohm.
     static let openCircuit: UInt32 = 99_999
 
-    /// Whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
-    /// published block has 797730 mWh beside it). Below that, energy is charge times some voltage, both truncated. A
-    /// meter with its own supply may count at low voltages, so the lower limit is 0.5 V.
+    /// Returns whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
+    /// published block shows 797730 mWh with it). Below that limit, energy is charge times some voltage, both
+    /// truncated. A meter with its own supply may count at low voltages, so the lower limit is 0.5 V.
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let charge = Int(block.u32BE(offset))
         let energy = Int(block.u32BE(offset + 4))
@@ -75,14 +78,14 @@ enum UMAgreement {
         return energy <= (charge == chargeMax ? 999_999_999 : (charge + 1) * UMPlausibility.voltageMax)
     }
 
-    /// In milliampere-hours.
+    /// Maximum charge in milliampere-hours.
     static let chargeMax = 99_999
 }
 
-/// Judges by a meter's past blocks whether its blocks must agree with themselves.
+/// Decides from a meter's past blocks whether its values must agree (`UMAgreement`).
 ///
-/// An unknown firmware may mean something else by power; its meter must not be ignored forever. Five blocks in a row
-/// with the same disagreement (10 s at 2 s per missing answer) switch the check off. Three agreeing ones switch it on
+/// Unknown firmware may define power differently, and its meter must not be ignored forever. Five blocks in a row with
+/// the same disagreement (10 s at 2 s per missing answer) switch the check off. Three agreeing blocks switch it on
 /// again.
 struct UMAgreementScore: Sendable {
     private static let disagreeingMax = 5
@@ -91,7 +94,7 @@ struct UMAgreementScore: Sendable {
     private var count = 0
     private var lastError: CodecError?
 
-    /// - Parameter error: the disagreement in a block that is otherwise right; nil if it agrees.
+    /// - Parameter error: the disagreement in an otherwise correct block; nil if the values agree.
     mutating func note(_ error: CodecError?) {
         if isAskedFor {
             count = error == nil ? 0 : error == lastError ? count + 1 : 1

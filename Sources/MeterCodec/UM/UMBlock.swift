@@ -6,7 +6,7 @@ package struct UMBlock: Sendable {
     package static let length = 130
 
     private let bytes: InlineArray<130, UInt8>
-    /// Model of the block's first word; it determines the scales.
+    /// Model by the first word of the block; it determines the scales.
     let modelName: ModelName
     private let scales: UMScales
 
@@ -38,11 +38,11 @@ package struct UMBlock: Sendable {
     /// Data group in which the meter counts now, 0-9.
     package var selectedGroup: Int { u16(14) }
     var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
-    /// Minutes until the screen goes dark; 0 means never.
+    /// Minutes until the screen is switched off; 0 means never.
     package var screenTimeout: Int { u16(118) }
-    /// 0 (dim) to 5.
+    /// Brightness from 0 (dim) to 5.
     package var brightness: Int { u16(120) }
-    /// Numbered from 0.
+    /// Number of the screen, from 0.
     package var screen: Int { u16(126) }
 
     /// Returns the totals of a group, 0-9; nil for any other number.
@@ -85,15 +85,15 @@ extension UMBlock: FrameContent {
     }
 }
 
-/// How the meter interprets the voltages on D+ and D- (Docs/Protocols/UM.md#block).
+/// The meter's interpretation of the voltages on D+ and D- (Docs/Protocols/UM.md#block).
 package struct UMChargingMode: Hashable, Sendable {
     package let code: Int
-    /// Nil for 65535, the meter's own "unknown", and for an undescribed code.
+    /// Mode of a described code; nil for 65535, the meter's own "unknown", and for any other code.
     package var known: Known? { Known.allCases.first { $0.code == code } }
 
     init(word: Int) { code = word }
 
-    /// Whether a meter is known to send this code: one of the nine, or 65535.
+    /// Whether a meter is known to send this code: one of the nine described codes, or 65535.
     var isSent: Bool { code < Known.allCases.count || code == 0xFFFF }
 
     package enum Known: String, CaseIterable, Sendable {

@@ -6,8 +6,9 @@ package import Domain
 /// trailer, one XOR byte or a constant, proves little. So values must also be plausible (`UMPlausibility`) and agree
 /// (`UMAgreement`). All other bytes are skipped up to the next model word.
 ///
-/// A decoder settles on one model per link: after lost bytes, a counter may look like another model's word. It settles
-/// at the first block of the expected model, or at two blocks in a row of another: users do name the wrong model.
+/// A decoder accepts only one model per link, because after lost bytes a counter may look like another model's word. It
+/// selects that model at the first block of the expected model. Users may configure the wrong model, so two blocks in a
+/// row of another model also decide.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
@@ -63,7 +64,7 @@ package struct UMDecoder: BufferedFrameDecoder {
     private var firstWord: UInt32 { buffer.withBytes { UInt32($0.u16BE(0)) } }
 
     /// Returns the number of bytes before the first model word, and the model. A last byte that may begin a model word
-    /// stays.
+    /// is not counted.
     private func findModelWord() -> (rubbish: Int, model: ModelName?) {
         buffer.withBytes { bytes in
             var offset = 0

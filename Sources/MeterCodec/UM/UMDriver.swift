@@ -1,23 +1,23 @@
 package import Domain
 
-/// Driver of a UM24C, UM25C, UM34C or A3-B. A block answers a request of one byte; commands are one byte and never
-/// answered (Docs/Protocols/UM.md#commands). An A3-B expects each byte inside an Atorch frame over LE
-/// (moormaster/python3-um24c-ble), and on its own over Classic (dernasherbrezon.github.io).
+/// Driver of a UM24C, UM25C, UM34C or A3-B. The meter answers a one-byte request with a block. Commands are also one
+/// byte and never answered (Docs/Protocols/UM.md#commands). An A3-B expects each byte inside an Atorch frame over LE
+/// (moormaster/python3-um24c-ble), and unwrapped over Classic (dernasherbrezon.github.io).
 package struct UMDriver: MeterDriver {
     package let profile: MeterProfile
     private let isWrapped: Bool
     private var decoder: UMDecoder
 
-    /// - Parameter model: determines what F3 means and which commands exist; blocks name their own model.
+    /// - Parameter model: determines the meaning of F3 and the available commands. Blocks contain their own model.
     package init(model: ModelName, over transport: LinkAddress.Transport = .spp) {
         profile = Self.profile(of: model)
         isWrapped = model == .a3b && transport == .ble
         decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
-    /// Sends nothing. Starts a new decoder, because the old one has settled on a model and another meter may be behind
-    /// the port now. If the meter changes while the link stays up, its answers count only after the silent link is
-    /// reopened.
+    /// Sends nothing. Starts a new decoder, because the old decoder has settled on a model and another meter may be
+    /// behind the port now. If the meter changes while the link is open, its answers count only after the silent link
+    /// is reopened.
     package mutating func opening() -> [Outgoing] {
         decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []
@@ -32,7 +32,7 @@ package struct UMDriver: MeterDriver {
 
     package func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8] {
         try profile.validate(command)
-        // The profile's rules keep each sum below within a byte.
+        // The profile's rules ensure that each sum below fits into a byte.
         let steps = (command.number ?? 0) / (command.kind == .recordThreshold ? Self.thresholdStep : 1)
         let number = UInt8(clamping: steps)
         return switch command.kind {
@@ -57,8 +57,8 @@ package struct UMDriver: MeterDriver {
     /// Milliamperes in one step of the recorder's threshold.
     private static let thresholdStep = 10
 
-    /// Rhythm from Docs/Protocols/UM.md#asking: the meter updates its values twice a second. Commands closer than half
-    /// a second apart may be lost, and so may a request that follows one.
+    /// Returns the profile, with intervals from Docs/Protocols/UM.md#asking: the meter updates its values twice a
+    /// second. Commands less than half a second apart may be lost, and so may a request after a command.
     private static func profile(of model: ModelName) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),

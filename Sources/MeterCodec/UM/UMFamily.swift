@@ -9,7 +9,7 @@ extension ModelName {
     package static let um24c = ModelName("um24c", of: .um)
     package static let um25c = ModelName("um25c", of: .um)
     package static let um34c = ModelName("um34c", of: .um)
-    /// An A3-B: a UM24C's blocks in another housing, requested in its own way over LE.
+    /// An A3-B: its blocks are those of a UM24C, but over LE its requests have another form.
     package static let a3b = ModelName("a3-b", of: .um)
 }
 
@@ -35,9 +35,9 @@ package struct UMFamily: FamilyDescription {
 
     package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }
 
-    /// The module of a UM25C and a UM34C is a DX-BT18 (sigrok.org wiki RDTech_UM_series). That is its default name over
-    /// either radio (portare.vad.is.xdev.ro/bogdan/USB-Meter, "HM-10 and DX-BT18 Module Working Summary"). That a meter
-    /// was seen under it, or under `BT18`, is unverified.
+    /// Returns whether the name is the default name of the DX-BT18, the module of a UM25C and a UM34C (sigrok.org wiki
+    /// RDTech_UM_series), over either radio (portare.vad.is.xdev.ro/bogdan/USB-Meter, "HM-10 and DX-BT18 Module Working
+    /// Summary"). Whether a meter advertises this name, or `BT18`, is unverified.
     package func isModulesName(_ name: AdvertisedName) -> Bool { ["BT18", "DX-BT18"].contains(name.text) }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
@@ -48,7 +48,8 @@ package struct UMFamily: FamilyDescription {
         }
     }
 
-    /// An A3-B's name tells the radio (moormaster/python3-um24c-ble; dernasherbrezon.github.io).
+    /// Models by advertised name. The name of an A3-B shows its radio (moormaster/python3-um24c-ble;
+    /// dernasherbrezon.github.io).
     private static let names: [String: ModelName] = [
         "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,
     ]

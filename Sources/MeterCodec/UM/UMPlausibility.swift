@@ -1,14 +1,14 @@
 import Domain
 
-/// Values that a UM block can hold (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
-/// its range. They detect a block joined from two, with lost bytes between.
+/// Values that a UM block can contain (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
+/// its range. These limits detect a block joined from two blocks with lost bytes in between.
 enum UMPlausibility {
     private struct Bound {
         var offset: Int
-        /// In bytes: 2 or 4.
+        /// Width in bytes: 2 or 4.
         var width: Int
         var max: UInt32
-        /// How far below zero a word of 2 bytes may be, read as signed.
+        /// Maximum distance below zero of a 2-byte word, read as signed.
         var belowZero: UInt16 = 0
 
         func isKept(by block: UnsafeRawBufferPointer) -> Bool {
@@ -17,9 +17,9 @@ enum UMPlausibility {
         }
     }
 
-    /// In hundredths of a volt.
+    /// Maximum voltage of a data line, in hundredths of a volt.
     private static let dataLineMax: UInt32 = 3000
-    /// Volts; the models measure up to 24.
+    /// Maximum voltage in volts; the models measure up to 24.
     static let voltageMax = 30
     /// Factor by which the displayed current may exceed the model's range.
     private static let currentMargin = 1.25
@@ -67,9 +67,9 @@ enum UMPlausibility {
         return bounds.first { !$0.isKept(by: block) }.map { .implausibleField(offset: $0.offset) }
     }
 
-    /// Whether both fields hold the same temperature, each rounded separately. What a meter sends below 0 °C is not
-    /// known. So signed numbers are accepted, and a Celsius of 0 with a lower Fahrenheit, which has no value
-    /// (`celsius`).
+    /// Returns whether both fields contain the same temperature, each rounded separately. The encoding below 0 °C is
+    /// not known. So the check also accepts signed numbers, and 0 °C with a lower Fahrenheit value, for which `celsius`
+    /// returns nil.
     private static func temperaturesAgree(celsius: Int, fahrenheit: Int) -> Bool {
         let (celsius, fahrenheit) = (signed(celsius), signed(fahrenheit))
         guard celsiusRange.contains(celsius) else { return false }
@@ -81,14 +81,14 @@ enum UMPlausibility {
         abs(5 * (fahrenheit - 32) - 9 * celsius) <= 5 * 3
     }
 
-    /// A word with its sign in its highest bit.
+    /// Returns a word read as signed, with the sign in its highest bit.
     static func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
 
-    /// Nil where the two words differ.
+    /// Returns the temperature in Celsius; nil if the two words differ.
     static func celsius(_ word: Int, beside fahrenheit: Int) -> Int? {
         areOne(signed(word), signed(fahrenheit)) ? signed(word) : nil
     }
 
-    /// Nil below zero, whose encoding is not known.
+    /// Returns the voltage of a data line; nil below zero, whose encoding is not known.
     static func dataLine(_ word: Int) -> Double? { word <= dataLineMax ? Double(word) / 100 : nil }
 }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Differences between the three models (Docs/Protocols/UM.md#block). Extend this table when a new one appears.
+/// Differences between the three models (Docs/Protocols/UM.md#block). Extend this table for a new model.
 package struct UMScales: Sendable {
     /// Steps of the voltage field per volt.
     package let voltage: Double
@@ -10,11 +10,11 @@ package struct UMScales: Sendable {
     let currentMax: Double
     package let trailer: Trailer
     /// Relative error of power and resistance beyond the steps of voltage and current. The UM24C and UM34C compute with
-    /// the values that they send. Whether the UM25C does is not known: no unedited block of it is public.
+    /// the values that they send. Whether the UM25C also does is not known, because no unedited block of it is public.
     var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     package enum Trailer: Sendable {
-        /// Always these two bytes.
+        /// The trailer is always these two bytes.
         case constant(UInt8, UInt8)
         /// Byte 128 is unknown; byte 129 is the XOR of the bytes at `UMScales.xorPositions`.
         case xor

@@ -3,12 +3,13 @@ import Domain
 /// Writes a timeline as a pcapng file (draft-ietf-opsawg-pcapng) for Wireshark.
 ///
 /// USB Power Delivery has no link type (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry of
-/// 2026-04-14 has none either). The packets use a private one, which Docs/Examples/usb-pd.lua lets Wireshark read.
+/// 2026-04-14 has none either). The packets use a private link type, which Wireshark can read with
+/// Docs/Examples/usb-pd.lua.
 ///
-/// A packet is the ordered set (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum. For other
-/// events it is 255 and text. The packet's comment holds the meter's measurements.
+/// A packet contains the ordered set (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum. For other
+/// events the packet contains 255 and text. The packet's comment contains the meter's measurements.
 package enum PDCapture {
-    /// LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
+    /// Link type LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
     static let linkType: UInt16 = 147
     /// First byte of a packet with text.
     static let noteMark: UInt8 = 0xFF
@@ -19,7 +20,7 @@ package enum PDCapture {
         return bytes
     }
 
-    /// Version 1.0, little-endian, of unknown length.
+    /// Section header block: version 1.0, little-endian, of unknown length.
     private static let sectionHeader: [UInt8] = {
         var body: [UInt8] = []
         body.appendLE(UInt32(0x1A2B_3C4D))
@@ -29,7 +30,7 @@ package enum PDCapture {
         return block(0x0A0D_0D0A, body + endOfOptions)
     }()
 
-    /// Packets of any length, times in milliseconds (if_tsresol, 10^-3).
+    /// Interface description block: packets of any length, times in milliseconds (if_tsresol, 10^-3).
     private static let interface: [UInt8] = {
         var body: [UInt8] = []
         body.appendLE(linkType)
@@ -75,7 +76,7 @@ package enum PDCapture {
 
     private static let endOfOptions: [UInt8] = [0, 0, 0, 0]
 
-    /// Pads to whole words of four bytes.
+    /// Returns the bytes padded to complete words of four bytes.
     private static func filled(_ bytes: [UInt8]) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }

@@ -1,7 +1,7 @@
-/// Joins the chunks of an extended message (USB PD specification 3.1, 6.12.2.1). Each carries at most 26 bytes; a
-/// missed one spoils the message.
+/// Joins the chunks of an extended message (USB PD specification 3.1, 6.12.2.1). Each chunk contains at most 26 bytes;
+/// the message is lost if a chunk is missing.
 package struct PDChunks: Sendable {
-    /// Bytes of a full chunk (Linux, include/linux/usb/pd.h, PD_EXT_MAX_CHUNK_DATA).
+    /// Number of bytes in a full chunk (Linux, include/linux/usb/pd.h, PD_EXT_MAX_CHUNK_DATA).
     package static let bytesMax = 26
 
     private var type: UInt8?
@@ -12,10 +12,12 @@ package struct PDChunks: Sendable {
 
     package init() {}
 
-    /// - Returns: all data of the message after its last chunk, else nil.
+    /// Adds a chunk.
+    ///
+    /// - Returns: all data of the message after its last chunk; nil before.
     package mutating func add(_ message: PDMessage) -> [UInt8]? {
         guard let header = message.header, let chunk = message.chunk, !chunk.isRequest else { return nil }
-        // A repetition, because nobody acknowledged it.
+        // The sender repeats a message that nobody acknowledged.
         guard message != last else { return nil }
         if chunk.number == 0 { (type, size, next, data) = (header.type, chunk.dataSize, 0, []) }
         last = message

@@ -1,6 +1,6 @@
-/// Something that a meter captured on the CC line.
+/// An event that a meter captured on the CC line.
 package struct PDEvent: Hashable, Sendable {
-    /// The meter's clock, wrapping.
+    /// Time of the meter's clock, wrapping.
     package let milliseconds: UInt32
     package let kind: Kind
 
@@ -10,7 +10,7 @@ package struct PDEvent: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// A partner was plugged in. The CC line is nil if the meter does not tell it.
+        /// A partner was plugged in. The CC line is nil if the meter does not report it.
         case attached(CCLine?)
         case detached(CCLine?)
         /// A change of the plug with an undescribed code.
@@ -43,7 +43,7 @@ package struct PDReport: Hashable, Sendable {
     /// The meter's clock at the measurement, wrapping.
     package var milliseconds: UInt32
     package var level: PDLevel
-    /// Oldest first.
+    /// Events since the last report, oldest first.
     package var events: [PDEvent]
     /// Unreadable bytes after the events.
     package var rest: [UInt8]
@@ -58,7 +58,7 @@ package struct PDReport: Hashable, Sendable {
 
 package struct PDLevel: Hashable, Sendable {
     package var voltage_mV: Int
-    /// With the meter's sign.
+    /// Current in milliamperes, with the meter's sign.
     package var current_mA: Int
     package var cc1_mV: Int
     package var cc2_mV: Int

@@ -22,14 +22,15 @@ package struct PDHeader: Hashable, Sendable {
     }
 
     package var type: UInt8 { UInt8(truncatingIfNeeded: word & 0x1F) }
-    /// 1 to 3; nil for the reserved value.
+    /// Revision from 1 to 3; nil for the reserved value.
     package var revision: Int? { word >> 6 & 3 == 3 ? nil : Int(word >> 6 & 3) + 1 }
-    /// 0 to 7, counted by the sender.
+    /// Message number from 0 to 7, counted by the sender.
     package var id: Int { Int(word >> 9 & 7) }
-    /// Number of four-byte objects that follow; in an extended message, the room of its chunk.
+    /// Number of four-byte objects that follow; in an extended message, the space for its chunk, in objects.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
-    /// Bit 8: the sender provides power. In a message to or from a plug of the cable: the sender is that plug.
+    /// Bit 8: whether the sender provides power. In a message to or from a plug of the cable: whether the sender is
+    /// that plug.
     package var isFromSourceOrPlug: Bool { word & 0x0100 != 0 }
 
     package var kind: Kind {
@@ -37,7 +38,7 @@ package struct PDHeader: Hashable, Sendable {
         return objectCount == 0 ? .control : .data
     }
 
-    /// The table to which a type belongs.
+    /// Category of a message. Each category has its own table of types.
     package enum Kind: String, Hashable, Sendable {
         case control, data, extended
     }
@@ -51,7 +52,7 @@ package struct PDHeader: Hashable, Sendable {
         }
     }
 
-    /// Name, or the number within its kind.
+    /// Name of the type, or its number within its kind.
     package var title: String { name ?? "\(kind.rawValue) message \(type)" }
 
     package static let goodCRC: UInt8 = 1

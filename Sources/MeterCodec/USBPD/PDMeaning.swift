@@ -1,10 +1,10 @@
 import Domain
 
-/// The meaning of a message in words. Undescribed parts stay bytes.
+/// The meaning of a message in words. Undescribed parts are shown as bytes.
 package struct PDMeaning: Hashable, Sendable {
-    /// One line; nil where the name is enough or the meaning is unknown.
+    /// Description in one line; nil if the name is sufficient or the meaning is unknown.
     package let words: String?
-    /// Objects of a list of capabilities; empty for another message.
+    /// Objects of a list of capabilities; empty for any other message.
     package let offers: [PDOffer]
 
     /// - Parameter offers: the source's last offers, to which a request's number refers.
@@ -23,13 +23,13 @@ package struct PDMeaning: Hashable, Sendable {
             }
     }
 
-    /// The meaning of a list that came in chunks.
+    /// Creates the meaning of a list that arrived in chunks.
     init(list: [PDOffer]) {
         offers = list
         words = Self.text(list)
     }
 
-    /// Control messages whose name alone says little.
+    /// Meanings of control messages whose name is not self-explanatory.
     private static let controls: [UInt8: String] = [
         2: "draw no more than you must", 3: "agreed", 4: "refused", 6: "the supply is ready",
         7: "what do you offer?", 8: "what would you like?", 9: "let us swap data roles", 10: "let us swap power roles",
@@ -73,7 +73,7 @@ package struct PDMeaning: Hashable, Sendable {
         return request.isMismatched ? "\(words) (none is enough)" : words
     }
 
-    /// Returns the meaning of enter, its answers, and exit (elagil/usbpd,
+    /// Returns the meaning of an EPR mode message: enter, its answers, and exit (elagil/usbpd,
     /// usbpd/src/protocol_layer/message/data/epr_mode.rs).
     private static func text(mode word: UInt32) -> String? {
         let data = UInt8(truncatingIfNeeded: word >> 16)
@@ -92,7 +92,8 @@ package struct PDMeaning: Hashable, Sendable {
         "the request did not want it", "the source cannot now", "the source does not offer it",
     ]
 
-    /// Structured messages name a command (Linux, include/linux/usb/pd_vdo.h); all others are the vendor's own.
+    /// Returns the meaning of a vendor-defined message. Structured messages contain a command (Linux,
+    /// include/linux/usb/pd_vdo.h); the format of all others is the vendor's own.
     private static func text(vendorDefined objects: [UInt32]) -> String? {
         guard let word = objects.first else { return nil }
         let vendor = Hex.encode([UInt8(truncatingIfNeeded: word >> 24), UInt8(truncatingIfNeeded: word >> 16)])
@@ -124,7 +125,8 @@ package struct PDMeaning: Hashable, Sendable {
             .joined(separator: ", ")
     }
 
-    /// By number, from 1 (elagil/usbpd, usbpd/src/protocol_layer/message/extended/extended_control.rs).
+    /// Names of extended control messages by number, from 1 (elagil/usbpd,
+    /// usbpd/src/protocol_layer/message/extended/extended_control.rs).
     private static let extendedControls = [
         "EPR_Get_Source_Cap", "EPR_Get_Sink_Cap", "EPR_KeepAlive", "EPR_KeepAlive_Ack",
     ]

@@ -2,7 +2,8 @@ import Domain
 
 /// A USB Power Delivery message as on the wire, without its checksum.
 package struct PDMessage: Hashable, Sendable {
-    /// Addressee: 0 is the partner, 1 and 2 are the cable's plugs. Others are as on the wire.
+    /// Addressee: 0 is the partner, 1 and 2 are the cable's plugs. Other values are unchanged from the captured
+    /// message.
     package let sop: UInt8
     /// Header and objects.
     package let bytes: [UInt8]
@@ -25,13 +26,13 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// Offers of a source, with the numbers that requests use. Empty for another message.
+    /// Offers of a source, with the numbers that requests use. Empty for any other message.
     package var sourceCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sourceCapabilities else { return [] }
         return PDOffer.all(in: objects)
     }
 
-    /// Capabilities that a sink wants. Empty for another message.
+    /// Capabilities that a sink requests. Empty for any other message.
     var sinkCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sinkCapabilities else { return [] }
         return PDOffer.all(in: objects)
@@ -44,13 +45,13 @@ package struct PDMessage: Hashable, Sendable {
         return Chunk(number: Int(word >> 11 & 15), isRequest: word & 0x0400 != 0, dataSize: Int(word & 0x1FF))
     }
 
-    /// Data of the chunk; the last object is padded with zeros. Empty for another message.
+    /// Data of the chunk; the last object is padded with zeros. Empty for a message without a chunk.
     package var chunkBytes: ArraySlice<UInt8> { chunk == nil ? [] : bytes.dropFirst(Self.chunkStart) }
 
     private static let chunkStart = PDHeader.length + 2
 
     package struct Chunk: Hashable, Sendable {
-        /// Numbered from 0.
+        /// Number of the chunk, from 0.
         package var number: Int
         /// Whether the message requests this chunk instead of carrying it.
         package var isRequest: Bool
@@ -64,7 +65,7 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// The ordered set before the message, which names the addressee.
+    /// Name of the ordered set before the message, which identifies the addressee.
     package var sopName: String {
         switch sop {
         case 0: "SOP"

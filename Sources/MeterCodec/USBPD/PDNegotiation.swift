@@ -1,5 +1,5 @@
 /// A sink's request: an object of four bytes (USB PD specification 3.1, 6.4.2; Linux, include/linux/usb/pd.h, RDO_…).
-/// Its other bits depend on the object that it points to.
+/// The meaning of its other bits depends on the offer that the request selects.
 package struct PDRequest: Hashable, Sendable {
     package let word: UInt32
 
@@ -8,7 +8,7 @@ package struct PDRequest: Hashable, Sendable {
     /// Number of the source's object, from 1.
     package var position: Int { Int(word >> 28) }
 
-    /// Whether no offer of the source is enough.
+    /// Whether none of the source's offers satisfies the sink.
     var isMismatched: Bool { word >> 26 & 1 == 1 }
 
     /// Returns the contract that follows if the source accepts; `offer` is its object at that position.
@@ -39,7 +39,7 @@ package struct PDContract: Hashable, Sendable {
     package let offer: PDSourceObject
     /// Number of the source's object, from 1.
     package let position: Int
-    /// Nil if the source chooses it.
+    /// Requested voltage; nil if the source chooses the voltage.
     package let voltage_mV: Int?
     /// Current that the sink intends to draw; nil if it requested power instead.
     package let current_mA: Int?
@@ -67,22 +67,24 @@ extension PDContract: CustomStringConvertible {
     }
 }
 
-/// Follows the messages between source and sink to know their contract. Unacknowledged messages come twice; some are
-/// missing, because a meter keeps only the latest.
+/// Tracks the messages between source and sink to derive their contract. The sender repeats unacknowledged messages.
+/// Some messages are missing, because a meter stores only the latest.
 package struct PDNegotiation: Sendable {
     package private(set) var offers: [PDOffer] = []
     /// Contract that follows if the source accepts.
     private var asked: PDContract?
-    /// Nil without a contract, or if its messages were missed.
+    /// Current contract; nil without a contract, or if its messages were missed.
     package private(set) var contract: PDContract?
     private var chunks = PDChunks()
 
     package init() {}
 
+    /// Processes a message.
+    ///
     /// - Returns: offers of the extended range, after the last chunk of their list.
     @discardableResult
     package mutating func heard(_ message: PDMessage) -> [PDOffer]? {
-        // Cables take no part.
+        // Messages to or from a cable do not affect the contract.
         guard message.sop == 0, let header = message.header else { return nil }
         switch (header.kind, header.type) {
         case (.data, PDHeader.sourceCapabilities):
@@ -116,7 +118,7 @@ package struct PDNegotiation: Sendable {
 }
 
 extension PDMessage {
-    /// Contract of a request of the extended range, which repeats its object. Nil for another message.
+    /// Contract of an extended-range request, which repeats the requested offer. Nil for any other message.
     var extendedRangeContract: PDContract? {
         guard let header, header.kind == .data, header.type == PDHeader.extendedRangeRequest,
             case let objects = objects, objects.count == 2
@@ -126,7 +128,7 @@ extension PDMessage {
 }
 
 extension [UInt8] {
-    /// Whole words of four bytes, little-endian.
+    /// Complete words of four bytes, little-endian.
     var words: [UInt32] {
         withUnsafeBytes { raw in stride(from: 0, through: raw.count - 4, by: 4).map(raw.u32LE) }
     }

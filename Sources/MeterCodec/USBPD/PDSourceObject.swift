@@ -2,14 +2,14 @@
 /// standard range: 3.2).
 package enum PDSourceObject: Hashable, Sendable {
     case fixed(voltage_mV: Int, currentMax_mA: Int)
-    /// Any voltage between two, chosen by the source.
+    /// Any voltage within the range, chosen by the source.
     case variable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
     case battery(voltage_mV: ClosedRange<Int>, powerMax_mW: Int)
     /// Any voltage in the range that the sink requests, in steps of 20 mV.
     case programmable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
     /// Adjustable in the extended range; the power is the total, in watts.
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
-    /// Adjustable in the standard range: highest current up to 15 V, and above.
+    /// Adjustable in the standard range: highest current up to 15 V, and highest current above 15 V.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
     /// An undescribed object, or one with an inverted range.
     case unknown(word: UInt32)
@@ -47,7 +47,7 @@ package enum PDSourceObject: Hashable, Sendable {
 }
 
 extension PDSourceObject {
-    /// Names of the kinds for programs.
+    /// Kinds of objects, with names for machine-readable output.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case fixed, variable, battery, pps, avs
         case extendedAVS = "epr-avs"
@@ -72,8 +72,8 @@ extension PDSourceObject {
         package var power_mW: Int?
     }
 
-    /// Highest values, as far as the object tells them. Adjustable voltage in the standard range begins at 9 V. It ends
-    /// at 15 V, or at 20 V with a current above 15 V (USB PD specification 3.2, 6.4.1.2.5).
+    /// Highest values, where the object contains them. Adjustable voltage in the standard range begins at 9 V. It ends
+    /// at 15 V, or at 20 V if the object has a current above 15 V (USB PD specification 3.2, 6.4.1.2.5).
     package var limits: Limits {
         switch self {
         case .fixed(let volts, let current): Limits(voltage_mV: volts...volts, current_mA: current)
@@ -113,7 +113,7 @@ extension PDSourceObject: CustomStringConvertible {
     }
 }
 
-/// A decimal number from thousandths: 3300 is 3.3, 5000 is 5.
+/// A number in thousandths, shown as a decimal: 3300 is 3.3, 5000 is 5.
 struct Thousandths: CustomStringConvertible {
     private let value: Int
 

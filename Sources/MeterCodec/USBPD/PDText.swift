@@ -4,7 +4,7 @@ package import Domain
 package enum PDText {
     /// Returns lines with their line ends.
     ///
-    /// - Parameter after: number of the last entry that is left out.
+    /// - Parameter after: number of the entry after which the lines begin.
     package static func lines(_ timeline: PDTimeline, after: Int = 0, of meter: MeterID) -> [String] {
         var lines = ["USB Power Delivery heard by \(meter)\n"]
         if timeline.dropped > after { lines.append("\(timeline.dropped - after) older entries were dropped\n") }

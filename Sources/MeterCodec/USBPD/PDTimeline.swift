@@ -1,30 +1,30 @@
 package import Domain
 
-/// History of a meter's CC line: plugs, messages with their meanings, and changes of the voltage. Bounded: the oldest
-/// entries are dropped and counted.
+/// History of a meter's CC line: plugs, messages with their meanings, and changes of the voltage. The history is
+/// bounded: it drops and counts the oldest entries.
 package struct PDTimeline: Sendable {
-    /// Maximum number of entries. A negotiation takes about twenty, one of the extended range about sixty.
+    /// Maximum number of entries. A negotiation needs about twenty, or about sixty in the extended range.
     package static let longest = 1000
 
-    /// Oldest first.
+    /// Entries, oldest first.
     package private(set) var entries: [PDEntry] = []
     package private(set) var dropped = 0
     /// Whether a partner is plugged in; nil while unknown.
     package private(set) var isAttached: Bool?
     /// The last measurement and its time.
     package private(set) var latest: (time: WallTime, level: PDLevel)?
-    /// Time of the contract.
+    /// Time at which the contract last changed.
     package private(set) var agreedAt: WallTime?
     private var negotiation = PDNegotiation()
-    /// The last message, apart from acknowledgements, until it is acknowledged.
+    /// The last message other than an acknowledgement; nil once it is acknowledged.
     private var unacknowledged: PDMessage?
-    /// The meter's clock at the last report; nil before a link's first one.
+    /// The meter's clock at the last report; nil before the first report of a link.
     private var clock: UInt32?
-    /// Voltage in the last entry about it.
+    /// Voltage in the last voltage entry, or at the start of the link.
     private var toldVoltage_mV: Int?
     /// Voltage of the last report, while the voltage is changing.
     private var settling_mV: Int?
-    /// Number of the entry that counts repeated keep-alives.
+    /// Number of the entry that counts repeated keep-alives, if any.
     private var keptAlive: Int?
 
     package init() {}
@@ -41,7 +41,7 @@ package struct PDTimeline: Sendable {
         entries.dropFirst(min(max(0, number - dropped), entries.count))
     }
 
-    /// The last entry that still grows, if any (`PDEntry.more`).
+    /// The entry that still counts keep-alives, if any (`PDEntry.more`).
     package var growing: PDEntry? { keptAlive.flatMap { place(of: $0) }.map { entries[$0] } }
 
     private func place(of number: Int) -> Int? {
@@ -49,9 +49,11 @@ package struct PDTimeline: Sendable {
         return entries.indices.contains(place) ? place : nil
     }
 
-    /// Begins a new link: earlier events, and their causes, are unknown.
+    /// Begins a new link, where earlier events are unknown.
     package mutating func linkBegan() { clock = nil }
 
+    /// Adds a report.
+    ///
     /// - Parameter time: arrival time of the report.
     package mutating func add(_ report: PDReport, at time: WallTime) {
         if !continues(with: report.milliseconds) { beginAnew(report, at: time) }
@@ -68,7 +70,7 @@ package struct PDTimeline: Sendable {
         addVoltage(report, at: time)
     }
 
-    /// Whether the clock goes on. A clock that goes back means that the meter was switched off meanwhile.
+    /// Returns whether the clock continues forwards. A step backwards means that the meter was switched off in between.
     private func continues(with milliseconds: UInt32) -> Bool {
         clock.map { Int32(bitPattern: milliseconds &- $0) >= 0 } ?? false
     }
@@ -76,7 +78,7 @@ package struct PDTimeline: Sendable {
     private mutating func beginAnew(_ report: PDReport, at time: WallTime) {
         forget()
         isAttached = nil
-        // Events that the meter kept from before come after this entry.
+        // This entry must precede the older events that the meter had stored.
         let age = report.events.map { Int32(bitPattern: report.milliseconds &- $0.milliseconds) }.max() ?? 0
         append(.listening, at: time + .milliseconds(-Int64(max(0, age))), clock: report.milliseconds, report.level)
         toldVoltage_mV = report.level.voltage_mV
@@ -110,8 +112,8 @@ package struct PDTimeline: Sendable {
         }
     }
 
-    /// Whether the message only adds to the entry of an earlier keep-alive. In the extended range these come every half
-    /// second and would displace all other entries.
+    /// Returns whether the message only extends the entry of an earlier keep-alive. In the extended range keep-alives
+    /// are sent every half second and would displace all other entries.
     private mutating func isMore(_ message: PDMessage, at time: WallTime) -> Bool {
         let isReceipt = message.header?.isAcknowledgement == true
         guard let number = keptAlive, let place = place(of: number),
@@ -143,7 +145,7 @@ package struct PDTimeline: Sendable {
         return PDEntry.Heard(message: message, meaning: meaning, isResent: unacknowledged == message)
     }
 
-    /// Adds an entry for a voltage that has settled at another level, not for each step on the way.
+    /// Adds an entry once the voltage has settled at another level, but not for intermediate steps.
     private mutating func addVoltage(_ report: PDReport, at time: WallTime) {
         let voltage = report.level.voltage_mV
         guard let told = toldVoltage_mV, abs(voltage - told) >= Self.voltageStep_mV else {
@@ -156,15 +158,15 @@ package struct PDTimeline: Sendable {
         append(.voltage, at: time, clock: report.milliseconds, report.level)
     }
 
-    /// Smaller changes come from a load, not from another contract. The finest step of a programmable supply, 20 mV, is
-    /// below it.
+    /// Minimum change of voltage for an entry. Smaller changes are caused by a load, not by another contract. The
+    /// finest step of a programmable supply, 20 mV, is below this limit.
     private static let voltageStep_mV = 400
     private static let voltageRest_mV = 100
 
     private mutating func append(
         _ kind: PDEntry.Kind, at time: WallTime, clock: UInt32, _ level: PDLevel
     ) {
-        // Reports do not come at an even pace, so the age of an event may be a few milliseconds off.
+        // Reports arrive at irregular intervals, so the age of an event may be a few milliseconds wrong.
         let last = entries.last?.time ?? time
         let isOff = time < last && last < time + .seconds(1)
         entries.append(
@@ -177,18 +179,18 @@ package struct PDTimeline: Sendable {
 }
 
 package struct PDEntry: Hashable, Sendable {
-    /// Counted from 1 since meterd's start.
+    /// Number of the entry, counted from 1 since meterd's start.
     package let number: Int
-    /// Host's calendar time: the report's arrival less the event's age by the meter's clock.
+    /// Host's calendar time: the report's arrival time minus the event's age by the meter's clock.
     package let time: WallTime
-    /// The meter's clock, wrapping.
+    /// Time of the meter's clock, wrapping.
     package let milliseconds: UInt32
     /// Measurement at the end of the report.
     package let level: PDLevel
     package let kind: Kind
-    /// Number of further keep-alives without another event between them.
+    /// Number of repeated keep-alives since this entry, without another event in between.
     package internal(set) var more = 0
-    /// Time of the last of those.
+    /// Time of the last repeated keep-alive or its answer.
     package internal(set) var until: WallTime?
 
     init(number: Int, time: WallTime, milliseconds: UInt32, level: PDLevel, kind: Kind) {
@@ -200,7 +202,7 @@ package struct PDEntry: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// A link to the meter began, or the meter was switched on: earlier events are unknown.
+        /// The link to the meter has opened, or the meter was switched on. Earlier events are unknown.
         case listening
         case attached(CCLine?)
         case detached(CCLine?)
@@ -214,7 +216,7 @@ package struct PDEntry: Hashable, Sendable {
     package struct Heard: Hashable, Sendable {
         package let message: PDMessage
         package let meaning: PDMeaning
-        /// Whether it was sent again, because nobody acknowledged it.
+        /// Whether the sender repeated the message because nobody acknowledged it.
         package let isResent: Bool
 
         init(message: PDMessage, meaning: PDMeaning, isResent: Bool = false) {
@@ -226,7 +228,7 @@ package struct PDEntry: Hashable, Sendable {
 }
 
 extension PDEntry.Kind {
-    /// For programs.
+    /// Name for machine-readable output.
     package var name: String {
         switch self {
         case .listening: "listening"
@@ -241,7 +243,7 @@ extension PDEntry.Kind {
 }
 
 extension PDEntry {
-    /// The event in one line.
+    /// Description of the event in one line.
     package var words: String {
         switch kind {
         case .listening: "listening begins"
@@ -259,7 +261,7 @@ extension PDEntry {
 }
 
 extension PDMessage {
-    /// Sent by the sink in the extended range.
+    /// Whether this is a keep-alive, which the sink sends in the extended range.
     var isKeepAlive: Bool { extendedControl == 3 }
     var isKeepAliveAnswer: Bool { extendedControl == 4 }
 
@@ -275,11 +277,11 @@ extension PDMessage {
         case sink
         /// A plug of the cable.
         case cable
-        /// The partner that talks to the cable; the header does not tell which of the two.
+        /// The partner that communicates with the cable; the header does not show whether it is the source or the sink.
         case port
     }
 
-    /// Nil without a header, and for any other ordered set.
+    /// Sender and receiver; nil without a header or for an unknown ordered set.
     package var parties: (sender: Party, receiver: Party)? {
         guard let header else { return nil }
         switch sop {

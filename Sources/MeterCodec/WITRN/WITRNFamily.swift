@@ -5,7 +5,7 @@ extension MeterFamily {
 }
 
 extension ModelName {
-    /// A WITRN whose ids name no model: the firmware may change them.
+    /// A WITRN meter whose ids do not identify the model, because the firmware may change them.
     package static let witrnAny = ModelName("witrn", of: .witrn)
     package static let witrnU2p = ModelName("witrn-u2p", of: .witrn, displayName: "WITRN U2p")
     package static let witrnU3 = ModelName("witrn-u3", of: .witrn, displayName: "WITRN U3")
@@ -18,7 +18,7 @@ extension ModelName {
     package static let witrnK2 = ModelName("witrn-k2", of: .witrn, displayName: "WITRN K2")
 }
 
-/// WITRN's meters (Docs/Protocols/WITRN.md). The gateway only listens to them (`WITRNDriver`).
+/// WITRN's meters (Docs/Protocols/WITRN.md). The gateway never sends anything to them (`WITRNDriver`).
 package struct WITRNFamily: FamilyDescription {
     package init() {}
 
@@ -40,10 +40,10 @@ package struct WITRNFamily: FamilyDescription {
 
     package var decoders: [NamedDecoder] { [NamedDecoder("witrn") { WITRNDecoder(enforcesChecks: $0) }] }
 
-    /// By product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules (U2p),
-    /// KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 tells no model: it is a C4 by the
-    /// first, and the second saw it on a C5. The text is `WITRN.K2` on a K2 (KHWLGH/WITRN-RS
-    /// crates/witrn-hid/src/info.rs); that a C4L's holds `C4L` is unverified. Only WITRN uses the vendor id.
+    /// USB devices by product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules
+    /// (U2p), KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 identifies no model: the first
+    /// source assigns it to a C4, and the second saw it on a C5. The text is `WITRN.K2` on a K2 (KHWLGH/WITRN-RS
+    /// crates/witrn-hid/src/info.rs). Whether a C4L's text contains `C4L` is unverified. Only WITRN uses the vendor id.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0716, nil, .hidraw, .witrnAny),
@@ -59,7 +59,8 @@ package struct WITRNFamily: FamilyDescription {
         ]
     }
 
-    /// Serial numbers are dates: 20230727 on a K2, 20211222 on a C5 (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
+    /// The maker's USB properties. Serial numbers are dates: 20230727 on a K2, 20211222 on a C5 (KHWLGH/WITRN-RS
+    /// crates/witrn-hid/src/info.rs).
     package var usbMaker: USBMaker? { USBMaker(.witrn, vendors: [0x0716], word: "witrn", sharesSerials: true) }
 
     package var modelsHearingPD: [ModelName] { [.witrnK2, .witrnC5, .witrnAny] }

@@ -1,11 +1,11 @@
 package import Domain
 
-/// A WITRN meter's report of a message on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). It has neither a
-/// checksum nor a clock of its own.
+/// A WITRN meter's report of a message on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). The report has no
+/// checksum and no time.
 package struct WITRNPowerDelivery: FrameContent, Hashable {
     package static let startMark: UInt8 = 0xFE
 
-    /// Byte for the ordered set before the message.
+    /// Code of the ordered set before the message.
     package let orderedSet: UInt8
     /// Header and objects; empty for a reset, which has neither.
     package let bytes: [UInt8]
@@ -18,19 +18,19 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         package var level: PDLevel
     }
 
-    /// Ordered sets with a message behind them, and their numbers in this program: E0 SOP, C0 SOP', A0 SOP''. The two
-    /// of debug accessories keep their byte (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
+    /// Ordered sets that precede a message, with their numbers in this program: E0 SOP, C0 SOP', A0 SOP''. The two of
+    /// debug accessories keep their code as number (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
     private static let addressees: [UInt8: UInt8] = [0xE0: 0, 0xC0: 1, 0xA0: 2, 0x80: 0x80, 0x60: 0x60]
-    /// A hard reset and a cable reset, as one program continues the row (KHWLGH/WITRN-RS
+    /// Codes of a hard reset and a cable reset, as one program extends the series (KHWLGH/WITRN-RS
     /// crates/witrn-hid/src/device.rs); unverified. No message follows.
     private static let resets: Set<UInt8> = [0x40, 0x20]
 
     /// - Parameter report: 64 bytes.
-    /// - Returns: nil if length, ordered set and header do not fit each other, or if measurements begin behind the
-    ///   message: it is then the end of a damaged report.
+    /// - Returns: nil if length, ordered set and header do not fit each other. Also nil if measurements begin after the
+    ///   message, because the bytes are then the end of a damaged report.
     package init?(_ report: UnsafeRawBufferPointer, context: Context?) {
         guard report.count == WITRNReport.length, report.u8(0) == Self.startMark else { return nil }
-        // The length counts from the byte behind it, so it includes the ordered set.
+        // The length counts from the next byte, so it includes the ordered set.
         let end = 2 + Int(report.u8(1))
         guard end > 2, end <= report.count else { return nil }
         orderedSet = report.u8(2)
@@ -42,16 +42,17 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         guard !Self.holdsReport(report[end...]) else { return nil }
     }
 
-    /// Whether the message is as long as its header says.
+    /// Whether the length of the message matches its header.
     private var isWhole: Bool {
         guard let header = PDMessage(bytes: bytes).header else { return false }
         let inObjects = PDHeader.length + 4 * header.objectCount
         guard header.isExtended, header.objectCount == 0 else { return bytes.count == inObjects }
-        // An unchunked extended message counts no objects; its second header has the number of bytes.
+        // In an unchunked extended message the object count is 0; the second header contains the number of bytes.
         return bytes.count >= PDHeader.length + 2
     }
 
-    /// Whether a report with measurements begins there, as far as can be seen.
+    /// Returns whether these bytes contain the start of a report with measurements, or a truncated start that may be
+    /// one.
     private static func holdsReport(_ rest: Slice<UnsafeRawBufferPointer>) -> Bool {
         rest.indices.dropLast().contains { place in
             guard rest[place] == WITRNReport.startMark.0, rest[place + 1] == WITRNReport.startMark.1 else {
@@ -65,12 +66,12 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         Self.addressees[orderedSet].map { PDMessage(sop: $0, bytes: bytes) }
     }
 
-    /// Only the USB ids tell it.
+    /// Always nil, because only the USB ids identify the model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) {}
 
-    /// Nil for a reset, and before the first measurement.
+    /// The message as a report; nil for a reset, and before the first measurement.
     package var powerDelivery: PDReport? {
         guard let message, let context else { return nil }
         let event = PDEvent(milliseconds: context.milliseconds, kind: .message(message))

@@ -4,26 +4,26 @@ package import Domain
 package struct WITRNReport: Sendable {
     package static let length = 64
     package static let startMark: (UInt8, UInt8) = (0xFF, 0x55)
-    /// Byte 8 of a report with measurements. The byte is 0A while the meter answers another program's request, and the
-    /// answer overwrites the first values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs). Such a report is not read.
+    /// Byte 8 of a report with measurements. The byte is 0A while the meter answers another program's request. That
+    /// answer overwrites the first values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs), so such a report is not used.
     package static let measurement: UInt8 = 0x1A
-    /// Legal values of byte 9, the length of the rest: 52 in captured reports; the values end at 45.
+    /// Legal values of byte 9, the length of the remaining bytes. It is 52 in captured reports; the values end at 45.
     package static let payloadLengths: ClosedRange<UInt8> = 45...52
 
-    /// Accepted volts. The meters measure up to 60 V at most (KHWLGH/WITRN-RS general.rs). Values slightly below zero
-    /// are an offset, as seen in the current.
+    /// Accepted voltages. The meters measure up to 60 V (KHWLGH/WITRN-RS general.rs). Values slightly below zero are a
+    /// measuring offset, as seen in the current.
     package static let voltages: ClosedRange<Float> = -0.1...60
-    /// Highest accepted amperes in either direction. The meters are made for 10 A and overshoot a little
-    /// (KHWLGH/WITRN-RS general.rs takes up to 20).
+    /// Highest accepted current in amperes, in either direction. The meters are rated for 10 A and may exceed it a
+    /// little (KHWLGH/WITRN-RS general.rs accepts up to 20).
     static let currentMax: Float = 20
-    /// Accepted ampere-hours and watt-hours: centuries of ten amperes, in either direction.
+    /// Accepted ampere-hours and watt-hours, in either direction: enough for centuries at ten amperes.
     package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
-    /// Accepted volts of a data line: twice what one can carry when it is shorted to a supply of 5 V.
+    /// Accepted volts of a data line: twice the voltage of a line that is shorted to a supply of 5 V.
     package static let dataLines: ClosedRange<Float> = -10...10
-    /// Possible degrees Celsius of an external probe. Without one the field holds -73, -75 or -100.
+    /// Accepted degrees Celsius of an external probe. Without a probe the field contains -73, -75 or -100.
     package static let temperatures: ClosedRange<Float> = -40...150
-    /// In tenths of a volt: no CC line has more (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen to send
-    /// 185.
+    /// Maximum voltage of a CC line in tenths of a volt (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen
+    /// to send 185.
     static let ccMax: UInt8 = 55
 
     private let bytes: InlineArray<64, UInt8>
@@ -34,12 +34,12 @@ package struct WITRNReport: Sendable {
     /// Seconds since the meter was switched on.
     var runTime_s: UInt32 { word(26) }
 
-    /// The meter's clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Byte 3 has the low
-    /// eight bits of the milliseconds within a second, byte 6 their remainder by 100 (fqueze, usb-power-profiling.js).
-    /// If no number fits both, the value is the second's beginning.
+    /// The meter's clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Byte 3 contains
+    /// the low eight bits of the milliseconds within a second, byte 6 the remainder of these milliseconds by 100
+    /// (fqueze, usb-power-profiling.js). If no number fits both bytes, the value is the beginning of the second.
     package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
 
-    /// The same clock; nil if no number fits, or if byte 2, the second's low byte, is another second's.
+    /// The meter's clock in milliseconds; nil if no number fits, or if byte 2 is not the low byte of this second.
     private var exactMilliseconds: UInt32? {
         let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
         guard bytes[2] == UInt8(truncatingIfNeeded: runTime_s),
@@ -96,10 +96,10 @@ extension WITRNReport: PackedFrameContent {
     /// - Parameter raw: one report that `WITRNDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Only the USB ids tell it.
+    /// Always nil, because only the USB ids identify the model.
     package var model: ModelName? { nil }
 
-    /// Computes power, with the current's sign: the meter does not send it.
+    /// Calls `body` with the reading. Power is computed, with the current's sign, because the meter does not send it.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard isMeasurement else { return }
         var reading = Reading()
@@ -124,22 +124,23 @@ extension WITRNReport: PackedFrameContent {
         body(reading)
     }
 
-    /// The meter's clock gives each report its own time, even if several wait to be read (fqueze/usb-power-profiling
-    /// usb-power-profiling.js takes it so). A tick is exact although it wraps, because 65,536 divides the range of the
-    /// clock.
+    /// Ticks of the meter's clock, which give each report its own time even if several reports wait to be read (as in
+    /// fqueze/usb-power-profiling usb-power-profiling.js). A tick is exact although it wraps, because 65,536 divides
+    /// the range of the clock.
     package var sampleTicks: SampleTicks? {
         guard isMeasurement, let tick = exactMilliseconds.map(UInt16.init(truncatingIfNeeded:)) else { return nil }
         return SampleTicks(oldest: tick, newest: tick, step: Self.interval_ms, count: 1)
     }
 
-    /// Levels only; a message comes in a report of its own (`WITRNPowerDelivery`).
+    /// Voltages and current only; a message has its own report (`WITRNPowerDelivery`).
     package var powerDelivery: PDReport? { isMeasurement ? PDReport(milliseconds: milliseconds, level: level) : nil }
 
     package var countingGroup: Int? { isMeasurement ? selectedGroup : nil }
-    /// As the meter numbers it, from 1.
+    /// Number of the selected group, from 1 as on the meter.
     private var selectedGroup: Int { Int(bytes[54]) + 1 }
 
-    /// Only the command's number for an answer to another program, which overwrites the fields.
+    /// Details of the report. For an answer to another program, only the command's number, because the answer
+    /// overwrites the fields.
     package var details: [FrameDetail] {
         guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }
         let internalCelsius = float(38)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Driver of a ZY1280 or ZY1276, which pushes a report every 250 ms and takes no requests.
+/// Driver of a ZY1280 or ZY1276, which pushes a report every 250 ms and accepts no requests.
 package struct ZY1280Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = ZY1280Decoder()

@@ -9,9 +9,10 @@ package struct ZY1280Report: Sendable {
     package static let voltages: ClosedRange<Int32> = -1000...480_000
     /// Highest accepted current in either direction, in 0.1 mA: twice the meters' 5 A (unverified).
     static let currentMax: UInt32 = 100_000
-    /// In thousandths of a volt: twice what a USB data line can carry when it is shorted to a supply of 5 V.
+    /// Highest accepted voltage of a data line in millivolts: twice the voltage of a USB data line that is shorted to a
+    /// supply of 5 V.
     static let dataLineMax: UInt16 = 10_000
-    /// Thousandths of a volt below zero that do not refuse a report; their value is unknown.
+    /// Accepted distance below zero of a data line, in millivolts. Such a value is reported as unknown.
     private static let dataLineBelowZero: UInt16 = 500
 
     private let bytes: InlineArray<28, UInt8>
@@ -43,8 +44,8 @@ package struct ZY1280Report: Sendable {
         return word <= dataLineMax ? Double(word) / 1000 : nil
     }
 
-    /// Returns a counter in ten-thousandths. Nil above half its range: signed, it would run backwards, which nobody has
-    /// shown although the current may be negative.
+    /// Returns a counter in ten-thousandths. Nil above half its range: as a signed number it would be negative, which
+    /// has never been seen although the current may be negative.
     private static func counter(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.i32LE(offset)
         return word < 0 ? nil : Double(word)
@@ -57,9 +58,9 @@ extension ZY1280Report: PackedFrameContent {
 
     package var model: ModelName? { nil }
 
-    /// Computes power, which the meter does not send. The current has a sign (CursedHardware/yzx-usb-meter and
-    /// ReVanTis/ZY1280Monitor read one; fqueze/usb-power-profiling does not). D- comes before D+ (the same two; the
-    /// third has them the other way round).
+    /// Calls `body` with the reading. Power is computed, because the meter does not send it. The current is signed in
+    /// CursedHardware/yzx-usb-meter and ReVanTis/ZY1280Monitor, but not in fqueze/usb-power-profiling. D- precedes D+
+    /// in the first two programs, but follows D+ in the third.
     package func forEachReading(_ body: (Reading) -> Void) {
         let reading = bytes.withRawBytes { raw in
             var reading = Reading()
@@ -72,7 +73,7 @@ extension ZY1280Report: PackedFrameContent {
             reading[.charge] = Self.counter(raw, 11).map { $0 / 10 }
             reading[.dataPlus] = Self.dataLine(raw, 25)
             reading[.dataMinus] = Self.dataLine(raw, 23)
-            // In hundredths of a second; it stands still while no current flows.
+            // The field is in hundredths of a second and does not increase without a current.
             reading[.duration] = Double(raw.u32LE(19)) / 100
             return reading
         }

@@ -20,16 +20,16 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package struct Quirks: Hashable, Sendable {
         package var check = Check.rule(.fromMessage)
-        /// Whether replies name the meter's own type, as a J7-H's do.
+        /// Whether replies contain the meter's own type, as a J7-H's replies do.
         var repliesWithItsType = false
-        /// Refused commands that others of its type know.
+        /// Commands that this meter refuses although other meters of its type accept them.
         package var refused: Set<AtorchCommand.Code> = []
-        /// The byte before a USB meter's check byte.
+        /// Value of the byte before a USB meter's check byte.
         package var powerFactorByte: UInt8 = 0
-        /// Whether the meter pushes nothing until a command arrives, as sometimes on a J7-C.
+        /// Whether the meter pushes nothing until a command arrives, as a J7-C sometimes does.
         package var isSilentUntilCommand = false
-        /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes. The remainder goes
-        /// last.
+        /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes. The remainder forms
+        /// the last piece.
         package var pieces: [Int] = []
 
         package init() {}
@@ -46,23 +46,23 @@ package struct SimulatedAtorch: SimulatedMeter {
             case arbitrary
         }
 
-        /// A J7-H (fawno/ATORCH-HiDANCE, docs/J7-H).
+        /// Quirks of a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H).
         package static let j7H = Quirks { quirks in
             quirks.repliesWithItsType = true
             quirks.refused = [.setup, .enter]
             quirks.powerFactorByte = 100
         }
-        /// A newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        /// Quirks of a newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         package static let newerJ7C = Quirks { $0.check = .rule(.fromType) }
-        /// A DT24TW (dandrej/usb-meters, ble/atorch.py); a CW20 by hearsay (unverified).
+        /// A DT24TW (dandrej/usb-meters, ble/atorch.py); also a CW20 (unverified).
         package static let constantCheck = Quirks { $0.check = .constant(0x23) }
-        /// A DL24M (flaviutamas.com, 2022, dl24m-reversing); an older J7-C, an S1 and an S1B look the same.
+        /// Quirks of a DL24M (flaviutamas.com, 2022, dl24m-reversing); an older J7-C, an S1 and an S1B behave the same.
         package static let noCheck = Quirks { $0.check = .arbitrary }
     }
 
     /// - Parameters:
     ///   - model: one of the three Atorch models; any other is treated as a USB meter.
-    ///   - load: nil for the type's usual one.
+    ///   - load: nil for the type's usual load.
     ///   - period: time between two reports; one second on a real meter.
     package init(
         model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), quirks: Quirks = Quirks(),
@@ -97,7 +97,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Older reports are lost: nobody listened.
+        // Older reports are lost, because no host received them.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -112,7 +112,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package var nextDue: Duration? { isSilent ? nil : period * (lastStep + 1) }
 
-    /// Keeps counts and settings.
+    /// Switches the meter off and on. Counters and settings are kept.
     package mutating func powerCycle() {
         lastStep = 0
         isSilent = quirks.isSilentUntilCommand
@@ -122,7 +122,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     private mutating func advance(toStep step: Int) {
         guard step > lastStep else { return }
-        // More steps would freeze the simulator.
+        // Limit the steps, because more would block the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -130,7 +130,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         lastStep = step
     }
 
-    /// Does not support a command with a wrong check byte, or an unknown one.
+    /// Executes a command. Replies "unsupported" to an unknown command or a wrong check byte.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes), command.type == type, !quirks.refused.contains(command.code) else {
             return AtorchReply(.unsupported)
@@ -235,7 +235,8 @@ package struct SimulatedAtorch: SimulatedMeter {
         body += [UInt8(seconds / 60 % 60), UInt8(seconds % 60)]
     }
 
-    /// Two's complement for negative values: nobody has published what a meter sends.
+    /// Returns the value as a 16-bit word. Negative values are in two's complement, because the real encoding is
+    /// unpublished.
     private func signed(_ value: Double) -> UInt16 { UInt16(bitPattern: Int16(clamping: Int(value.rounded()))) }
 
     private func raw(_ value: Double) -> UInt32 { UInt32(clamping: Int(value.rounded(.toNearestOrAwayFromZero))) }

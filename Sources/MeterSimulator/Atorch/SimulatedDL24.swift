@@ -4,7 +4,7 @@ import MeterCodec
 /// A simulated electronic load with a battery (Docs/Protocols/Atorch.md#loads-the-px100-queries). Draws the set
 /// current, switches itself off at its cut-off and its timer, pushes a report every second and answers queries.
 ///
-/// Like real ones, it loses some answers, mostly those that collide with a report (KrystianD/dl24-electronic-load,
+/// Like real loads, it loses some answers, mostly those that collide with a report (KrystianD/dl24-electronic-load,
 /// issue 1, shows a report between a question and its answer).
 package struct SimulatedDL24: SimulatedMeter {
     package let model = ModelName.dl24
@@ -17,12 +17,13 @@ package struct SimulatedDL24: SimulatedMeter {
     private var answers: [(time: Duration, bytes: [UInt8])] = []
 
     private var isOn: Bool
-    /// Hundredths of an ampere, hundredths of a volt, seconds in whole minutes.
+    /// Current in hundredths of an ampere. The cut-off is in hundredths of a volt; the timer is in seconds, in whole
+    /// minutes.
     private var setCurrent: UInt16 = 100
     private var cutoff: UInt16 = 280
     private var timer = 0
     private var onSeconds = 0.0
-    /// The battery's discharge, and the meter's counters, which can be reset.
+    /// Energy drawn from the battery. `counter` contains the meter's counters, which can be reset.
     private var drawn = EnergyCounter()
     private var counter = EnergyCounter()
     private var countedSeconds = 0.0
@@ -33,15 +34,15 @@ package struct SimulatedDL24: SimulatedMeter {
     private var ignored = 0
 
     package struct Quirks: Hashable, Sendable {
-        /// False on one known load (KrystianD/dl24-electronic-load, issue 3).
+        /// Whether the load answers queries. False on one known load (KrystianD/dl24-electronic-load, issue 3).
         package var answersQueries = true
         package var sendsReports = true
-        /// Loses one of this many answers; 0 for none.
+        /// Number n, if the load loses one in n answers; 0 to lose none.
         package var losesOneIn = 100
         /// Whether every other answer that collides with a report is lost.
         package var losesCollisions = true
         package var startsOn = false
-        /// Number of first orders that it confirms but ignores.
+        /// Number of orders that the load at first confirms but ignores.
         package var ignoresOrders = 0
         /// Maximum extra delay of answers in milliseconds, beyond the usual 30 to 100 ms.
         package var lag = 0
@@ -51,9 +52,9 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package struct Battery: Hashable, Sendable {
         package var capacity_mAh: Double
-        /// Volts without load, when full.
+        /// Voltage of the full battery without load, in volts.
         package var voltage: Double
-        /// Ohms, including the leads.
+        /// Resistance in ohms, including the leads.
         package var resistance: Double
 
         package init(capacity_mAh: Double = 2500, voltage: Double = 4.15, resistance: Double = 0.08) {
@@ -62,15 +63,15 @@ package struct SimulatedDL24: SimulatedMeter {
             self.resistance = resistance
         }
 
-        /// Returns the voltage without load: flat for most of the charge, then down to 0.6 of it, roughly like a
-        /// lithium cell.
+        /// Returns the voltage without load. It is flat for most of the charge, then falls to 0.6 of the full voltage,
+        /// roughly like a lithium cell.
         func openVoltage(drawn_mAh: Double) -> Double {
             let left = max(0, 1 - drawn_mAh / capacity_mAh)
             return voltage * (left > 0.1 ? 0.87 + 0.13 * left : 0.6 + 2.83 * left)
         }
     }
 
-    /// - Parameter period: time between two reports, which is also the step of its values; one second on a real load.
+    /// - Parameter period: time between two reports and between updates of the values; one second on a real load.
     package init(
         battery: Battery = Battery(), period: Duration = .seconds(1), quirks: Quirks = Quirks(), seed: UInt64 = 1
     ) {
@@ -85,7 +86,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Older reports are lost: nobody listened.
+        // Older reports are lost, because no host received them.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -101,7 +102,7 @@ package struct SimulatedDL24: SimulatedMeter {
         return answers.first.map { min($0.time, report) } ?? report
     }
 
-    /// Keeps settings and counters, but switches the load off.
+    /// Switches the meter off and on. Settings and counters are kept, but the load is off.
     package mutating func powerCycle() {
         lastStep = 0
         isOn = false
@@ -111,7 +112,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     private mutating func advance(toStep step: Int) {
         let seconds = Double(period.nanoseconds) / 1e9
-        // More steps would freeze the simulator.
+        // Limit the steps, because more would block the simulator.
         for _ in max(lastStep, step - 36_000)..<max(lastStep, step) where isOn {
             onSeconds += seconds
             let state = state
@@ -140,6 +141,8 @@ package struct SimulatedDL24: SimulatedMeter {
         return []
     }
 
+    /// Processes the first message in the input.
+    ///
     /// - Returns: number of consumed bytes; nil if the message is incomplete.
     private mutating func handle(at time: Duration) -> Int? {
         guard let first = input.first else { return nil }
@@ -187,7 +190,8 @@ package struct SimulatedDL24: SimulatedMeter {
         countedSeconds = 0
     }
 
-    /// Executes a command of the reports' own protocol. The reply names type 1, as a DL24P's does (tshaddack/dl24).
+    /// Executes a command of the Atorch report protocol. The reply contains type 1, like a DL24P's reply
+    /// (tshaddack/dl24).
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes) else { return AtorchReply(.unsupported) }
         switch command.code {
@@ -201,7 +205,7 @@ package struct SimulatedDL24: SimulatedMeter {
         case .plusUSB: setCurrent = min(setCurrent + 1, PX100Order.hundredthsMax)
         case .minusUSB: setCurrent = setCurrent == 0 ? 0 : setCurrent - 1
         case .setup: break
-        // Without effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+        // These have no effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
         case .plus, .minus: return AtorchReply(.unsupported)
         }
         return AtorchReply(.done)
@@ -230,7 +234,7 @@ package struct SimulatedDL24: SimulatedMeter {
         let delay = 30 + Int(rng.next() % 71) + (quirks.lag > 0 ? Int(rng.next() % UInt64(quirks.lag)) : 0)
         var due = max(time + .milliseconds(delay), answers.last?.time ?? .zero)
         let sinceReport = due.nanoseconds % period.nanoseconds
-        // The 36 bytes of a report take 38 ms at 9600 baud.
+        // A report of 36 bytes occupies the line for 38 ms at 9600 baud.
         if quirks.sendsReports, sinceReport < Duration.milliseconds(38).nanoseconds {
             if isAnswer, quirks.losesCollisions, rng.next() % 2 == 0 { return }
             due += .milliseconds(38) - .nanoseconds(sinceReport)
@@ -250,7 +254,8 @@ package struct SimulatedDL24: SimulatedMeter {
         return taken
     }
 
-    /// Coarser than the answers, and rounded down (KrystianD/dl24-electronic-load, issue 1).
+    /// Returns a report, whose values are coarser than the answers and rounded down (KrystianD/dl24-electronic-load,
+    /// issue 1).
     private func report() -> [UInt8] {
         let state = state
         var body: [UInt8] = [0x01, AtorchReportType.dc.rawValue]
@@ -268,7 +273,7 @@ package struct SimulatedDL24: SimulatedMeter {
     }
 
     private func floor(_ value: Double) -> UInt32 {
-        // The small addend makes 1.1 A 1100 mA despite rounding errors.
+        // The small addend ensures that 1.1 A becomes 1100 mA despite rounding errors.
         UInt32(clamping: Int((value + 1e-9).rounded(.down)))
     }
 }

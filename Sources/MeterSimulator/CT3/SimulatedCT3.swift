@@ -1,15 +1,15 @@
 package import Domain
 import MeterCodec
 
-/// A simulated CT-3 (Docs/Protocols/CT3.md). Silent until started; then sends samples at the requested pace until
-/// stopped, even without a listener. Answers each start and stop.
+/// A simulated CT-3 (Docs/Protocols/CT3.md). The meter is silent until started, then sends samples at the requested
+/// rate until stopped, even without a reader. It answers each start and stop.
 package struct SimulatedCT3: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let fixedInterval: Duration?
     private var stream: Stream?
-    /// Bytes of an incomplete request.
+    /// Received bytes that do not make a complete request yet.
     private var waiting: [UInt8] = []
     private var samples = 0
 
@@ -20,7 +20,7 @@ package struct SimulatedCT3: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: only a name.
+    ///   - model: model name, without any other effect.
     ///   - interval: time between two samples; nil for the host's choice.
     package init(
         model: ModelName = .avhzyCT3, load: ElectricalLoad = ElectricalLoad(), interval: Duration? = nil
@@ -40,7 +40,7 @@ package struct SimulatedCT3: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         while let stream, stream.next <= time {
-            // Older samples are lost: nobody listened.
+            // Older samples are lost, because no host received them.
             let next = max(stream.next, time - .seconds(1))
             self.stream?.next = next + stream.interval
             samples += 1
@@ -59,7 +59,7 @@ package struct SimulatedCT3: SimulatedMeter {
         waiting = []
     }
 
-    /// Takes the next whole request with a right check, and drops bytes that cannot become one.
+    /// Removes and returns the next complete request with a right check, and drops bytes that cannot become a request.
     private mutating func takePayload() -> [UInt8]? {
         while let start = waiting.firstIndex(of: CT3Framing.startMark) {
             waiting.removeFirst(start)
@@ -90,11 +90,12 @@ package struct SimulatedCT3: SimulatedMeter {
             stream = Stream(id: payload[2], interval: interval, next: time + interval)
         default: return []
         }
-        // The first two bytes of an answer are unpublished; here they repeat the request's.
+        // The first two bytes of an answer are unpublished; here they repeat those of the request.
         return [CT3Framing.frame([payload[0], payload[1], payload[2], 0x80])]
     }
 
-    /// 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur tools/avhzy-monitor.py).
+    /// Returns a sample of 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur
+    /// tools/avhzy-monitor.py).
     private func sample(at time: Duration, of id: UInt8) -> [UInt8] {
         let state = load.state(step: time.wholeSteps(of: .milliseconds(1)), length: 0.001)
         var payload: [UInt8] = [0x04, 0, id, 0]

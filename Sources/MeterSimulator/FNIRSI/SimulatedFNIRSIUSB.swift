@@ -1,25 +1,25 @@
 package import Domain
 import MeterCodec
 
-/// A simulated meter of FNIRSI's on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms while its lease of
-/// one second is renewed, and ignores a `keepOn` after that. Hangs when two commands come too close together.
+/// A simulated FNIRSI meter on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms while the host renews
+/// its lease of one second; after expiry it ignores a `keepOn`. It hangs if two commands are too close together.
 ///
-/// Answers a hello with an empty packet of type 03, since nobody has described a real answer.
+/// Answers a hello with an empty packet of type 03, because no real answer has been published.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     package private(set) var bootCount = 1
-    /// Whether commands came too fast and hung it. Only `powerCycle` helps.
+    /// Whether commands that were too close together have hung the meter. Only `powerCycle` ends this state.
     package private(set) var isHung = false
     private let load: ElectricalLoad
     private let packetPeriod: Duration
     private let startsWithGarbage: Bool
-    /// Whether a `start` takes effect only with the following `keepOn`.
+    /// Whether a `start` takes effect only after the following `keepOn`.
     private let wantsKeepOn: Bool
     private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
-    /// Shortest safe distance of commands; closer ones can hang a real meter. Unverified: one public reader makes no
-    /// pause.
+    /// Shortest safe interval between commands; a shorter interval can hang a real meter. Unverified: one public reader
+    /// makes no pause.
     package static let commandGap = Duration.milliseconds(25)
     private let commandGap: Duration
     private var lastCommand: Duration?
@@ -34,12 +34,13 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: only a name. The host knows the keep-alive that each model needs.
+    ///   - model: model name. The host determines the keep-alive that each model needs.
     ///   - packetPeriod: time between two packets; 40 ms on a real meter.
-    ///   - startsWithGarbage: whether the first sample of each stream holds 188 V, as after a reader that left without
-    ///     draining.
-    ///   - wantsKeepOn: whether nothing is sent before a `keepOn`, as a C1 may be that is read by 81, 82, 83 alone.
-    ///   - commandGap: closer commands hang it.
+    ///   - startsWithGarbage: whether the first sample of each stream contains 188 V, as after a reader that ended
+    ///     without draining.
+    ///   - wantsKeepOn: whether the meter sends nothing before a `keepOn`. A C1 may behave so if its reader sends only
+    ///     81, 82, 83.
+    ///   - commandGap: shortest interval between commands that does not hang the meter.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
         startsWithGarbage: Bool = false, wantsKeepOn: Bool = false, commandGap: Duration = SimulatedFNIRSIUSB.commandGap
@@ -116,12 +117,13 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         stream.map { time <= $0.leaseEnd } ?? false
     }
 
-    /// Returns four samples 10 ms apart, the last one taken at `time`.
+    /// Returns four samples 10 ms apart; the last sample is from `time`.
     private func samples(endingAt time: Duration, firstIsGarbage: Bool) -> [UInt8] {
         let last = Int(time.milliseconds / 10)
         var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]
         for index in 0..<FNIRSIUSBPacket.samplesPerPacket {
-            // An FNAC-28 repeats values (baryluk/fnirsi-usb-power-data-logger issue 27); how often is not published.
+            // An FNAC-28 repeats values (baryluk/fnirsi-usb-power-data-logger issue 27). The number of repetitions is
+            // not published.
             let step = model == .fnac28 ? last & ~3 : last - 3 + index
             let state = load.state(step: max(0, step), length: 0.01)
             let isGarbage = firstIsGarbage && index == 0
@@ -136,7 +138,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         return sealed(packet)
     }
 
-    /// Appends the check byte to 63 bytes.
+    /// Returns the packet of 63 bytes with its check byte.
     private func sealed(_ packet: [UInt8]) -> [UInt8] {
         packet + [Checksum.crc8FNIRSI(packet.dropFirst())]
     }

@@ -3,7 +3,7 @@ package import MeterCodec
 
 /// A simulated board that prints lines as in its description, by itself or on request (Docs/Meters/GENERIC.md).
 ///
-/// After power-on or reset a boot loader keeps it silent; then it prints a greeting, as sketches do.
+/// After power-on or reset the board is silent while its boot loader runs. It then prints a greeting, as sketches do.
 package struct SimulatedBoard: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -16,12 +16,12 @@ package struct SimulatedBoard: SimulatedMeter {
     private var lines = 0
     private var hasGreeted = false
 
-    /// Time of the boot loader of an Arduino Uno or Nano, half a second and more (see `LineDescription.settle`).
+    /// Duration of the boot loader of an Arduino Uno or Nano, at least half a second (see `LineDescription.settle`).
     private static let bootTime = Duration.milliseconds(500)
 
     /// - Parameters:
-    ///   - period: time between two lines; nil for the description's.
-    ///   - greeting: nil for a comment, or nothing if the format has no comments.
+    ///   - period: time between two lines; nil for the interval in the description.
+    ///   - greeting: first line; nil for a comment, or for no line if the format has no comments.
     package init(
         model: ModelName, _ description: LineDescription, load: ElectricalLoad = ElectricalLoad(),
         period: Duration? = nil, greeting: [UInt8]? = nil
@@ -45,7 +45,7 @@ package struct SimulatedBoard: SimulatedMeter {
         var written = greet()
         guard description.request.isEmpty else { return written }
         let last = time.wholeSteps(of: period)
-        // Older lines are lost: nobody listened.
+        // Older lines are lost, because no host received them.
         if last - lastStep > 60 { advance(to: last - 60) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -60,7 +60,7 @@ package struct SimulatedBoard: SimulatedMeter {
         return description.request.isEmpty ? period * (lastStep + 1) : nil
     }
 
-    /// Loses its counts, which are in memory.
+    /// Switches the board off and on. Its counters are lost, because they are in memory.
     package mutating func powerCycle() {
         counter = EnergyCounter()
         lastStep = 0
@@ -74,7 +74,7 @@ package struct SimulatedBoard: SimulatedMeter {
     }
 
     private mutating func advance(to step: Int) {
-        // More steps would freeze the simulator.
+        // Limit the steps, because more would block the simulator.
         for passed in max(lastStep, step - 7200)..<max(lastStep, step) {
             counter.add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -153,7 +153,7 @@ package struct SimulatedBoard: SimulatedMeter {
         }
     }
 
-    /// Formats with three decimals, like `Serial.print(value, 3)`.
+    /// Returns the number with three decimals, like `Serial.print(value, 3)`.
     private static func text(of number: Double) -> String {
         let thousandths = Int64((min(max(number, -1e12), 1e12) * 1000).rounded())
         let digits = String(thousandths.magnitude % 1000)

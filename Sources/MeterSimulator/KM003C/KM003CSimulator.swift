@@ -13,6 +13,6 @@ package struct KM003CSimulator: FamilySimulator {
             model: model, load: options.load(), refresh: options.refresh ?? .milliseconds(500))
     }
 
-    /// Source: Docs/Protocols/KM003C.md#where-a-message-ends
+    /// Offset of the request number, which answers repeat (Docs/Protocols/KM003C.md#where-a-message-ends).
     package var echoedIDOffset: Int? { 1 }
 }

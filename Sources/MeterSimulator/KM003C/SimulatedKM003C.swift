@@ -3,19 +3,19 @@ package import Domain
 import MeterCodec
 
 /// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md). Repeats each request's number, and
-/// fills a queue while the graph runs. A host that proves its knowledge of the hardware id also sees queue and logs,
-/// until it disconnects.
+/// fills a queue while the graph runs. A host that proves its knowledge of the hardware id can also read queue and
+/// logs, until it disconnects.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Whether queue, trace and logs need no proof.
+    /// Whether the host can read queue, trace and logs without a proof.
     package var grantsStreaming: Bool
-    /// Whether a forbidden memory read has crashed the meter. Only `powerCycle` helps.
+    /// Whether a forbidden memory read has crashed the meter. Only `powerCycle` ends this state.
     package private(set) var isCrashed = false
     package private(set) var isConnected = false
-    /// Whether a host has proved that it may calibrate. No host of this project may.
+    /// Whether a host has proved that it may calibrate. No host of this project may do so.
     package private(set) var isOpenForCalibration = false
-    /// A KM002C reports USB PD only while this is on.
+    /// Whether the PD monitor is on. A KM002C reports USB PD only while it is on.
     private var isMonitorOn = false
     private let load: ElectricalLoad
     private let refresh: Duration
@@ -50,9 +50,9 @@ package struct SimulatedKM003C: SimulatedMeter {
             let (head, encrypted) = answer(request, body, at: time)
             guard !isCrashed else { continue }
             answers += 1
-            // Measurements have no checksum, so a fault falsifies the kind in the header.
+            // Measurements have no checksum, so a fault corrupts the kind in the header instead.
             guard let whole = faults.apply(to: head + encrypted, number: answers, checkOffset: 0) else { continue }
-            // Memory contents follow their announcement, in pieces.
+            // Memory contents are sent in pieces after their announcement.
             let announcement = encrypted.isEmpty ? whole.count : min(head.count, whole.count)
             writes.append(Array(whole.prefix(announcement)))
             writes += Array(whole.dropFirst(announcement)).pieces(KM003CFraming.longestMemoryPiece)
@@ -78,8 +78,8 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
-    /// Takes one request: four bytes, and 32 more for a memory read or an authentication. Drops bytes that do not start
-    /// a request, so that a stray byte does not shift the rest.
+    /// Removes and returns one request: four bytes, and 32 more for a memory read or an authentication. Drops bytes
+    /// that do not start a request, so that a stray byte does not shift the following requests.
     private mutating func takeRequest() -> (KM003CHeader, body: [UInt8])? {
         while received.count >= KM003CHeader.length {
             let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
@@ -144,7 +144,8 @@ package struct SimulatedKM003C: SimulatedMeter {
             guard let rate = KM003CRate(index: request.parameter) else { return reject(request) }
             queue = SimulatedKM003CQueue(rate: rate, start: time)
         case .stopGraph:
-            // A KM003C was captured to accept it while no graph runs; a KM002C refuses (jfessard/km003c-web).
+            // In a capture, a KM003C accepts this request while no graph runs; a KM002C refuses it
+            // (jfessard/km003c-web).
             guard queue != nil || model != .km002c else { return reject(request) }
             queue = nil
         case .pdMonitorOn:
@@ -159,9 +160,9 @@ package struct SimulatedKM003C: SimulatedMeter {
         return accept
     }
 
-    /// Answers a proof. The number is 0, and the host's bytes return under another key
+    /// Answers a proof. The answer has number 0 and repeats the host's bytes, encrypted with another key
     /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured answer). 0203
-    /// grants level 1 and 0201 nothing; on a KM002C these are 0204 and 0202. The hardware id of a KM002C opens a
+    /// grants level 1 and 0201 refuses; on a KM002C these are 0204 and 0202. The hardware id of a KM002C opens a
     /// KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
         let plain = ECBCipher.km003cProof.decrypted(body) ?? []
@@ -180,7 +181,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Answers a request for data without what the host may not see; possibly without payloads.
+    /// Answers a request for data, without data that the host may not read; possibly without payloads.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
@@ -192,14 +193,14 @@ package struct SimulatedKM003C: SimulatedMeter {
             let size =
                 switch attribute {
                 case .queue: KM003CQueueSample.length
-                // Its lists give their own length.
+                // The lists contain their own length.
                 case .pdTrace: 0
                 default: bytes.count
                 }
             let hasNext = place < attributes.count - 1
             payloads += KM003CPayloadHeader(attribute, hasNext: hasNext, chunk: chunk, size: size).bytes + bytes
         }
-        // The object count as in real answers: words after the header, minus the payload's own.
+        // As in real answers, the object count is the number of words after the header, minus the payload's own header.
         let count = attributes.isEmpty ? 0 : UInt16(clamping: payloads.count / 4 - 2)
         return KM003CHeader(.data, id: id, parameter: count << 5).bytes + payloads
     }
@@ -217,12 +218,12 @@ package struct SimulatedKM003C: SimulatedMeter {
         }
     }
 
-    /// Returns a step's values: the load at the voltage of the USB PD contract.
+    /// Returns the values of a step: the load at the voltage of the USB PD contract.
     private func state(step: Int) -> ElectricalLoad.State {
         SimulatedKM003CPower.supply(at: refresh * step).feeding(load.state(step: step, length: stepLength))
     }
 
-    /// In the form that `KM003CADC` reads, with averages over four steps.
+    /// Returns the measurements in the form that `KM003CADC` reads, with averages over four steps.
     private func measurements() -> [UInt8] {
         let state = state(step: lastStep)
         let recent = (max(0, lastStep - 3)...lastStep).map { self.state(step: $0) }

@@ -20,7 +20,7 @@ struct SimulatedKM003CMemory: Sendable {
     init(model: ModelName, load: ElectricalLoad) {
         self.model = model
         self.load = load
-        // The second has the length of a captured log.
+        // The second log has the length of a captured log.
         logs = [
             Log(name: "A01.d", sampleCount: 12, interval_ms: 1000, start: 0),
             Log(name: "A02.d", sampleCount: 521, interval_ms: 10_000, start: 12),
@@ -58,17 +58,17 @@ struct SimulatedKM003CMemory: Sendable {
     var firmware: String { "1.9.5" }
     private var serialBlock: [UInt8] { Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0] }
 
-    /// Hardware id that opens the logs of a KM002C, and a KM003C for calibration.
+    /// Hardware id that opens the logs of a KM002C. On a KM003C it opens calibration.
     var serialStart: [UInt8] { Array(serialBlock.prefix(KM003CProof.hardwareIDLength)) }
 
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }
 
-    /// Cuts or pads to `length`: erased memory is full of ones.
+    /// Returns the bytes cut or padded to `length`. The padding is FF, as in erased memory.
     private func cut(_ bytes: [UInt8], to length: Int) -> [UInt8] {
         Array((bytes + [UInt8](repeating: 0xFF, count: max(0, length - bytes.count))).prefix(length))
     }
 
-    /// Texts of twelve bytes each, after sixteen unknown bytes.
+    /// Returns a block with texts of twelve bytes each, after sixteen unknown bytes.
     private func block(version: String, date: String) -> [UInt8] {
         let texts = [model.displayName, version, date].flatMap { text in
             Array(text.utf8) + [UInt8](repeating: 0, count: 12 - text.utf8.count)
@@ -91,7 +91,7 @@ struct SimulatedKM003CMemory: Sendable {
         }
     }
 
-    /// An entry for each log, with the totals of its last sample.
+    /// Catalogue with an entry for each log, which contains the totals of the log's last sample.
     var catalogue: [UInt8] {
         logs.flatMap { log in
             var bytes = Array(log.name.utf8) + [UInt8](repeating: 0, count: 16 - log.name.utf8.count)

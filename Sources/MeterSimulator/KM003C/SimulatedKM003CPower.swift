@@ -1,11 +1,12 @@
 import Domain
 import MeterCodec
 
-/// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator). A phone charges from a
-/// fixed and a programmable voltage, then a laptop in the extended range. Repeats every ten minutes.
+/// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator). First a phone charges at a
+/// fixed and a programmable voltage, then a laptop charges in the extended range. The conversation repeats every ten
+/// minutes.
 struct SimulatedKM003CPower: Sendable {
-    /// Maximum bytes of waiting events; newer ones replace older. A meter's own limit is unknown. With the measurements
-    /// this is the longest payload that a decoder accepts (`KM003CPayloadHeader.isPlausible`).
+    /// Maximum bytes of waiting events; newer events replace older ones. A real meter's limit is unknown. Together with
+    /// the measurements this is the longest payload that a decoder accepts (`KM003CPayloadHeader.isPlausible`).
     private static let longest = 288
 
     private var waiting: [[UInt8]] = []
@@ -14,7 +15,7 @@ struct SimulatedKM003CPower: Sendable {
     mutating func advance(to time: Duration) {
         let now = Int(clamping: time.milliseconds)
         let script = PDScript.twoVisits
-        // Events older than the last visit but one would not fit anyway.
+        // Skip events from before the previous cycle, because they would not fit anyway.
         told = max(told, (now / PDScript.cycle - 1) * script.events.count)
         while true {
             let (cycle, place) = told.quotientAndRemainder(dividingBy: script.events.count)
@@ -33,11 +34,11 @@ struct SimulatedKM003CPower: Sendable {
         return waiting.flatMap { $0 }
     }
 
-    /// The meter's own states so far: two lists, each of one state and its second.
+    /// History of the meter's own state machine: two lists, each with one state and its second.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
     struct Supply: Hashable, Sendable {
-        /// Nil without a device.
+        /// CC line of the device; nil without a device.
         var line: CCLine?
         var voltage_mV: Int
 
@@ -50,8 +51,8 @@ struct SimulatedKM003CPower: Sendable {
             return state
         }
 
-        /// CC1 and CC2: a source that offers 3 A, and an end without a plug, as captured (session orig_with_pd.13,
-        /// okhsunrog/km003c-protocol-research).
+        /// Voltages of CC1 and CC2, as captured with a source that offers 3 A, and with an end without a plug (session
+        /// orig_with_pd.13, okhsunrog/km003c-protocol-research).
         var cc_mV: (Int, Int) {
             switch line {
             case .cc1: (1652, 2)
@@ -68,7 +69,7 @@ struct SimulatedKM003CPower: Sendable {
 }
 
 private struct PDScript {
-    /// Duration of both visits in milliseconds.
+    /// Duration of one cycle, with the phone and the laptop, in milliseconds.
     static let cycle = 600_000
 
     struct Event: Sendable {
@@ -118,13 +119,13 @@ private struct PDScript {
     private mutating func visitOfAPhone() {
         plugIn(.cc1, at: 0)
         askCable(0x0008_2050, after: 150)
-        // Two unacknowledged offers, as captured: the phone is not awake yet.
+        // Two unacknowledged offers, as captured, because the phone is not ready yet.
         offer(Self.offers, isAcknowledged: false, after: 40)
         offer(Self.offers, isAcknowledged: false, after: 2)
         offer(Self.offers, after: 150)
         request([0x1304_B12C], volts: 5000)
         now = 10_000
-        // As captured: 2.2 A of 9 V.
+        // As captured: 2.2 A at 9 V.
         request([0x2303_70DC], volts: 9000)
         // A programmable voltage has to be requested again within ten seconds (USB PD specification 3.1, 6.6.17).
         for step in 0..<30 {
@@ -135,7 +136,7 @@ private struct PDScript {
         unplug(.cc1, at: 296_000)
     }
 
-    /// Offers, request and messages of the extended range that a KM003C heard (elagil/usbpd,
+    /// Offers, request and messages of the extended range that a KM003C captured (elagil/usbpd,
     /// usbpd/src/protocol_layer/message/epr_messages_test.rs and usbpd/src/dummy.rs). An adjustable voltage replaces 36
     /// V and 48 V.
     private static let laptopOffers =
@@ -182,7 +183,9 @@ private struct PDScript {
         supplies.append((now, .init(line: nil, voltage_mV: 0)))
     }
 
-    /// - Parameter cable: the object that describes the cable (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
+    /// Adds the cable's identification.
+    ///
+    /// - Parameter cable: object that describes the cable (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
     private mutating func askCable(_ cable: UInt32, after pause: Int) {
         data(15, [0xFF00_A001], from: .sourceToCable, after: pause)
         data(15, [0xFF00_A041, 0x1800_FFFF, 0, 0, cable], from: .cable, after: 3)
@@ -192,7 +195,7 @@ private struct PDScript {
         data(PDHeader.sourceCapabilities, offers, from: .source, isAcknowledged: isAcknowledged, after: pause)
     }
 
-    /// Offers a list of 36 bytes: 26 in the first chunk, the rest on the laptop's request.
+    /// Offers a list of 36 bytes: 26 in the first chunk, and 10 on the laptop's request.
     private mutating func offerExtendedRange() {
         let list = Self.bytes(Self.extendedOffers)
         extended(17, 0x8000 | UInt16(list.count), Array(list.prefix(26)), from: .source, after: 10)
@@ -243,8 +246,8 @@ private struct PDScript {
 
     private func id(of sender: Sender) -> UInt8 { ids[sender] ?? 0 }
 
-    /// Appends a message and the listener's acknowledgement. As captured, the latter has the message's number, but its
-    /// own revision.
+    /// Appends a message and the receiver's acknowledgement. As captured, the acknowledgement has the message's number,
+    /// but the receiver's own revision.
     private mutating func say(
         _ header: PDHeader, _ body: [UInt8], _ sender: Sender, isAcknowledged: Bool = true, after pause: Int
     ) {

@@ -1,15 +1,15 @@
 import Domain
 import MeterCodec
 
-/// Buffer that a running graph fills: about one second of samples, of which the oldest are dropped first
+/// Buffer that a running graph fills, with about one second of samples. When full, it drops the oldest samples first
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
-    /// Maximum number of samples in one answer, as in the largest real one.
+    /// Maximum number of samples in one answer, as in the largest captured answer.
     static let longestAnswer = 48
 
     private let rate: KM003CRate
     private var nextSample: Int64
-    /// Contiguous samples: an array for each would be the largest cost of a simulated second.
+    /// Samples in one contiguous array. An array for each sample would be the largest cost of a simulated second.
     private var bytes: [UInt8] = []
 
     init(rate: KM003CRate, start: Duration) {
@@ -22,7 +22,7 @@ struct SimulatedKM003CQueue: Sendable {
     mutating func fill(from load: ElectricalLoad, until time: Duration) {
         let step = Int64(rate.sequenceStep)
         let last = time.milliseconds / step
-        // Do not render samples that the buffer would drop at once.
+        // Do not render samples that the full buffer would drop immediately.
         nextSample = max(nextSample, last - Int64(capacity) + 1)
         while nextSample <= last {
             let milliseconds = nextSample * step
@@ -35,7 +35,7 @@ struct SimulatedKM003CQueue: Sendable {
         if bytes.count > most { bytes.removeFirst(bytes.count - most) }
     }
 
-    /// Takes the oldest samples, as many as fit in one answer.
+    /// Removes and returns the oldest samples, as many as fit in one answer.
     mutating func take() -> (bytes: [UInt8], count: Int) {
         let taken = Array(bytes.prefix(Self.longestAnswer * KM003CQueueSample.length))
         bytes.removeFirst(taken.count)

@@ -1,8 +1,8 @@
 package import Domain
 package import MeterCodec
 
-/// A simulated KM001 Pro, ACD15P or C13P (Docs/Protocols/KM001.md). Sends samples on request: 200 at the chosen pace,
-/// or one. Ignores requests in the other dialect or with a wrong check.
+/// A simulated KM001 Pro, ACD15P or C13P (Docs/Protocols/KM001.md). On request, sends one sample, or 200 samples at the
+/// chosen rate. Ignores requests in the other dialect or with a wrong check.
 package struct SimulatedKM001: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -10,16 +10,16 @@ package struct SimulatedKM001: SimulatedMeter {
     private let load: ElectricalLoad
     private let fixedInterval: Duration?
     private var interval: Duration
-    /// Number of samples still to send, and the time of the next.
+    /// Number of samples still to send.
     private var left = 0
     private var next = Duration.zero
     private var sent = 0
 
-    /// Samples that a KM001 Pro sends for a request (fqueze/usb-power-profiling).
+    /// Number of samples that a KM001 Pro sends for a request (fqueze/usb-power-profiling).
     static let samplesPerRequest = 200
 
     /// - Parameters:
-    ///   - model: only a name.
+    ///   - model: model name, without any other effect.
     ///   - interval: time between two samples; nil for the host's choice.
     package init(
         model: ModelName = .km001Pro, dialect: KM001Dialect = .km001Pro, load: ElectricalLoad = ElectricalLoad(),
@@ -98,7 +98,7 @@ package struct SimulatedKM001: SimulatedMeter {
             report.appendLE(UInt16(truncatingIfNeeded: Int((state.temperature * 10).rounded())))
             report.append(1)
         case .acd15p:
-            // One CC line of a source that offers 3 A, and one that is open.
+            // One CC line belongs to a source that offers 3 A; the other is open.
             for value in [state.dataPlus, state.dataMinus, 1.68, 0, state.temperature] {
                 report.appendLE(Self.millionths(value))
             }

@@ -2,12 +2,13 @@ import Cryptography
 package import Domain
 package import MeterCodec
 
-/// A simulated TC66 or TC66C (Docs/Protocols/TC66.md). On USB it answers `getva` at once with three encrypted writes of
-/// 64 bytes, and only `query` while in its loader. Over the radio it answers later, in one write of 192 bytes.
+/// A simulated TC66 or TC66C (Docs/Protocols/TC66.md). On USB it answers `getva` immediately with three encrypted
+/// writes of 64 bytes, and only `query` while in its loader. Over the radio it answers later, in one write of 192
+/// bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Power-on without the button starts the firmware.
+    /// Running program. Power-on without the button starts the firmware.
     package private(set) var mode: TC66Mode
     /// Page on display, 0 to 5.
     package private(set) var page = 0
@@ -21,7 +22,7 @@ package struct SimulatedTC66: SimulatedMeter {
     private let serial: UInt32
     private let temperatureUnit: TemperatureUnit
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
-    /// 0 or 1, as chosen on the meter.
+    /// Data group, 0 or 1, as chosen on the meter.
     private let group: Int
     /// The recorder's contents in the wire format: one record per second.
     private var recording: [UInt8] = []
@@ -32,13 +33,13 @@ package struct SimulatedTC66: SimulatedMeter {
     private var answers = 0
 
     /// - Parameters:
-    ///   - link: determines the spelling of requests, and the delay of answers.
+    ///   - link: determines the form of requests, and the delay of answers.
     ///   - answerTime: delay over the radio; half a second on the newer radio and 0.8 s on the older one
     ///     (Docs/Protocols/TC66.md#links).
     ///   - refresh: interval of updates; every 80 to 100 ms on a real meter (Docs/Protocols/TC66.md#links).
-    ///   - temperatureUnit: the unit set on the meter, which changes the number on the wire.
+    ///   - temperatureUnit: the unit set on the meter, which changes the number in the answer.
     ///   - mode: `boot` for a meter plugged in with its button held.
-    ///   - group: the counting one, 0 or 1.
+    ///   - group: number of the counting group, 0 or 1.
     package init(
         model: ModelName, over link: TC66Link = .usb, answerTime: Duration = .milliseconds(500),
         load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
@@ -60,7 +61,7 @@ package struct SimulatedTC66: SimulatedMeter {
         received += bytes
         var writes: [[UInt8]] = []
         while let request = takeRequest() { writes += answer(request) }
-        // USB splits it into packets.
+        // USB splits an answer into packets.
         guard link == .ble else { return writes.flatMap { $0.pieces(TC66Piece.length) } }
         for write in writes { pending.append((time + answerTime, write)) }
         return []
@@ -88,7 +89,7 @@ package struct SimulatedTC66: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // More steps would freeze the simulator.
+        // Limit the steps, because more would block the simulator.
         for passed in max(lastStep, step - Duration.seconds(3600).wholeSteps(of: refresh))..<step {
             groups[group].add(load.state(step: passed, length: stepLength), seconds: stepLength)
         }
@@ -107,7 +108,7 @@ package struct SimulatedTC66: SimulatedMeter {
         if tooMany > 0 { recording.removeFirst(tooMany) }
     }
 
-    /// Takes the next request, on USB with an optional CR LF; drops bytes that do not start a request.
+    /// Removes and returns the next request, on USB with an optional CR LF. Drops bytes that do not start a request.
     private mutating func takeRequest() -> TC66Request? {
         let requests = TC66Request.known(over: link)
         while !received.isEmpty {
@@ -115,7 +116,7 @@ package struct SimulatedTC66: SimulatedMeter {
                 received.removeFirst(request.bytes(over: link).count)
                 return request
             }
-            // The start of a request: the rest may follow.
+            // This may be the start of a request that is still incomplete.
             if requests.contains(where: { $0.bytes(over: link).starts(with: received) }) { return nil }
             received.removeFirst()
         }
@@ -128,7 +129,7 @@ package struct SimulatedTC66: SimulatedMeter {
         case .query:
             return faulty(Array(mode.rawValue.utf8), checkOffset: 0)
         case .values:
-            // The check word of `pac2`; a fault in it corrupts its whole cipher block.
+            // A fault corrupts the check word of `pac2`, and with it the whole cipher block.
             return faulty(block(), checkOffset: TC66Piece.length + TC66Piece.checkOffset)
         case .recording:
             return [recording]

@@ -1,15 +1,15 @@
 package import Domain
 import MeterCodec
 
-/// A simulated WITRN meter (Docs/Protocols/WITRN.md). Pushes a report every 10 ms and accepts nothing.
+/// A simulated WITRN meter (Docs/Protocols/WITRN.md). Pushes a report every 10 ms and ignores all input.
 ///
 /// A K2 or C5 also reports the CC line: every ten minutes a charger and a phone agree on 9 V.
 package struct SimulatedWITRN: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Temperature of the external probe; nil without one, when the field holds about -75 (a captured C5).
+    /// Temperature of the external probe; nil without a probe. The field then contains about -75 (a captured C5).
     package var probe: Double?
-    /// Number of bytes written to it. Real meters must never get any.
+    /// Number of bytes written to the meter. Drivers must never send anything to a real meter.
     package private(set) var receivedCount = 0
     private let load: ElectricalLoad
     private let period: Duration
@@ -21,7 +21,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var sent = 0
 
     /// - Parameters:
-    ///   - model: only a name, except that a K2 and a C5 hear USB PD.
+    ///   - model: model name. Only a K2 and a C5 report USB PD.
     ///   - period: time between two reports; 10 ms on a real meter, and at least 1 ms here.
     package init(
         model: ModelName = .witrnK2, load: ElectricalLoad = ElectricalLoad(), period: Duration = .milliseconds(10)
@@ -40,7 +40,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Older reports are lost: nobody listened.
+        // Older reports are lost, because no host received them.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -52,13 +52,13 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Keeps its record, resets its clock.
+    /// Switches the meter off and on. The record is kept; the clock is reset.
     package mutating func powerCycle() {
         lastStep = 0
         told = 0
     }
 
-    /// About as many reports as the kernel keeps for a late reader (drivers/hid/hidraw.c: 64).
+    /// Maximum number of waiting reports, similar to the kernel's buffer for a late reader (drivers/hid/hidraw.c: 64).
     private static let backlog = 100
 
     private mutating func push(_ report: [UInt8], _ written: inout [[UInt8]]) {
@@ -69,7 +69,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // More steps would freeze the simulator.
+        // Limit the steps, because more would block the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             counter.add(state(at: passed), seconds: stepLength)
         }
@@ -82,7 +82,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private func state(at step: Int) -> ElectricalLoad.State {
         var state = load.state(step: step, length: stepLength)
         guard hearsPD, isRaised(at: period * step) else { return state }
-        // The same power at the contract's voltage.
+        // Higher voltage at the same power, by the contract.
         state.voltage *= 1.8
         state.current /= 1.8
         return state
@@ -97,7 +97,8 @@ package struct SimulatedWITRN: SimulatedMeter {
         let state = state(at: lastStep)
         let now = Int(clamping: (period * lastStep).milliseconds)
         let (seconds, fraction) = now.quotientAndRemainder(dividingBy: 1000)
-        // Bytes 4, 5 and 7 hold the milliseconds by 30, 100 and 80, by one reader (fqueze); nobody reads them.
+        // According to one reader (fqueze), bytes 4, 5 and 7 contain the remainders of the milliseconds by 30, 100 and
+        // 80; no known program reads them.
         var report: [UInt8] = [WITRNReport.startMark.0, WITRNReport.startMark.1]
         report += [seconds, fraction, fraction / 30, fraction / 100, fraction % 100, fraction / 80].map(Self.low)
         report += [WITRNReport.measurement, 52, 0, 0]
@@ -121,7 +122,7 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     // MARK: What it hears
 
-    /// Period of the conversation in milliseconds.
+    /// Period after which the conversation repeats, in milliseconds.
     private static let cycle = 600_000
 
     private struct Line {
@@ -129,9 +130,9 @@ package struct SimulatedWITRN: SimulatedMeter {
         var bytes: [UInt8]
     }
 
-    /// The messages, with milliseconds since the round began: the charger's offers, the phone's request, and the
-    /// acceptance. The offers are a captured charger's (km003c-rs, km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3 A,
-    /// and a programmable one.
+    /// The messages, with milliseconds since the cycle began: the charger's offers, the phone's request, and the
+    /// acceptance. The offers are from a captured charger (km003c-rs, km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3
+    /// A, and a programmable voltage.
     private static let script: [Line] = [
         (2000, [0xA1, 0x33, 0x2C, 0x91, 0x01, 0x08, 0x2C, 0xD1, 0x02, 0x00, 0x3C, 0x21, 0xDC, 0xC0]),
         (2001, [0x81, 0x02]),
@@ -146,7 +147,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private mutating func messages(until time: Duration) -> [[UInt8]] {
         guard hearsPD else { return [] }
         let now = Int(clamping: time.milliseconds)
-        // Drop messages of earlier rounds: nobody listened.
+        // Drop messages of earlier cycles, because no host received them.
         told = max(told, (now / Self.cycle) * Self.script.count)
         var reports: [[UInt8]] = []
         while true {

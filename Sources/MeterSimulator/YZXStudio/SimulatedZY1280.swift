@@ -1,8 +1,8 @@
 package import Domain
 import MeterCodec
 
-/// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md). Pushes a report every 250 ms, counts energy, charge and the
-/// time with a current, and accepts nothing.
+/// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md). Pushes a report every 250 ms and counts energy, charge and
+/// the time with a current. Ignores all input.
 package struct SimulatedZY1280: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -15,7 +15,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     private var sent = 0
 
     /// - Parameters:
-    ///   - model: only a name.
+    ///   - model: model name, without any other effect.
     ///   - period: time between two reports; 250 ms on a real meter.
     package init(
         model: ModelName = .zy1280, load: ElectricalLoad = ElectricalLoad(), period: Duration = .milliseconds(250)
@@ -30,7 +30,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Older reports are lost: nobody listened.
+        // Older reports are lost, because no host received them.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -44,7 +44,7 @@ package struct SimulatedZY1280: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Keeps its counts.
+    /// Switches the meter off and on. Counters are kept.
     package mutating func powerCycle() { lastStep = 0 }
 
     private static let backlog = 40
@@ -52,7 +52,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // More steps would freeze the simulator.
+        // Limit the steps, because more would block the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             let state = load.state(step: passed, length: stepLength)
             counter.add(state, seconds: stepLength)

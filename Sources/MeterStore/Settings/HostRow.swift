@@ -4,7 +4,8 @@ import GRDB
 import Gateway
 
 package struct Machine: Hashable, Sendable {
-    /// Digest of a machine id such as /etc/machine-id. A different digest means a copied file.
+    /// Digest of a machine id such as /etc/machine-id. A different digest means that the file was copied from another
+    /// machine.
     package var digest: String
     package var boot: String
 
@@ -17,7 +18,7 @@ package struct Machine: Hashable, Sendable {
 /// This host's identity (Docs/Leases.md#rule-11).
 package struct HostIdentity: Hashable, Sendable {
     package var host: HostID
-    /// Former id, if another machine made the file: this host must join the cloud again.
+    /// Former id, if another machine created the file. This host must then join the cloud again.
     package var replaced: HostID?
 
     package init(host: HostID, replaced: HostID? = nil) {
@@ -30,7 +31,7 @@ struct HostRow {
     var id: HostID
     var machine: String?
     var clock: HybridClock
-    /// Greatest stamp that the cloud accepted or sent; its host is irrelevant.
+    /// Greatest stamp that the cloud accepted or sent; the host in this stamp has no meaning.
     var cloudMark: Stamp
     var epoch: String?
 
@@ -59,7 +60,7 @@ struct HostRow {
         ])
     }
 
-    /// Copies id and clock of the damaged file to the new one. The cloud's data is fetched again.
+    /// Copies id and clock of the damaged file to the new file. The cloud's data is fetched again.
     func restoreIdentity(_ db: Database) throws {
         try db.inDurableTransaction { db in
             var row = try HostRow(db)
@@ -83,7 +84,7 @@ struct HostRow {
             row.machine = machine.digest
             if replaced != nil { row.id = try drawID(db) }
             try row.save(db)
-            // Never continue another machine's run.
+            // Never continue a run of another machine.
             if replaced != nil { try db.execute(sql: "UPDATE host SET session = NULL") }
         }
         return HostIdentity(host: row.id, replaced: replaced)

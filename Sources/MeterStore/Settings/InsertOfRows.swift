@@ -1,9 +1,9 @@
 import GRDB
 
-/// A statement that inserts several rows: its fixed cost equals that of a short row.
+/// A statement that inserts several rows, because a statement's fixed cost is as high as the cost of a short row.
 struct InsertOfRows: Sendable {
     static let rowsMax = 8
-    /// Statements by number of rows, from one.
+    /// SQL texts by number of rows, from one row.
     private let texts: [String]
 
     /// - Parameters:

@@ -51,7 +51,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Returns keys by type, then by name.
+    /// Returns keys, ordered by type and then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {
@@ -72,6 +72,8 @@ extension SettingsTransaction {
         return keys
     }
 
+    /// Returns the merge of a record into the record with the normal form of its key.
+    ///
     /// - Returns: nil if there is nothing to fold.
     mutating func fold(_ key: RecordKey) throws -> RebuildPlan.Fold? {
         guard let loser = try record(key) else { return nil }
@@ -88,7 +90,7 @@ extension SettingsTransaction {
 }
 
 extension RebuildProgress {
-    /// Reads the progress; another version's counts as not begun.
+    /// Reads the progress of a rebuild; progress of another version counts as not begun.
     fileprivate init(_ db: Database) throws {
         self.init(version: RebuildPlan.version)
         let row = try Row.fetchOne(

@@ -13,7 +13,7 @@ extension MeterStore {
     package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
         let now = ClockAnchor(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
         anchor.withLock { $0 = now }
-        // Usually nothing is to do: avoid waiting for the disk.
+        // Usually there is nothing to do; then do not wait for the disk.
         let boot = boot
         guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
         try await changeSettings { transaction in try transaction.correct(now) }
@@ -58,7 +58,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// Queues rows with their old stamps: they were not written now.
+    /// Queues rows with their old stamps, because the values were not written now.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)
@@ -83,9 +83,10 @@ extension SettingsTransaction {
 // MARK: - A wrong clock
 
 extension SettingsTransaction {
-    /// Gives waiting changes from the future a present stamp, and sets the clock back.
+    /// Replaces stamps from the future in waiting changes by present stamps, and sets the clock back.
     mutating func restamp(from physical: UInt64) throws {
-        // Half of the cloud's tolerance: a lost answer may have accepted later stamps.
+        // Use only half of the cloud's tolerance, because the cloud may have accepted later stamps in an answer that
+        // was lost.
         let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
         let latest = max(limit, host.cloudMark.milliseconds)
         let waiting = try allPending()
@@ -93,7 +94,7 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Returns the waiting changes. Unsent ones of this boot with a wrong stamp include their time of writing.
+    /// Returns the waiting changes. Changes of this boot that were never sent include their time of writing.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {
@@ -104,11 +105,11 @@ extension SettingsTransaction {
         }
     }
 
-    /// Moves waiting changes with wrong stamps to their time of writing.
+    /// Corrects wrong stamps of waiting changes to their time of writing.
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
-        // A deletion with a right stamp may also have moved, behind earlier changes.
+        // A deletion with a right stamp may also get a later stamp, because it must follow earlier changes.
         for time in times where time.entry.property.isEmpty { try hideDeleted(in: time.entry.record) }
     }
 
@@ -119,7 +120,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Removes properties hidden by the moved, now younger deletion.
+    /// Removes properties that are older than the deletion after its stamp was moved.
     private mutating func hideDeleted(in row: Int64) throws {
         guard let deletion = try deletion(of: row),
             let name = try Row.fetchOne(db, sql: "SELECT type, name FROM record WHERE id = ?", arguments: [row])
@@ -136,7 +137,7 @@ extension SettingsTransaction {
 }
 
 extension ClockAnchor {
-    /// Whether a waiting change's stamp differs from its time of writing.
+    /// Returns whether any waiting change's stamp differs from its time of writing.
     fileprivate func isNews(to db: Database, boot: String?) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """

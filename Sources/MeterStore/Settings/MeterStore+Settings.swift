@@ -60,11 +60,11 @@ extension MeterStore: SettingsRepository {
 }
 
 extension SettingsTransaction {
-    /// Writes one local property under its key's normal form.
+    /// Writes one property of this host under the normal form of its key.
     mutating func write(_ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String) throws {
         let key = change.key.normalised
         let before = try record(key) ?? SyncRecord(key: key)
-        // The new write must be younger than every present stamp, even a refused one of the far future.
+        // The new stamp must be later than every existing stamp, even a rejected stamp far in the future.
         if let newest = before.newestStamp { host.clock.observe(newest) }
         let register = Register(value: change.value, stamp: host.clock.tick(physical: physical))
         let merge = before.merging(SyncRecord(key: key, properties: [change.property: register]))
@@ -94,7 +94,7 @@ extension HistoryEntry {
 // MARK: - Access
 
 extension MeterStore {
-    /// Reads settings; discards clock changes by `body`.
+    /// Reads settings. Changes that `body` makes to the clock are discarded.
     func settings<Value: Sendable>(
         _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -107,7 +107,7 @@ extension MeterStore {
 
     /// Changes settings in one durable transaction.
     ///
-    /// - Parameter isOneOfMany: whether more changes of hundreds of records follow.
+    /// - Parameter isOneOfMany: whether more such changes follow, each with hundreds of records.
     func changeSettings<Value: Sendable>(
         learned: WallTime? = nil, isOneOfMany: Bool = false,
         _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
@@ -133,14 +133,15 @@ extension MeterStore {
         }
     }
 
-    /// Returns the cloud's wall clock; this host's own if unknown since boot.
+    /// Returns the cloud's wall clock; this host's own clock if the cloud's is unknown since boot.
     func physicalTime(at moment: HostMoment) -> UInt64 {
         let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
         return UInt64(clamping: wall.millisecondsSince1970)
     }
 }
 
-/// A reading of the cloud's clock since boot. The boot-time clock continues it, independent of the calendar.
+/// A reading of the cloud's clock since boot. Later times are computed from it with the boot-time clock, independently
+/// of the calendar.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

@@ -5,7 +5,7 @@ import Synchronization
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
-        // Open pages ask often, but only writes change it.
+        // Open pages request the progress often, but only writes change it.
         if let known = knownProgress.withLock(\.self) { return known }
         return try await access("read") { db in
             let membership = try MembershipRow(db)
@@ -37,7 +37,7 @@ extension MeterStore: SyncRepository {
         recordsMax: Int, bytesMax: Int, of only: RecordKey?
     ) async throws(StoreError) -> OutboxBatch? {
         let boot = boot
-        // Not durable: only this run needs the mark.
+        // Not durable, because only this run needs the mark of sent changes.
         return try await transaction { db in
             var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
             return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
@@ -91,7 +91,7 @@ extension MeterStore: SyncRepository {
 // MARK: - The cloud's answers
 
 extension SettingsTransaction {
-    /// Rejects pages of another zone: its tokens differ.
+    /// Rejects pages of another zone, whose tokens have no meaning here.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
         throw StoreError(
@@ -100,7 +100,7 @@ extension SettingsTransaction {
         )
     }
 
-    /// Removes an accepted record from the outbox, except properties written again since.
+    /// Removes an accepted record from the outbox, except properties that were written again after sending.
     mutating func accept(_ sent: SyncRecord) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
@@ -115,14 +115,14 @@ extension SettingsTransaction {
         }
         try stopHoldingBack(row)
         try unpark(sent, .push)
-        // The cloud has the record: a running refetch must not miss it.
+        // The cloud has the record, so a running refetch must not treat it as missing.
         try markSeen(sent.key)
     }
 
-    /// Parks the record if the cloud can never accept it unchanged.
+    /// Handles a refusal by the cloud. Parks the record if the cloud can never accept it unchanged.
     mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws {
         guard let row = try row(of: sent.key) else { return }
-        // It did not arrive, so its stamp may still change.
+        // The change did not reach the cloud's store, so its stamp may still be corrected.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
         for (property, _) in sent.stamps { try untell.run([row, property]) }
         if failure.kind == .quotaExceeded { try holdBack(row) }
@@ -137,7 +137,7 @@ extension SettingsTransaction {
         outcome.parked += 1
     }
 
-    /// Merges a record from the cloud, or parks it if it cannot be kept.
+    /// Merges a record from the cloud, or parks the record if it cannot be stored.
     mutating func take(_ record: SyncRecord) throws {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
@@ -145,7 +145,7 @@ extension SettingsTransaction {
             outcome.parked += 1
             return
         }
-        // Read now: a closure cannot change `self`, and copying `self` copies all cached rows.
+        // Read before the closure, which cannot change `self`. A copy of `self` would copy all cached rows.
         let normal = record.key.normalised
         let present = try self.record(record.key)
         let canonical = normal == record.key ? nil : try self.record(normal)
@@ -153,7 +153,7 @@ extension SettingsTransaction {
         let merges = ingest.merges
         for merge in merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
-        // Do not resend a refused record at each page.
+        // Do not resend a refused record whenever a page contains it.
         let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
         if !isRefused {
             for merge in mergesToTell { try tell(merge) }
@@ -168,7 +168,8 @@ extension SettingsTransaction {
 }
 
 extension SyncFailure.Kind {
-    /// Whether the cloud can never accept the record. `limitExceeded` for several records proves nothing about one.
+    /// Returns whether the cloud can never accept the record. A `limitExceeded` for several records proves nothing
+    /// about a single record.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true
@@ -179,7 +180,7 @@ extension SyncFailure.Kind {
 }
 
 extension SyncRecord {
-    /// Stamps by property; '' is the deletion.
+    /// Stamps by property; the empty property is the deletion.
     var stamps: [(property: String, stamp: Stamp)] {
         (deletion.map { [("", $0.stamp)] } ?? [])
             + properties.sorted { $0.key < $1.key }.map { ($0.key, $0.value.stamp) }

@@ -3,23 +3,23 @@ import Foundation
 import GRDB
 package import Gateway
 
-/// A record that this host cannot keep or the cloud refused for good.
+/// A record that this host cannot store, or that the cloud refused permanently.
 package struct ParkedRecord: Hashable, Sendable {
     package enum Origin: String, Sendable {
-        /// Received in a page, but cannot be kept here.
+        /// The record was received in a page, but cannot be stored here.
         case page
-        /// Refused by the cloud; this host still has its values.
+        /// The cloud refused the record; this host still has its values.
         case push
     }
 
     package var origin: Origin
-    /// Type as received. The stored copy has control characters as `\u{…}`.
+    /// Type as received. In the stored copy, control characters are written as `\u{…}`.
     package var type: String
     package var name: String
     package var reason: String
     /// Original record as JSON.
     package var raw: String
-    /// Time of parking, by this host's calendar.
+    /// Time at which the record was parked, by this host's calendar.
     package var at: WallTime
 }
 
@@ -54,7 +54,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Merges with an earlier parked part of the record.
+    /// Parks the record, merged with an earlier parked part of it.
     mutating func park(_ record: SyncRecord, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true
         var form = ParkedForm(record)
@@ -71,7 +71,7 @@ extension SettingsTransaction {
         ])
     }
 
-    /// Removes properties accepted since.
+    /// Removes accepted properties from a parked record.
     mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
@@ -102,7 +102,8 @@ extension SettingsTransaction {
 }
 
 extension String {
-    /// GRDB ends a text at the first NUL, and terminals obey other control characters.
+    /// Text with control characters escaped. GRDB ends a text at the first NUL, and terminals execute other control
+    /// characters.
     fileprivate var withoutControls: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -116,7 +117,7 @@ extension String {
     }
 }
 
-/// A record as JSON, for people who inspect the file. Numbers that JSON lacks are texts.
+/// A record as JSON, for users who inspect the file. Numbers without a JSON representation are texts.
 struct ParkedForm: Codable {
     struct Property: Codable {
         var kind: String
@@ -151,7 +152,7 @@ struct ParkedForm: Codable {
         }
     }
 
-    /// Nil if a value or stamp is unreadable.
+    /// The original record; nil if a value or stamp is unreadable.
     var record: SyncRecord? {
         var registers: [String: Register] = [:]
         for (name, property) in properties {

@@ -2,11 +2,13 @@ import Domain
 import GRDB
 import Gateway
 
-// Values set aside: unlisted in a zone, or other hosts' from the previous zone. They wait until the cloud lists them
-// again, a person decides, or they expire.
+// Set-aside values: values that a zone does not list, or other hosts' values from the previous zone. They are kept
+// until the cloud lists them again, a user decides, or they expire.
 
 extension SettingsTransaction {
-    /// - Parameter zone: their zone; '' if unknown.
+    /// Stores a value as set aside.
+    ///
+    /// - Parameter zone: zone of the value; '' if unknown.
     mutating func putAside(
         _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,
         zoneName: String?
@@ -38,7 +40,7 @@ extension SettingsTransaction {
         ).run(values + entry)
     }
 
-    /// Forgets set-aside values that the cloud lists again, unless they are newer.
+    /// Deletes set-aside values that the cloud lists again, except values newer than the listed ones.
     mutating func outdateAside(_ listed: SyncRecord) throws {
         if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
         guard hasAside == true else { return }

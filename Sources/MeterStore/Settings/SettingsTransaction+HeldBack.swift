@@ -35,9 +35,9 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Keeps the record in the outbox and lets later ones pass.
+    /// Excludes the record from batches but keeps it in the outbox, so that later records can be sent.
     mutating func holdBack(_ row: Int64) throws {
-        // The outbox may now hold other changes of the record, or none.
+        // The outbox may now contain other changes of the record, or no change.
         guard try waits(row) else { return }
         hasHeldBack = true
         try db.cachedStatement(
@@ -48,7 +48,7 @@ extension SettingsTransaction {
         ).run([row])
     }
 
-    /// Releases the record: the cloud accepted it, or a new change may be shorter.
+    /// Includes the record in batches again, because the cloud accepted it or a new change may be shorter.
     mutating func stopHoldingBack(_ row: Int64) throws {
         if hasHeldBack == nil { hasHeldBack = try Int.fetchOne(db, sql: "SELECT 1 FROM held_back LIMIT 1") != nil }
         guard hasHeldBack == true else { return }

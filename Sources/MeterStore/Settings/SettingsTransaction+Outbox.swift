@@ -3,7 +3,7 @@ import GRDB
 
 struct OutboxEntry {
     var record: Int64
-    /// '' for the record's deletion.
+    /// Name of the property; '' for the record's deletion.
     var property: String
     var stamp: Stamp
     var boot: String?
@@ -22,12 +22,12 @@ struct OutboxEntry {
         isTold = row[7]
     }
 
-    /// Whether a corrected calendar may still change the stamp (`SyncRepository.correct`).
+    /// Returns whether a corrected calendar may still change the stamp (`SyncRepository.correct`).
     func isMovable(in boot: String?) -> Bool { boot != nil && self.boot == boot && sinceBoot != nil && !isTold }
 }
 
 extension SettingsTransaction {
-    /// Removes a property's entry, if any; '' for the deletion.
+    /// Removes a property's outbox entry, if any; '' for the deletion.
     func drop(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run(row, property)
     }
@@ -42,10 +42,10 @@ extension SettingsTransaction {
         return try Row.fetchAll(statement.bound(row)).map { try OutboxEntry($0) }
     }
 
-    /// Queues a merge's changes that the outbox lacks.
+    /// Adds a merge's changes to the outbox, except those that it already contains.
     ///
-    /// - Parameter sinceBoot: time of writing on this host; nil for other hosts' changes, which its calendar does not
-    ///   affect.
+    /// - Parameter sinceBoot: time of writing on this host. Nil for other hosts' changes, which this host's calendar
+    ///   does not affect.
     mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
@@ -59,7 +59,7 @@ extension SettingsTransaction {
         "INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host, boot, since_boot_ms)",
         columns: 8, "ON CONFLICT (record, property) DO NOTHING")
 
-    /// Queues properties of one record; '' for its deletion.
+    /// Adds properties of one record to the outbox; '' for its deletion.
     mutating func queue(
         _ entries: [(property: String, stamp: Stamp)], of row: Int64, _ type: RecordType,
         written sinceBoot: MonotonicTime?
@@ -76,7 +76,7 @@ extension SettingsTransaction {
         if db.totalChangesCount > before { try stopHoldingBack(row) }
     }
 
-    /// Gives an entry and its property or deletion a new stamp of this host.
+    /// Replaces the stamp of an entry, and of its property or deletion, by a new stamp of this host.
     func move(_ entry: OutboxEntry, to stamp: Stamp) throws {
         if entry.property.isEmpty {
             let statement = try db.cachedStatement(
@@ -102,7 +102,7 @@ extension SettingsTransaction {
         try moveHistory(entry, to: stamp)
     }
 
-    /// Moves the history with the write that caused it.
+    /// Replaces the stamp in the history entries that the moved write caused.
     private func moveHistory(_ entry: OutboxEntry, to stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -113,7 +113,7 @@ extension SettingsTransaction {
         try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
     }
 
-    /// All waiting entries, in the order of writing.
+    /// Returns all waiting entries, in the order of their stamps.
     func allPending() throws -> [OutboxEntry] {
         try Row.fetchAll(
             db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"

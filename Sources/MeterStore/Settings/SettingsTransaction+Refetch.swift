@@ -2,11 +2,11 @@ import Domain
 import GRDB
 
 // A full resync of a type follows an expired token or unknown progress: the cloud sends everything it has. Missing
-// values were deleted or lost; as nobody knows which, they are set aside. Waiting and refused values stay: they are
-// this host's own.
+// values were deleted or lost. This host cannot distinguish these cases, so it sets the values aside. Waiting and
+// refused values are kept, because they are this host's own.
 
 extension SettingsTransaction {
-    /// Number of the running refetch, if any.
+    /// Returns the number of the running refetch, if any.
     mutating func refetch(of type: RecordType) throws -> Int64? {
         if let known = refetches[type] { return known }
         let statement = try db.cachedStatement(
@@ -21,7 +21,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores the type's reading position. The last page of a refetch first sets aside unseen records.
+    /// Stores the read position of the type. The last page of a refetch first sets aside unseen records.
     mutating func advance(_ page: ChangesPage, refetch: Int64?) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")
@@ -38,7 +38,7 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Sets aside properties that the cloud does not list in a record that it sent.
+    /// Sets aside properties of a received record that the cloud does not list.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         try setAside(before, row, listed: sent)
@@ -54,14 +54,14 @@ extension SettingsTransaction {
         }
     }
 
-    /// Removes unlisted values that do not wait to be sent; an empty record goes entirely.
+    /// Sets aside unlisted values that are not waiting to be sent, and removes the record if it becomes empty.
     private mutating func setAside(_ before: SyncRecord, _ row: Int64, listed: SyncRecord?) throws {
         guard try !isParked(before.key) else { return }
         let told = try told(of: row).map(\.property).filter { before.stamps.map(\.property).contains($0) }
         let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
-            // A listed deletion hides it at the merge, and the history records the author.
+            // A listed deletion removes this property during the merge, and the history then records the author.
             return listed?.deletion.map { $0.stamp < register.stamp } ?? true
         }
         let losesDeletion = before.deletion != nil && listed?.deletion == nil && !waiting.contains("")
@@ -74,7 +74,7 @@ extension SettingsTransaction {
         }
         if !gone.isEmpty { outcome.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
-        // The deletion is gone, too, because none waits.
+        // The deletion was also removed above, because none is waiting.
         if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         guard losesDeletion || !gone.isEmpty else { return }
         let rest = before.properties.filter { gone[$0.key] == nil }

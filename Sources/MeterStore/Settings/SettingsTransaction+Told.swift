@@ -1,12 +1,12 @@
 import Domain
 import GRDB
 
-// An accepted change is not final: the cloud's store may be rolled back before this host reads it, and nothing else
-// reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes until the
-// cloud lists them. It resends a change once if a reading begun after the answer lacks it.
+// An accepted change is not final: the cloud's store may be rolled back before this host reads the change, and nothing
+// else reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes
+// until the cloud lists them. If a read that began after the answer lacks a change, the host resends it once.
 
 extension SettingsTransaction {
-    /// Remembers a property ('' for the deletion) that the cloud accepted with this stamp.
+    /// Stores that the cloud accepted a property ('' for the deletion) with this stamp.
     func remember(told property: String, of row: Int64, _ stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -21,8 +21,9 @@ extension SettingsTransaction {
             row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
-    /// Forgets sent changes that the page lists or outdates. Removes waiting values equal to the listed ones: nearly
-    /// all after a restore. Equal stamps do not suffice: copies of one card may give a stamp to two values.
+    /// Deletes records of sent changes that the page lists or outdates. Removes waiting values equal to the listed
+    /// values, which after a restore are nearly all. Equal stamps alone are not sufficient, because copies of one SD
+    /// card may give the same stamp to two values.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -39,8 +40,8 @@ extension SettingsTransaction {
         }
     }
 
-    /// Resends changes missing from the reading just ended, if sent before it began. A second miss means that the cloud
-    /// had the change all along.
+    /// Resends changes that the finished read did not list, if they were sent before it began. If a resent change is
+    /// missing again, the cloud had it all along, and the host stops tracking it.
     ///
     /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {
@@ -88,6 +89,8 @@ extension SettingsTransaction {
 }
 
 extension SyncRecord {
+    /// Returns the stamp of a property.
+    ///
     /// - Parameter property: '' for the deletion.
     fileprivate func stamp(of property: String) -> Stamp? {
         property.isEmpty ? deletion?.stamp : properties[property]?.stamp

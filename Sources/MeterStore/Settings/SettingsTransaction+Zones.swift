@@ -19,11 +19,11 @@ extension SettingsTransaction {
             try comeBack(to: membership.zone)
         }
         host.epoch = zone.epoch
-        // Another store has accepted other stamps.
+        // The stamps accepted by the previous store have no meaning for this store.
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-        // These belong to another store's answers.
+        // These rows refer to answers of the previous store.
         try db.execute(sql: "DELETE FROM told")
         try db.execute(sql: "DELETE FROM held_back")
         switch entry {
@@ -33,7 +33,7 @@ extension SettingsTransaction {
             try queueOwn()
         case .afterLong: return try refetchEverything()
         }
-        // This store may accept records that the other one refused.
+        // This store may accept records that the previous store refused.
         try db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
     }
 
@@ -52,7 +52,8 @@ extension SettingsTransaction {
 
     // MARK: Another zone
 
-    /// Keeps deletions apart, and sets aside everything not brought along.
+    /// Moves deletions to a table of the former zone. Unless `bringsAll`, sets aside all records that this host does
+    /// not bring to the new zone.
     private mutating func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
         try db.execute(
             sql: """
@@ -78,8 +79,8 @@ extension SettingsTransaction {
             sql: "DELETE FROM record WHERE NOT EXISTS (SELECT 1 FROM register WHERE register.record = record.id)")
     }
 
-    /// Records with a setting made on this host (`?1`), its `Host` and `Recording`s, and records of meters that it has
-    /// met.
+    /// SQL condition for records to bring to another zone: records with a setting made on this host (`?1`), its `Host`
+    /// and `Recording`s, and records of its known meters.
     private static let isBrought = """
         EXISTS (SELECT 1 FROM register WHERE register.record = record.id AND stamp_host = ?1)
         OR type IN ('DeviceSettings', 'MeterAlias') AND name IN (SELECT id FROM meter)
@@ -96,7 +97,8 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
     }
 
-    /// Restores that zone's deletions, and queues those never sent there.
+    /// Restores the deletions of a zone that this host joins again, and queues the deletions that were never sent
+    /// there.
     private mutating func comeBack(to zone: String?) throws {
         let rows = try Row.fetchAll(
             db,

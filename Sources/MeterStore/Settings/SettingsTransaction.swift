@@ -4,42 +4,42 @@ import Gateway
 
 /// The settings' tables within one transaction: this host's identity, clock and record rows.
 ///
-/// Saved at the end of the transaction, so that the clock's high-water mark is stored with its uses.
+/// Identity and clock are saved at the end of the transaction, together with the stamps that the clock issued.
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// Time when this host learns of the values, by its calendar.
+    /// Time at which this host learns of the values, by its calendar.
     let learned: WallTime
-    /// This boot of the machine, if known.
+    /// Id of the machine's current boot, if known.
     let boot: String?
     /// Cached row numbers; nil for a missing record.
     private var rows: [RecordKey: Int64?] = [:]
-    /// Changes so far; `finished` completes them.
+    /// Changes so far; `finished` adds the final records.
     var outcome = MergeOutcome()
-    /// Changed records, as they are now.
+    /// Changed records in their current state.
     private var changed: [RecordKey: SyncRecord] = [:]
-    /// Number of the running refetch, if any, by type looked up.
+    /// Number of the running refetch, if any, for each type that was looked up.
     var refetches: [RecordType: Int64?] = [:]
-    /// Nil before the first look-up.
+    /// Whether there are parked records; nil before the first look-up.
     var hasParked: Bool?
     var hasAside: Bool?
     var hasTold: Bool?
     var hasWaiting: Bool?
     var hasHeldBack: Bool?
 
-    /// - Parameter number: `MergeOutcome.number`; 0 for a transaction that only reads.
+    /// - Parameter number: `MergeOutcome.number`; 0 for a read-only transaction.
     init(_ db: Database, learned: WallTime?, boot: String?, number: UInt64 = 0) throws {
         self.db = db
         self.boot = boot
         host = try HostRow(db)
-        // Without a calendar, the clock's own time is close.
+        // Without a calendar, the time of the hybrid clock is a good approximation.
         self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
         outcome.number = number
     }
 
     func save() throws { try host.save(db) }
 
-    /// Lists a record as changed, once, in its present state.
+    /// Records a changed record in its current state; each record is listed once.
     mutating func report(_ record: SyncRecord) {
         if changed.updateValue(record, forKey: record.key) == nil { outcome.changed.append(record.key) }
     }
@@ -142,8 +142,8 @@ extension SettingsTransaction {
         return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0, at: 0) }
     }
 
-    /// Writes and reports a merge's changes. Outdated waiting changes leave the outbox; overwritten values go to the
-    /// history.
+    /// Writes and reports a merge's changes. Outdated waiting changes are removed from the outbox; overwritten values
+    /// are added to the history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
         let isNew = try row(of: merge.after.key) == nil
@@ -161,7 +161,7 @@ extension SettingsTransaction {
         report(merge.after)
     }
 
-    /// Removes registers that the merge removed; a deletion removes all.
+    /// Removes the properties that the merge removed; a deletion removes all.
     private func removeWhatIsGone(_ merge: RecordMerge, of row: Int64, waits: Bool) throws {
         let (before, after) = (merge.before.properties, merge.after.properties)
         guard !before.isEmpty else { return }
@@ -192,7 +192,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Writes the deletion; nil erases it without a trace.
+    /// Writes the deletion; nil erases an existing deletion completely.
     func write(_ deletion: Deletion?, of row: Int64) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -215,7 +215,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run(row, property)
     }
 
-    /// Erases the record without a trace. Fails if part of it waits to be sent.
+    /// Erases the record completely. Fails if part of it is waiting to be sent.
     mutating func forget(_ row: Int64, _ key: RecordKey) throws {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run(row)
         rows.updateValue(nil, forKey: key)
@@ -226,13 +226,13 @@ extension SettingsTransaction {
 
 extension SettingsTransaction {
     static let historyPerProperty = 100
-    /// Maximum number of values in total; enforced by the clean-up.
+    /// Maximum number of values in the whole history; the clean-up enforces it.
     static let historyMax = 100_000
 
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
         try insert(values, of: key)
-        // Only a record with more values than one property's limit can exceed that limit.
+        // A property can exceed its limit only if the record has more values than that limit.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
         guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension UInt64 {
-    /// Reads a column's number; negative ones, which nobody writes, become 0.
+    /// Reads a number from a column. Negative numbers, which this program never writes, become 0.
     init(stored value: Int64) { self = UInt64(clamping: value) }
 }
 
@@ -12,7 +12,7 @@ extension UInt16 {
 }
 
 extension Stamp {
-    /// Reads three adjacent columns.
+    /// Reads a stamp from three adjacent columns.
     init(_ row: Row, at column: Int) throws {
         let text: String = row[column + 2]
         guard let host = HostID(text) else {
@@ -22,7 +22,7 @@ extension Stamp {
         self.init(milliseconds: UInt64(stored: row[column]), counter: UInt16(stored: row[column + 1]), host: host)
     }
 
-    /// Three columns: stamp_ms, stamp_counter, stamp_host.
+    /// Values of three columns: stamp_ms, stamp_counter, stamp_host.
     var columns: [(any DatabaseValueConvertible)?] {
         [Int64(milliseconds), Int64(counter), host.description]
     }
@@ -39,7 +39,7 @@ extension HostID {
 }
 
 extension Register {
-    /// Reads four adjacent columns, a value and its stamp, and one elsewhere.
+    /// Reads a value and its stamp from adjacent columns, and the bringer from the column `bringer`.
     init(_ row: Row, at column: Int, bringer: Int) throws {
         self.init(
             value: try SettingValue(row, at: column), stamp: try Stamp(row, at: column + 2),
@@ -48,10 +48,10 @@ extension Register {
 }
 
 extension Deletion {
-    /// Five columns of the table `record`.
+    /// Names of the deletion's five columns in the table `record`.
     static let columns = "deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by"
 
-    /// Reads `columns`; nil for a record that was not deleted.
+    /// Reads a deletion from the columns `columns`; nil for a record that was not deleted.
     init?(_ row: Row, at column: Int) throws {
         guard !(row[column] as DatabaseValue).isNull else { return nil }
         self.init(
@@ -61,7 +61,7 @@ extension Deletion {
 }
 
 extension SettingValue {
-    /// Two columns: kind and value.
+    /// Values of two columns: kind and value.
     var columns: [(any DatabaseValueConvertible)?] { [kind, content] }
 
     var kind: String {
@@ -86,7 +86,7 @@ extension SettingValue {
         }
     }
 
-    /// Reads two adjacent columns.
+    /// Reads a value from two adjacent columns.
     init(_ row: Row, at column: Int) throws {
         let kind: String = row[column]
         let value: DatabaseValue = row[column + 1]
@@ -109,12 +109,13 @@ extension Statement {
         try execute(arguments: StatementArguments(arguments))
     }
 
-    /// Avoids an argument list in statements that run thousands of times: a page of records, or a rebuild.
+    /// Executes the statement without an argument list, for statements that run thousands of times, as in a page of
+    /// records or a rebuild.
     func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
         try bound(repeat each values).execute()
     }
 
-    /// Binds the values to the question marks, for a fetch without arguments.
+    /// Binds the values to the question marks, so that a fetch needs no arguments.
     func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
         unbind()
         var bound: CInt = 0
@@ -123,10 +124,10 @@ extension Statement {
         return self
     }
 
-    /// Ends the previous execution, and tells GRDB that nothing is to bind.
+    /// Ends the previous execution, and sets GRDB's own arguments to none.
     func unbind() { setUncheckedArguments(StatementArguments()) }
 
-    /// Binds the values to the question marks after the first `bound`.
+    /// Binds the values to the question marks after the first `bound` ones.
     func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {
         for value in repeat each values {
             bound += 1

@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Each clause needs an empty repository.
+/// Contract of `AlertRepository`. Each clause needs an empty repository.
 package enum AlertRepositoryContract {
     package typealias Clause = ContractClause<any AlertRepository>
 

@@ -52,7 +52,7 @@ extension CloudEngineContract {
                     news, [record("m2", at: 1), record("m3", [:], deletedAt: 1)], "news")
             },
             inZone("changes_missNothing_whileWritersRun") { engine in
-                // Each writer repeatedly writes its own record and a shared one; a reader follows.
+                // Each writer repeatedly writes its own record and a shared one. A reader reads all changes meanwhile.
                 let (writers, rounds) = (8, 25)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for writer in 0..<writers {

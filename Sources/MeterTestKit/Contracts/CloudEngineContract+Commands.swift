@@ -14,7 +14,7 @@ extension CloudEngineContract {
             holder: .numbered(1), holderName: "Host 1 – ü", outcome: outcome)
     }
 
-    /// Claims a command as the cloud does: if none is stored, and a host has the lease under the token.
+    /// Claims a command as the cloud does: only if none is stored, and a host holds the lease with the command's token.
     private static func claim(
         _ engine: any CloudEngine, id: UInt64 = 1, in zone: String = zone, _ command: StoredCommand = command()
     ) async throws -> Bool {
@@ -66,7 +66,7 @@ extension CloudEngineContract {
                 try ContractViolation.require(!isFree, "released")
                 try ContractViolation.requireEqual(await stored(engine), nil, "nothing is stored")
             },
-            // The claim comes before a simultaneous change of holder, or is refused.
+            // When a claim and a take-over run simultaneously, either the claim is first, or the cloud refuses it.
             inZone("claim_andTakeover_haveAnOrder") { engine in
                 for round in UInt64(1)...8 {
                     let host = 10 * round
@@ -111,7 +111,7 @@ extension CloudEngineContract {
                 for id in UInt64(1)...50 { _ = try await claim(engine, id: id) }
                 let seen = try await engine.commandMarks()
                 try await end(engine, id: 7, RelayCommandAnswer(.done))
-                // By two replicas at once.
+                // As if two replicas forgot the same commands.
                 for _ in 0..<2 { try await engine.forget(seen) }
                 let left = try await engine.commandMarks()
                 try ContractViolation.requireEqual(left.map(\.requestID), [.numbered(7)], "left")

@@ -70,7 +70,7 @@ extension CloudEngineContract {
                 let all = try await engine.queues().queues[place]?.waiters ?? []
                 try ContractViolation.requireEqual(all.count, 20, "places")
                 try ContractViolation.requireEqual(Set(all.map(\.host)).count, 20, "hosts")
-                // Each host saw a prefix of the final queue, so nobody was overtaken.
+                // Each host read a prefix of the final queue, so no host was overtaken.
                 for queue in queues.sorted(by: { $0.version < $1.version }) {
                     try ContractViolation.requireEqual(
                         queue.waiters, Array(all.prefix(queue.waiters.count)), "the queue at \(queue.version)")
@@ -123,7 +123,7 @@ extension CloudEngineContract {
             Clause("copy_isTold_thatItWasGivenUp") { engine in
                 let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
                 let mark = first.marks[.numbered(1)] ?? 0
-                // By two other replicas at once.
+                // As if two other replicas did the same.
                 for _ in 0..<2 {
                     try ContractViolation.require(try await engine.giveUp(.numbered(1), seen: mark), "given up")
                 }

@@ -4,7 +4,7 @@ import CoreTestKit
 import Domain
 
 extension CloudEngineContract {
-    /// Returns a record with a text of this length, stamped by host 1 unless another is given.
+    /// Returns a record with a text of `bytes` bytes, stamped by host 1 unless another is given.
     private static func note(
         _ name: String, bytes: Int, at after: Int64 = 0, host: UInt64 = 1, broughtBy: HostID? = nil
     ) -> SyncRecord {
@@ -90,7 +90,7 @@ extension CloudEngineContract {
                     LeaseRules.acquire(acquire(1), of: $0, in: circumstances())
                 }
                 try ContractViolation.requireEqual(token(there)?.rawValue, 1, "in another zone")
-                // Both wait for each other in one step.
+                // The engine handles the two simultaneous creations in one step.
                 async let one = create(engine, "m9", by: 1)
                 async let two = create(engine, "m9", by: 3)
                 let (first, second) = (try await one, try await two)
@@ -105,7 +105,7 @@ extension CloudEngineContract {
                     return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
                 }
                 try ContractViolation.requireEqual(await engine.leases(in: zone).count, 40, "leases")
-                // The same host asked twice for each meter.
+                // For each meter, the same host acquires twice.
                 try ContractViolation.requireEqual(created, 80, "grants")
             },
         ]
@@ -119,11 +119,11 @@ extension CloudEngineContract {
                     [note("a", bytes: 100), note("b", bytes: 10, host: 2), record("c", ["p": 1, "q": 2])],
                     // The text grows, shrinks, and is written by another host.
                     [note("a", bytes: 300, at: 1), note("a", bytes: 7, at: 2), note("b", bytes: 5, at: 3, host: 3)],
-                    // Writes without news: the same again, and an older one.
+                    // Writes that change nothing: the same value again, and an older value.
                     [note("a", bytes: 7, at: 2), note("a", bytes: 999, at: 1)],
                     [note("d", bytes: 50, host: 4, broughtBy: .numbered(1)), deletion(of: "c", at: 4)],
                     [deletion(of: "b", at: 5, host: 4, broughtBy: .numbered(2)), deletion(of: "never", at: 5)],
-                    // The deleted record comes back to life.
+                    // A newer write revives the deleted record.
                     [note("c", bytes: 30, at: 6, host: 2)],
                 ]
                 for (number, step) in steps.enumerated() {
@@ -243,7 +243,7 @@ extension CloudEngineContract {
                     of: zone)
                 let own = try await engine.modify((0..<3).map { note("own\($0)", bytes: 9) }, in: zone, now: now)
                 try ContractViolation.requireEqual(own.map { isRefused($0) }, [false, false, true], "own")
-                // After a restore one host sends others' records, even if its own share is full.
+                // After a restore, one host sends other hosts' records, even if its own quota is full.
                 let brought = (0..<9).map { note("their\($0)", bytes: 9, host: 5, broughtBy: .numbered(1)) }
                 let outcomes = try await engine.modify(brought, in: zone, now: now)
                 try ContractViolation.require(!outcomes.contains { isRefused($0) }, "what it brought is refused")

@@ -4,7 +4,7 @@ import CoreTestKit
 import Domain
 
 extension CloudEngineContract {
-    /// Returns a stamp `after` milliseconds later than `now`, of host 1 unless another is given.
+    /// Returns a stamp of host `host`, `after` milliseconds later than `now`.
     static func stamp(_ after: Int64 = 0, counter: UInt16 = 0, host: UInt64 = 1) -> Stamp {
         Stamp(
             milliseconds: UInt64(now.millisecondsSince1970 + after), counter: counter, host: .numbered(host))
@@ -77,8 +77,8 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     outcomes.map(\.fate), [.changed(sequence: 1), .clockSkew, .changed(sequence: 2)], "fates")
                 try ContractViolation.requireEqual(outcomes[1].record, nil, "the refused one")
-                // From now on stamps may be at most a millisecond beyond the greatest accepted one, even if the clock
-                // goes back.
+                // From now on, stamps may be at most one millisecond beyond the greatest accepted stamp, even if the
+                // clock is set back.
                 let back = now + .seconds(-3600)
                 let next = try await engine.modify([record("m2", at: 60_001)], in: zone, now: back)
                 let beyond = try await engine.modify([record("m3", at: 60_003)], in: zone, now: back)

@@ -2,7 +2,7 @@ import Cloud
 import CloudAPI
 import Domain
 
-/// Deletion by age, and the date from which ages count back.
+/// Clauses about deletion by age, and about the date from which the age of a tombstone counts.
 extension CloudEngineContract {
     static var purgeClauses: [Clause] {
         [
@@ -13,7 +13,7 @@ extension CloudEngineContract {
                     [record("old", [:], deletedAt: 0), record("revived", ["a": 1], at: 2, deletedAt: 1)], in: zone,
                     now: now)
                 let early = try await engine.purgeTombstones(before: now, dating: now)
-                // An old stamp with a late date.
+                // A tombstone with an old stamp. The next purge dates it as new, so it stays.
                 _ = try await engine.modify([record("late", [:], deletedAt: -9)], in: zone, now: now)
                 let purged = try await engine.purgeTombstones(before: now + day, dating: now + day)
                 let again = try await engine.purgeTombstones(before: now + day, dating: now + day * 2)

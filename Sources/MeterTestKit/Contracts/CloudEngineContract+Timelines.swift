@@ -3,7 +3,7 @@ import CloudAPI
 import Domain
 
 extension CloudEngineContract {
-    /// Identities of zones, and the place and time that tokens record.
+    /// Clauses about the identities of zones, and about the store and sequence recorded in change tokens.
     static var timelineClauses: [Clause] {
         [
             Clause("zone_isMadeWithTheIdentityThatIsKnown_andKeepsIt") { engine in

@@ -3,7 +3,7 @@ import CloudAPI
 import CoreTestKit
 import Domain
 
-/// Each clause needs an empty engine.
+/// Contract of `CloudEngine`. Each clause needs an empty engine.
 package enum CloudEngineContract {
     package typealias Clause = ContractClause<any CloudEngine>
 

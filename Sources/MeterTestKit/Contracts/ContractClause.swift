@@ -1,4 +1,4 @@
-/// One promise of a port, as a check that any implementation must pass.
+/// One requirement of a protocol, as a check that any implementation must pass.
 ///
 /// A test target runs the clauses as arguments of one test, each on a fresh subject:
 ///
@@ -9,7 +9,7 @@
 /// }
 /// ```
 package struct ContractClause<Subject>: Sendable, CustomStringConvertible {
-    /// The promise, in the form of a test's name.
+    /// The requirement, in the form of a test's name.
     package let name: String
     package let check: @Sendable (Subject) async throws -> Void
 

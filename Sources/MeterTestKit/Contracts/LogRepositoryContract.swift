@@ -1,8 +1,8 @@
 import Domain
 package import Gateway
 
-/// Contract of `LogRepository`, together with the doubts that protect lines. Each clause needs an empty repository that
-/// knows its boot.
+/// Contract of `LogRepository`, including the doubts (`BelievedDate.Doubt`) that protect log lines from deletion. Each
+/// clause needs an empty repository that was opened with a boot id.
 package enum LogRepositoryContract {
     package typealias Subject = any LogRepository & RetentionRepository
     package typealias Clause = ContractClause<Subject>
@@ -110,7 +110,7 @@ package enum LogRepositoryContract {
         .remedy("discovery is restarted", adapter: MACAddress(bits: 0x0011_2233_4455), cause: "silence"),
     ]
 
-    /// - Parameter time: seconds since the beginning, by both clocks.
+    /// - Parameter time: seconds since the start, on both clocks.
     private static func line(
         _ number: Int64, of meter: MeterID = one, event: LogEvent = .state(.offline, cause: "device gone"),
         count: Int = 1, at time: Int64 = 1, until last: Int64? = nil

@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Each clause needs an empty repository.
+/// Contract of `MarkRepository`. Each clause needs an empty repository.
 package enum MarkRepositoryContract {
     package typealias Clause = ContractClause<any MarkRepository>
 

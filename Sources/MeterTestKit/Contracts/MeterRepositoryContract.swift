@@ -2,7 +2,7 @@ import Domain
 package import Gateway
 import MeterCodec
 
-/// Each clause needs an empty repository.
+/// Contract of `MeterRepository`. Each clause needs an empty repository.
 package enum MeterRepositoryContract {
     package typealias Clause = ContractClause<any MeterRepository>
 

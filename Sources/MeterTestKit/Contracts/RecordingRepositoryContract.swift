@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Each clause needs an empty repository.
+/// Contract of `RecordingRepository`. Each clause needs an empty repository.
 package enum RecordingRepositoryContract {
     package typealias Clause = ContractClause<any RecordingRepository>
 

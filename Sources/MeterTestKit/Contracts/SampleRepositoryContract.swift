@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Each clause needs an empty repository.
+/// Contract of `SampleRepository`. Each clause needs an empty repository.
 package enum SampleRepositoryContract {
     package typealias Clause = ContractClause<any SampleRepository>
 
@@ -107,7 +107,8 @@ package enum SampleRepositoryContract {
         ]
     }
 
-    /// The chunks of two meters alternate; the youngest of both must remain.
+    /// Checks pruning by size: the chunks of two meters alternate, and the youngest chunks among both meters must
+    /// remain.
     @Sendable private static func pruneBySize(_ repository: any SampleRepository) async throws {
         let chunks = (0..<200).map { number in
             chunk(number % 2 == 0 ? one : two, times: (0..<100).map { Int64(number * 1000 + $0) })

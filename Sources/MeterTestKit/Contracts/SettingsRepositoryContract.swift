@@ -2,7 +2,7 @@ import Domain
 package import Gateway
 import GatewayAPI
 
-/// Each clause needs an empty repository.
+/// Contract of `SettingsRepository`. Each clause needs an empty repository.
 package enum SettingsRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
@@ -115,7 +115,7 @@ package enum SettingsRepositoryContract {
         ]
     }
 
-    /// A value of each kind, and those that a file could confuse.
+    /// A value of each kind, and values that a file format could confuse.
     private static let values: [SettingValue] = [
         .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .double(0), .double(-0.0), .double(1),
         .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(0.1), .string(""), .string("1"),

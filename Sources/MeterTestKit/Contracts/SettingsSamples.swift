@@ -87,12 +87,12 @@ extension SyncRepository {
 }
 
 extension MergeOutcome {
-    /// The outcome without what only the log needs, and without the records and their number.
+    /// The outcome without the fields for the log, the records and their number.
     var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
 }
 
 extension SyncRepository {
-    /// Moves the contracts' zone to another store.
+    /// Moves the contracts' zone to a store with another epoch.
     package func adopt(epoch: String) async throws {
         try await adopt(SyncZone(id: nil, name: "home", epoch: epoch), .everything)
     }

@@ -1,7 +1,8 @@
 import Domain
 package import Gateway
 
-/// Each clause needs an empty repository that is also a `SettingsRepository` and knows its boot.
+/// Contract of `SyncRepository`. Each clause needs an empty repository that is also a `SettingsRepository` and was
+/// opened with a boot id.
 package enum SyncRepositoryContract {
     package typealias Clause = ContractClause<any SettingsRepository & SyncRepository>
 
@@ -100,7 +101,7 @@ package enum SyncRepositoryContract {
                 try await repository.set(.shed, "a", .int(1), at: .minute(1))
                 let batch = try ContractViolation.requireSome(
                     await repository.nextBatch(recordsMax: 1, bytesMax: much), "batch")
-                // Written again during the send.
+                // The value changes again during the send.
                 try await repository.set(.desk, "b", .int(2), at: .minute(2))
                 try ContractViolation.requireEqual(
                     await repository.settle(batch, .to(batch)).plain, MergeOutcome(), "outcome")
@@ -201,7 +202,7 @@ package enum SyncRepositoryContract {
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try ContractViolation.requireEqual(
                     await repository.values(of: .desk), ["mine": .int(1), "theirs": .int(2)], "values")
-                // An overwritten value need not be sent any more.
+                // The outbox drops an overwritten value.
                 try ContractViolation.requireEqual(
                     await repository.waiting().map { Array($0.properties.keys) }, [["mine"]], "waiting")
             },
@@ -282,7 +283,7 @@ package enum SyncRepositoryContract {
         ]
     }
 
-    /// 1200 records in three pages of 400, with a stop after any of them.
+    /// Clauses that stop reading 1200 records in three pages of 400, after any page.
     private static var cancellationClauses: [Clause] {
         [
             Clause("pages_stand_whenTheReaderStopsAfterTheFirst") { repository in

@@ -68,7 +68,7 @@ enum SyncRepositoryHeldBackContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Writes these records, and lets the cloud answer that it has no room for anything.
+    /// Writes these records, and simulates the cloud's answer that its quota is full.
     fileprivate func holdBack(_ keys: [RecordKey]) async throws {
         for key in keys { try await set(key, "a", .string("long"), at: .minute(0)) }
         let batch = try ContractViolation.requireSome(await nextBatch(recordsMax: 9, bytesMax: 10_000), "batch")

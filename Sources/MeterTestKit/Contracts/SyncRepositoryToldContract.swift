@@ -11,7 +11,7 @@ enum SyncRepositoryToldContract {
         [
             Clause("told_isToldAgain_whereAReadingThatBeganLaterDoesNotListIt") { repository in
                 let desk = try await repository.tellDesk()
-                // This page may have been requested before the answer.
+                // The page may have been requested before the cloud acknowledged the write.
                 let first = try await repository.apply(.of([], token: "t1"))
                 try ContractViolation.requireEqual(first.toldAgain, 0, "told again too early")
                 try ContractViolation.requireEqual(await repository.waiting(), [], "too early")
@@ -78,7 +78,7 @@ enum SyncRepositoryToldContract {
                 try ContractViolation.requireEqual(await repository.waiting().map(\.key), [.shed], "waiting")
             },
             Clause("whatWaits_isTold_whereAnotherValueIsListedUnderItsStamp") { repository in
-                // As by a twin with the same id, on a copied card.
+                // As on a copied SD card: a twin host with the same id writes another value under the same stamp.
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(1))
                 let own = try ContractViolation.requireSome(await repository.record(.desk)?.newestStamp, "stamp")
                 let twin = SyncRecord(key: .desk, properties: ["name": Register(value: .string("Den"), stamp: own)])
@@ -100,7 +100,7 @@ enum SyncRepositoryToldContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Writes a setting, which the cloud accepts.
+    /// Writes a setting and simulates that the cloud accepts it.
     fileprivate func tellDesk() async throws -> SyncRecord {
         try await set(.desk, "name", .string("Desk"), at: .minute(1))
         try await tellWhatWaits()

@@ -197,7 +197,7 @@ enum SyncRepositoryZoneContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Sends the whole outbox, and the cloud accepts it.
+    /// Sends the whole outbox, and simulates that the cloud accepts it.
     fileprivate func tellAll() async throws {
         // Limited, because a broken store would never empty its outbox.
         for _ in 0..<100 {

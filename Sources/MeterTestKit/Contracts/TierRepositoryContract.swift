@@ -9,7 +9,7 @@ package enum TierRepositoryContract {
 
     private static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
     private static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
-    /// The start of a day, at which all tiers start.
+    /// Start of a day, where buckets of all tiers begin.
     private static let start = WallTime(millisecondsSince1970: 1_794_960_000_000)
     private static let never = WallTime(millisecondsSince1970: .min)
     private static let always = WallTime(millisecondsSince1970: .max)
@@ -90,7 +90,7 @@ package enum TierRepositoryContract {
         try await repository.append(chunks(one, minutes: 0..<120, perSecond: 1))
         try await rollUpAll(repository, expecting: 7200)
         _ = try await repository.prune(before: always, maxBytes: .max)
-        // New chunks are new even if all before them are gone.
+        // A later chunk is rolled up even if all earlier chunks were deleted.
         try await repository.append(chunks(one, minutes: 120..<130, perSecond: 1))
         try await requireRaw(in: repository, minutes: 0..<130, perSecond: 1)
         try await rollUpAll(repository, expecting: 600)
@@ -128,7 +128,7 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(other, nil, "of another meter")
     }
 
-    /// Chunks of seconds must equal the readings that they are made of.
+    /// Checks that chunks of seconds equal the readings from which they were made.
     @Sendable private static func secondsInChunks(_ repository: Subject) async throws {
         try await repository.append(seconds(one, minutes: 0..<20))
         let all = never..<always
@@ -145,7 +145,7 @@ package enum TierRepositoryContract {
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
         try await rollUpAll(repository, expecting: 1200)
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
-        // They are as coarse as any replacement of fast readings.
+        // The seconds are already as coarse as the replacement of fast readings, so thinning changes nothing.
         try ContractViolation.requireEqual(try await repository.thin(before: always), 0, "replaced")
         try ContractViolation.requireEqual(try await fine(in: repository).times.count, 1200, "points")
         let removed = try await repository.prune(before: start + .seconds(600), maxBytes: .max)
@@ -165,7 +165,7 @@ package enum TierRepositoryContract {
             try await repository.buckets(.second, of: two, in: all).count, 60, "of the other")
     }
 
-    /// Returns the readings of `chunks(_:minutes:perSecond:)` at ten a second, as seconds.
+    /// Returns the readings of `chunks(_:minutes:perSecond:)`, at ten per second, averaged into seconds.
     private static func seconds(_ meter: MeterID, minutes: Range<Int>) throws -> [SampleChunk] {
         try chunks(meter, minutes: minutes, perSecond: 10).flatMap { chunk in
             var buckets: [SampleBucket] = []
@@ -186,14 +186,14 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(sum, count, "summed up")
     }
 
-    /// The first three hours, in minutes.
+    /// Returns the first three hours, in minutes.
     private static func series(of meter: MeterID = one, in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(3 * 3600), 181, meter, repository)
         try ContractViolation.requireEqual(series.tier, .minute, "tier")
         return series
     }
 
-    /// The first twenty minutes, in seconds.
+    /// Returns the first twenty minutes, in seconds.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")
@@ -216,7 +216,7 @@ package enum TierRepositoryContract {
         try requireAlike(try await series(in: repository), expected.finish())
     }
 
-    /// Requires the same extremes, and the same means to within two millionths.
+    /// Requires equal extremes, and means that differ by at most two millionths.
     private static func requireAlike(_ found: Series, _ expected: Series) throws {
         try ContractViolation.requireEqual(found.times, expected.times, "times")
         try ContractViolation.requireEqual(found.columns.map(\.quantity), expected.columns.map(\.quantity), "columns")
@@ -230,7 +230,7 @@ package enum TierRepositoryContract {
         }
     }
 
-    /// One chunk per minute, starting on the whole minute.
+    /// Returns one chunk per minute, each starting on the whole minute.
     private static func chunks(_ meter: MeterID, minutes: Range<Int>, perSecond: Int) -> [SampleChunk] {
         minutes.compactMap { minute in
             var builder = SampleChunkBuilder(meter: meter)

@@ -3,17 +3,18 @@ import COpenSSL
 /// Failure to make or read a key or certificate, in OpenSSL's words.
 package struct CertificateError: Error, Hashable, Sendable, CustomStringConvertible {
     package var step: String
-    /// Empty if OpenSSL gave none.
+    /// Error messages of OpenSSL; empty if there were none.
     package var reasons: [String]
 
     package var description: String { reasons.isEmpty ? step : "\(step): \(reasons.joined(separator: ", "))" }
 
-    /// Returns an error without OpenSSL's reasons: those on this thread belong to another call.
+    /// Returns an error without OpenSSL's reasons, because those queued on this thread belong to another call.
     static func plain(_ words: String) -> Self { Self(step: words, reasons: []) }
 
     private init(step: String, reasons: [String]) { (self.step, self.reasons) = (step, reasons) }
 
-    /// Takes OpenSSL's reasons from this thread, so that no later call finds them.
+    /// Creates an error with OpenSSL's reasons, and removes them from this thread's queue, so that no later call finds
+    /// them.
     package init(_ step: String) {
         self.step = step
         reasons = []
@@ -28,7 +29,7 @@ func made<Value>(_ value: Value?, _ step: String) throws(CertificateError) -> Va
     return value
 }
 
-/// - Parameter result: of a call that returns 1 and above for success.
+/// - Parameter result: result of a call that returns at least 1 on success.
 func succeeded(_ result: Int32, _ step: String) throws(CertificateError) {
     guard result > 0 else { throw CertificateError(step) }
 }

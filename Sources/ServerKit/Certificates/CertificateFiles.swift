@@ -11,8 +11,8 @@ package struct CertificateFiles: Hashable, Sendable {
         self.keyPath = keyPath
     }
 
-    /// Returns this server's own certificate. Creates a missing one, and renews one that ends soon or lacks a name. The
-    /// key stays, and so the pin.
+    /// Returns this server's own certificate. Creates a missing one. Renews one that expires soon or lacks a name of
+    /// `names`. A renewal keeps the key, and so the pin.
     ///
     /// - Parameter more: further names for a new certificate. Their absence causes no renewal.
     package func own(
@@ -30,7 +30,7 @@ package struct CertificateFiles: Hashable, Sendable {
         return certificate
     }
 
-    /// Reads the certificate and key that somebody else keeps there.
+    /// Reads the certificate and key that another program maintains in these files.
     package func served() throws(CertificateError) -> ServedCertificate {
         guard let chain = try Self.read(certificatePath) else {
             throw CertificateError.plain("\(certificatePath) is missing")
@@ -43,7 +43,7 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Changes when one of the files is replaced or written.
+    /// Stamp of both files, which changes when one of them is replaced or written.
     var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
 
     private static func stamp(of path: String) -> [Int64] {
@@ -63,7 +63,7 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Writes a file atomically that only its owner may read.
+    /// Writes a file atomically. Only its owner may read it.
     private static func write(_ text: String, to path: String) throws(CertificateError) {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))
@@ -74,7 +74,7 @@ package struct CertificateFiles: Hashable, Sendable {
 }
 
 extension CertificateTerms {
-    /// Nil for never.
+    /// Returns the time of renewal; nil if the certificate is never renewed.
     func renewal(of certificate: ServedCertificate) -> WallTime? {
         renewalDays.map { certificate.end + .seconds(-86_400 * $0) }
     }

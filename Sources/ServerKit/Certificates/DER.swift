@@ -1,6 +1,6 @@
 /// Encodes to DER with OpenSSL.
 enum DER {
-    /// - Parameter write: writes to the pointer's target, if there is one, and returns the number of bytes.
+    /// - Parameter write: writes to the pointer's target unless it is nil, and returns the number of bytes.
     static func bytes(
         _ step: String, write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) throws(CertificateError) -> [UInt8] {

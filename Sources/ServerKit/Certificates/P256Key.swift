@@ -19,7 +19,7 @@ package final class P256Key: @unchecked Sendable {
         pointer = try made(key, step)
     }
 
-    /// - Parameter pem: PKCS #8 or SEC 1, not encrypted.
+    /// - Parameter pem: unencrypted PKCS #8 or SEC 1.
     package init(pem: String) throws(CertificateError) {
         pointer = try PEM.value(of: pem, "the key cannot be read") {
             PEM_read_bio_PrivateKey_ex($0, nil, PEM.noPassword, nil, OpenSSLContext.shared.pointer, nil)

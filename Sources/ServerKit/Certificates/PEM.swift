@@ -13,7 +13,7 @@ enum PEM {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// - Parameter read: reads from the given BIO; nil if it finds nothing.
+    /// - Parameter read: reads from the given BIO; returns nil if nothing is found.
     static func value<Value>(
         of text: String, _ step: String, read: (OpaquePointer) -> Value?
     ) throws(CertificateError) -> Value {
@@ -27,7 +27,7 @@ enum PEM {
             }, step)
     }
 
-    /// Refuses encrypted texts. OpenSSL's default would ask for a password on the terminal.
+    /// Password callback that refuses encrypted texts. OpenSSL's default would ask for a password on the terminal.
     static let noPassword:
         @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 =
             { _, _, _, _ in -1 }

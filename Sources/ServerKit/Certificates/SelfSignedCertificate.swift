@@ -18,14 +18,14 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - commonName: name of both subject and issuer.
-    ///   - start: seconds since 1970, as is `end`.
+    ///   - start: start of validity in seconds since 1970; `end` uses the same unit.
     package init(
         commonName: String, alternativeNames: [AlternativeName], key: P256Key, start: Int64, end: Int64
     ) throws(CertificateError) {
         let step = "a certificate cannot be made"
         let certificate = try made(X509_new_ex(OpenSSLContext.shared.pointer, nil), step)
         defer { X509_free(certificate) }
-        // Counted from 0: version 3.
+        // The encoding counts from 0, so 2 means version 3.
         try succeeded(X509_set_version(certificate, 2), step)
         try Self.setSerialNumber(of: certificate, step)
         _ = try made(ASN1_TIME_set(X509_getm_notBefore(certificate), Int(start)), step)
@@ -49,7 +49,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     /// Reads a certificate. Skips names that are neither DNS names nor addresses.
     package init(pem: String) throws(CertificateError) {
         let step = "the certificate cannot be read"
-        // The certificate belongs to the context in which it is made.
+        // OpenSSL binds a certificate to the library context that is passed here.
         var read = X509_new_ex(OpenSSLContext.shared.pointer, nil)
         defer { X509_free(read) }
         let certificate = try PEM.value(of: pem, step) { PEM_read_bio_X509($0, &read, PEM.noPassword, nil) }
@@ -60,7 +60,8 @@ package struct SelfSignedCertificate: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// At most 20 bytes and positive (RFC 5280, 4.1.2.2): 16 random ones.
+    /// Sets a serial number of 16 random bytes. RFC 5280, 4.1.2.2 allows at most 20 bytes and requires a positive
+    /// number.
     private static func setSerialNumber(of certificate: OpaquePointer, _ step: String) throws(CertificateError) {
         var bytes = [UInt8](repeating: 0, count: 16)
         try succeeded(RAND_bytes_ex(OpenSSLContext.shared.pointer, &bytes, bytes.count, 0), step)
@@ -81,7 +82,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
         try succeeded(X509_add_ext(certificate, made, -1), step)
     }
 
-    /// Adds names without the text form of x509v3_config(5), in which a comma begins another name.
+    /// Adds names directly, because a comma in the text form of x509v3_config(5) would begin another name.
     private static func add(
         _ names: [AlternativeName], to certificate: OpaquePointer, _ step: String
     ) throws(CertificateError) {
@@ -99,7 +100,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
                 case .address(let bytes): (GEN_IPADD, V_ASN1_OCTET_STRING, bytes)
                 }
             let string = try made(ASN1_STRING_type_new(type), step)
-            // From here on the entry owns it.
+            // From here on, the entry owns the string.
             GENERAL_NAME_set0_value(entry, kind, string)
             try succeeded(ASN1_STRING_set(string, bytes, Int32(bytes.count)), step)
         }

@@ -3,11 +3,12 @@ package import Domain
 import NIOCore
 package import NIOSSL
 
-/// A certificate and key, from any source, as a server uses them.
+/// A certificate and its key, ready for a server, from any source.
 package struct ServedCertificate: Sendable {
-    /// For a server that speaks HTTP/1.1 over TLS 1.2 or later.
+    /// Configuration of a server for HTTP/1.1 over TLS 1.2 or later.
     package let tlsConfiguration: TLSConfiguration
-    /// The same, ready for use. It cuts off a client that sends no TLS farewell within a second.
+    /// The same configuration as a TLS context. Closes a connection if the client does not answer the TLS shutdown
+    /// within a second.
     package let context: NIOSSLContext
     /// SHA-256 of the server's own certificate, in the form of `openssl x509 -fingerprint` and browsers.
     package let fingerprint: String

@@ -6,7 +6,7 @@ package struct CertificateTerms: Sendable {
     /// Name of both subject and issuer.
     package var commonName: String
     package var daysValid: Int64
-    /// Days before the end at which the certificate is renewed; nil for a certificate used even after its end.
+    /// Number of days before expiry at which the certificate is renewed; nil if it is used even after expiry.
     package var renewalDays: Int64?
 
     package init(commonName: String, daysValid: Int64, renewalDays: Int64? = nil) {
@@ -18,7 +18,7 @@ package struct CertificateTerms: Sendable {
 
 /// A certificate that a server makes for itself: P-256, self-signed.
 ///
-/// A renewal may keep the key, and so a pin of it.
+/// A renewal may keep the key, and with it the pin.
 package struct ServerCertificate: Sendable {
     package let certificatePEM: String
     package let keyPEM: String
@@ -29,9 +29,9 @@ package struct ServerCertificate: Sendable {
 
     /// - Parameters:
     ///   - names: DNS names and IP addresses of this server. Not empty.
-    ///   - keyPEM: the previous certificate's key, which keeps the pin; nil makes a key.
-    ///   - now: the certificate is valid from the day before. If this clock is before 2026, as without a battery, it is
-    ///     valid from the start of 2026.
+    ///   - keyPEM: the previous certificate's key, which keeps the pin; nil to make a new key.
+    ///   - now: present time. The certificate is valid from one day earlier. If this clock is before 2026, as without a
+    ///     battery, validity starts with 2026.
     package static func make(
         _ terms: CertificateTerms, names: Set<String>, keyPEM: String? = nil, at now: WallTime
     ) throws(CertificateError) -> ServerCertificate {

@@ -2,18 +2,18 @@ import BluetoothCore
 package import Domain
 import ESPHomeCore
 
-/// An ESPHome node as a value: a Bluetooth proxy with simulated meters in range, sensors of its own, or both. Takes its
+/// An ESPHome node as a value: a Bluetooth proxy with simulated meters in range, its own sensors, or both. Receives its
 /// clients' bytes and returns bytes for them.
 ///
-/// As strict as esphome 2026.6.5's `api` and `bluetooth_proxy`: one subscriber, which gets all answers; no notification
-/// before the descriptor is written; two reports of a lost link; a slot that is free when its address has left the
-/// list.
+/// Behaves as strictly as `api` and `bluetooth_proxy` of esphome 2026.6.5. It has one subscriber, which gets all
+/// answers. It sends no notification before the descriptor is written, reports a lost link twice, and frees a slot only
+/// when its address has left the list.
 package struct SimulatedProxy: Sendable {
     package struct Options: Sendable {
         package var name = "simulated-proxy"
         package var mac = MACAddress(bits: 0x02_00_00_E5_32_01)
         package var bluetoothMAC = MACAddress(bits: 0x02_00_00_E5_32_03)
-        /// 32 bytes. Nil for plain text.
+        /// Encryption key of 32 bytes; nil for plain text.
         package var key: [UInt8]?
         package var version = "2026.6.5"
         package var features: UInt32 = 255
@@ -31,22 +31,22 @@ package struct SimulatedProxy: Sendable {
         case halfFrame = "half-frame"
         /// The report of the link lacks an MTU.
         case noMTU = "no-mtu"
-        /// The slot of a link that ended is never free again.
+        /// The slot of a closed link never becomes free again.
         case slotKept = "slot-kept"
         /// The list of services never ends.
         case servicesCut = "services-cut"
         /// Each write with a response fails.
         case gattError = "gatt-error"
-        /// Each write with a response is lost for lack of room.
+        /// Each write with a response is lost because a buffer is full.
         case congested
-        /// A connect gets no answer, but takes a slot.
+        /// A connect request gets no answer, but occupies a slot.
         case silent
-        /// A connect fails: the meter is out of range.
+        /// A connect request fails, as if the meter were out of range.
         case notEstablished = "not-established"
-        /// Links outlive their client, until another one ends them.
+        /// Links stay open after their client disconnects, until another client closes them.
         case linksKept = "links-kept"
         case pingIgnored = "ping-ignored"
-        /// A number of five bytes, in plain text.
+        /// A plain-text frame whose header contains a number of five bytes.
         case oversized
     }
 
@@ -62,13 +62,13 @@ package struct SimulatedProxy: Sendable {
     package var options: Options
     private var clients: [Client: Connection] = [:]
     private var lastClient = 0
-    /// The subscribed client. Others are ignored until it leaves.
+    /// The subscribed client. Other subscribers are ignored until it disconnects.
     private var subscriber: Client?
     package private(set) var meters: [SimulatedRadioMeter]
     package var sensors: SimulatedSensors?
     private var links: Set<UInt64> = []
     package private(set) var allocated: Set<UInt64> = []
-    /// 1 during an active search.
+    /// Scan mode: 1 during an active scan.
     package private(set) var mode: UInt32 = 0
     package private(set) var lastMode: UInt32?
     private var nextAdvertisement = Duration.zero
@@ -111,7 +111,7 @@ package struct SimulatedProxy: Sendable {
 
     package func isSubscriber(_ client: Client) -> Bool { subscriber == client }
 
-    /// Restarts: disconnects every client, and forgets everything but the configuration.
+    /// Restarts: disconnects every client, and resets everything but the configuration.
     package mutating func reboot() -> [Output] {
         let all = clients.keys.sorted { $0.number < $1.number }
         for client in all { ended(client) }
@@ -188,7 +188,7 @@ package struct SimulatedProxy: Sendable {
         case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client:
             subscriber = nil
             return []
-        // Unlike all other messages, this one is answered to any client (esphome 2026.6.5, `send_connections_free`).
+        // Unlike all other messages, this one is answered for any client (esphome 2026.6.5, `send_connections_free`).
         case EmptyMessage.subscribeConnectionsFree.id: return send(slots, to: client)
         case SetScannerMode.id:
             mode = SetScannerMode.read(frame)?.mode ?? 0
@@ -243,7 +243,7 @@ package struct SimulatedProxy: Sendable {
             if message.wantsResponse, options.faults.contains(.congested) { return failed(AttributeMessage.congested) }
             let told = meters[index].write(
                 message.written, to: handle, wantsResponse: message.wantsResponse, at: time)
-            // Bluedroid reports a write without a response as well.
+            // Bluedroid reports completion even for a write without a response.
             return told.map { done(.writeDone) + notifications($0, of: meters[index]) } ?? failed(3)
         case .writeDescriptor:
             return meters[index].writeDescriptor(message.data, to: handle) ? done(.writeDone) : failed(3)
@@ -262,7 +262,7 @@ package struct SimulatedProxy: Sendable {
         switch request.kind {
         case DeviceRequest.connect, DeviceRequest.connectKnown:
             if links.contains(address) { return [connection(address, isUp: true)] }
-            // The slot of an earlier link is not cleared yet: ignored.
+            // Ignore the request while the slot of an earlier link is not cleared yet.
             guard !allocated.contains(address) else { return [] }
             guard allocated.count < options.slots else { return [connection(address, isUp: false)] }
             allocated.insert(address)
@@ -285,7 +285,8 @@ package struct SimulatedProxy: Sendable {
         return [connection(address, isUp: false, error: reason), slots]
     }
 
-    /// Switches the meter off, or moves it out of range. Two reports follow: of the link and of its slot.
+    /// Switches the meter off, or moves it out of range. Two reports follow: the first for the link, the second for its
+    /// slot.
     ///
     /// - Parameter isTold: false if the proxy lacks room for the first report.
     package mutating func loseMeter(_ address: MACAddress, isTold: Bool = true) -> [Output] {
@@ -318,7 +319,7 @@ package struct SimulatedProxy: Sendable {
 
     // MARK: Time
 
-    /// Returns what the node and its meters send by themselves at or before `time`.
+    /// Returns the messages that the node and its meters send unprompted at or before `time`.
     package mutating func due(at time: Duration) -> [Output] {
         var outputs: [Output] = []
         for index in meters.indices {

@@ -7,7 +7,7 @@ package import MeterSimulator
 package struct SimulatedRadioMeter: Sendable {
     package var address: MACAddress
     package var isRandom: Bool
-    /// In dBm.
+    /// Signal strength in dBm.
     package var rssi: Int
     let name: String
     private var meter: any SimulatedMeter
@@ -51,14 +51,16 @@ package struct SimulatedRadioMeter: Sendable {
             ? Array(name.utf8) : nil
     }
 
-    /// - Returns: the meter's notifications; nil for an attribute that refuses this kind of write.
+    /// Writes to an attribute.
+    ///
+    /// - Returns: the meter's notifications; nil if the attribute does not accept this kind of write.
     mutating func write(_ bytes: [UInt8], to handle: UInt16, wantsResponse: Bool, at time: Duration) -> [[UInt8]]? {
         let kind: GATTProperties = wantsResponse ? .write : .writeWithoutResponse
         let line = database.services.dropFirst().flatMap(\.characteristics)
         guard let written = line.first(where: { $0.value == handle }), written.properties.contains(kind) else {
             return nil
         }
-        // The spare output of a module leads to the same line.
+        // A module's second output attribute is connected to the same serial line.
         return told(meter.receive(bytes, at: time))
     }
 

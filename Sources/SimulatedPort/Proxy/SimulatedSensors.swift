@@ -19,7 +19,7 @@ package struct SimulatedSensors: Sendable {
         infos = Quantity.ofNodes.map { quantity in
             SensorInfo.made {
                 $0.key = 0xE532_0000 | UInt32(quantity.rawValue)
-                // Like firmware since 2026.1, without an object id.
+                // No object id, as in firmware since 2026.1.
                 $0.name = "Bus \(quantity.word)"
                 ($0.unit, $0.deviceClass) = (units[quantity] ?? quantity.unit, quantity.word)
                 $0.stateClass = quantity == .energy ? 2 : 1
@@ -40,7 +40,7 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// Returns the states that are new at `time`; those of one line together.
+    /// Returns the states that are new at `time`. States from one line are returned together.
     mutating func due(at time: Duration) -> [APIFrame] {
         var newest: Reading?
         for bytes in board.due(at: time) {

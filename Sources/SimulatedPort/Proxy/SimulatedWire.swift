@@ -33,7 +33,7 @@ struct SimulatedWire: Sendable {
         } catch .damaged {
             return events + [.refuse]
         } catch {
-            // A node with the other framing announces it in its first byte, and closes.
+            // A node that uses the other framing shows this in its first byte, then closes the connection.
             return events + (node.key == nil ? [.send([0]), .refuse] : refusal("Bad indicator byte"))
         }
     }

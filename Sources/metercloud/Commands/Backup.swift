@@ -102,7 +102,7 @@ struct Restore: AsyncParsableCommand {
             logger: Self.quiet)
     }
 
-    /// Turns the data that etcdctl restored into a store of its own.
+    /// Marks the data that etcdctl restored as a separate store.
     private static func mark(_ settings: EtcdSettings) async throws -> EtcdRestore {
         var rng = SystemRandomNumberGenerator()
         let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)

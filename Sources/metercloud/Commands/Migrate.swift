@@ -89,7 +89,7 @@ struct Migrate: AsyncParsableCommand {
     }
 }
 
-/// Prints the progress, every ten thousand.
+/// Prints the progress after every ten thousand records.
 private final class ProgressText: Sendable {
     private static let step = 10_000
     private let told = Mutex(0)

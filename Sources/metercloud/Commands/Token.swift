@@ -29,7 +29,7 @@ struct TokenCommand: AsyncParsableCommand {
         @OptionGroup var data: DataOptions
 
         func run() async throws {
-            // Opened first: a token that cannot be stored should not be created.
+            // Open the file first: a token that cannot be stored should not be created.
             let file = try output.map(Self.create)
             let request: ConsoleRequest =
                 readOnly

@@ -41,7 +41,7 @@ struct ZoneCommand: AsyncParsableCommand {
         }
     }
 
-    /// A megabyte is 1,048,576 bytes, as in meterd.toml.
+    /// Options for quotas. A megabyte is 1,048,576 bytes, as in meterd.toml.
     struct QuotaOptions: ParsableArguments {
         @Option(help: "Maximum megabytes of records in the zone. Default: 100.")
         var maxMegabytes: Int?
@@ -174,7 +174,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
 /// Prints a list for people or for programs.
 ///
-/// - Parameter one: the JSON is this one object rather than a list.
+/// - Parameter one: whether the JSON is a single object instead of a list.
 func print<Line: Encodable & SendableMetatype>(
     _ lines: [Line], as json: Bool, one: Bool = false, header: [String], _ cells: (Line) -> [String]
 ) throws {

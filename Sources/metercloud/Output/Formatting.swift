@@ -1,9 +1,9 @@
 import CloudAPI
 import Domain
 
-/// Values in words for people.
+/// Formats values for people.
 enum Formatting {
-    /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
+    /// Formats a time: `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"
@@ -15,13 +15,14 @@ enum Formatting {
         }
     }
 
-    /// `57.3 of 100 MB`, in units of 1,048,576 bytes; a dash if an older server does not report it.
+    /// Formats sizes as `57.3 of 100 MB`, in units of 1,048,576 bytes. Returns a dash if an older server does not
+    /// report them.
     static func megabytes(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(tenths(used)) of \(tenths(limit)) MB"
     }
 
-    /// `3600 of 200000`.
+    /// Formats numbers as `3600 of 200000`.
     static func count(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(used) of \(limit)"
@@ -33,7 +34,8 @@ enum Formatting {
         return tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
     }
 
-    /// `all` or `look`; a dash if an older server does not report the role, or for a host without a token.
+    /// Returns `all` or `look`, or a dash for a host without a token and for an older server that does not report the
+    /// role.
     static func role(_ role: String?) -> String {
         switch role {
         case HostRole.full.rawValue: "all"

@@ -3,7 +3,7 @@ import CloudServer
 import Domain
 import GatewayAPI
 
-// Lines of lists with --json: keys include their unit, unknown is null (Docs/CommandLine.md#output).
+// Lines of lists with --json. Keys include their unit, and null means unknown (Docs/CommandLine.md#output).
 
 struct ZoneLine: Encodable {
     var name: String
@@ -11,7 +11,7 @@ struct ZoneLine: Encodable {
     var policy: String
     var ttl_ms: Int64
     var lock_delay_ms: Int64
-    /// Less than `lock_delay_ms` where the time to live needs more.
+    /// Configured lock delay. It is less than `lock_delay_ms` if the time to live requires a longer delay.
     var asked_lock_delay_ms: Int64?
     var changes: UInt64
     var used_bytes: Int?
@@ -23,7 +23,7 @@ struct ZoneLine: Encodable {
     var host_max_records: Int?
     var used_leases: Int?
     var max_leases: Int?
-    /// Largest first.
+    /// Hosts and their shares, largest first.
     var hosts: [ShareLine]
 
     init(_ zone: ConsoleZone) {
@@ -118,7 +118,7 @@ struct TokenLine: Encodable {
     var id: String
     var zone: String
     var kind: String
-    /// `full` or `readOnly`.
+    /// Role of the token: `full` or `readOnly`.
     var role: String
     var label: String
     @NullCodable var host: String?
@@ -143,7 +143,7 @@ struct TokenLine: Encodable {
     }
 }
 
-/// A record in a list. `record show` prints all of it.
+/// A record in a list. `record show` prints the whole record.
 struct RecordLine: Encodable {
     var type: String
     var name: String

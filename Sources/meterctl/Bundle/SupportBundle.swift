@@ -4,31 +4,31 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// One host's facts for a maintainer: `meterctl doctor --bundle FILE`. One JSON object, because a script turns it into
-/// fixtures (Scripts/bundle-to-fixtures).
+/// One host's facts for a maintainer: `meterctl doctor --bundle FILE`. A single JSON object, because a script turns it
+/// into fixtures (Scripts/bundle-to-fixtures).
 struct SupportBundle: Encodable {
     let format = "meter-gateway-bundle"
     let version = 1
-    /// RFC 3339.
+    /// Time of the bundle in RFC 3339.
     var made: String
     var programs: Programs
     var machine: Machine
     var findings: [Finding]
     var usb: [USBRow]
-    /// Devices heard by the radios that are, or may be, meters.
+    /// Devices received by radio that are, or may be, meters.
     var heard: [RadioRow]
-    /// Null if meterd uses no radio, or did not answer.
+    /// Number of other devices received by radio. Null if meterd uses no radio, or did not answer.
     @NullCodable var strangers_heard: Int? = nil
     var adapters: [AdapterStatus]
     var adapter_details: [SupportRadios.Adapter]
     var management: [SupportRadios.Trace]
     var meters: [SupportMeter]
-    /// From the kernel's log of this boot; null if it may not be read.
+    /// Timeouts in the kernel's log of this boot; null if meterctl may not read the log.
     @NullCodable var command_timeouts: [Timeouts]? = nil
 
     struct Programs: Encodable {
         var meterctl: VersionBody
-        /// Null if meterd does not answer.
+        /// Version of meterd; null if it does not answer.
         @NullCodable var meterd: VersionBody? = nil
         @NullCodable var bluetoothd: String? = nil
     }
@@ -53,8 +53,8 @@ extension SupportBundle {
     /// Assembles the bundle without private facts.
     ///
     /// - Parameters:
-    ///   - usb: devices that are plugged in and may be meters.
-    ///   - support: nil if meterd does not answer, or does not know the request.
+    ///   - usb: plugged-in devices that may be meters.
+    ///   - support: nil if meterd does not answer, or its version lacks the request.
     init(
         made: String, machine facts: MachineFacts, daemon: Checkup.DaemonFacts, usb: [USBRow], support: SupportBody?,
         hostName: String, architecture: String?

@@ -13,7 +13,7 @@ struct USBRow: Codable, Hashable {
     var bcd_device: String?
     var manufacturer: String?
     var product: String?
-    /// Configuration with all interfaces and endpoints. It contains neither text nor serial number.
+    /// Configuration descriptor with all interfaces and endpoints. It contains neither text nor serial number.
     var config_descriptor_hex: String?
     var interfaces: [Interface]
     var taken_for: TakenFor?
@@ -29,16 +29,16 @@ struct USBRow: Codable, Hashable {
 }
 
 extension USBRow {
-    /// Returns the plugged-in devices that are, or may be, meters. The rest is private.
+    /// Returns the plugged-in devices that are, or may be, meters. Other devices are private.
     ///
-    /// - Parameter root: prefix of every path; not empty only in tests.
+    /// - Parameter root: prefix of every path; empty except in tests.
     static func meters(root: String) -> [USBRow] {
         let folder = "\(root)/sys/bus/usb/devices"
         return FileTree.names(in: folder).compactMap { USBRow(folder: "\(folder)/\($0)", port: $0) }
             .filter { $0.isOfInterest }
     }
 
-    /// Nil unless the folder is a device's. Interfaces have folders too.
+    /// - Returns: nil unless the folder belongs to a device. Interfaces have folders too.
     private init?(folder: String, port: String) {
         guard let vendor = FileTree.text(at: "\(folder)/idVendor"),
             let product = FileTree.text(at: "\(folder)/idProduct")
@@ -48,7 +48,7 @@ extension USBRow {
         bcd_device = FileTree.text(at: "\(folder)/bcdDevice")
         manufacturer = FileTree.text(at: "\(folder)/manufacturer")
         self.product = FileTree.text(at: "\(folder)/product")
-        // The device's own descriptor comes first, 18 bytes (USB 2.0, 9.6.1).
+        // Skip the device descriptor, which comes first and has 18 bytes (USB 2.0, 9.6.1).
         let descriptors = FileTree.bytes(at: "\(folder)/descriptors", atMost: 4096) ?? []
         config_descriptor_hex = descriptors.count > 18 ? Hex.encode(descriptors.dropFirst(18)) : nil
         interfaces = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
@@ -74,7 +74,7 @@ extension USBRow {
             })
         return switch DeviceTable.builtIn.identify(description) {
         case .meter, .unread, .unrecognised: true
-        // A boot loader with a meter's ids is of interest; a printer is not.
+        // Include a boot loader with a meter's ids, but not a printer.
         case .stranger(let known): known.maker != nil
         case .none: false
         }
@@ -83,14 +83,14 @@ extension USBRow {
 
 /// A radio device's description of itself, in the same form.
 struct RadioRow: Codable, Hashable {
-    /// `ble` or `classic`.
+    /// Kind of link: `ble` or `classic`.
     var bus: String
     var name: String?
     var address: String
     var address_type: String?
     var rssi: Int?
     var adv_hex: String?
-    /// Other broadcast data, such as a scan response.
+    /// Scan response or other broadcast data.
     var scan_response_hex: String?
     var gatt: [Service]?
     var taken_for: TakenFor?

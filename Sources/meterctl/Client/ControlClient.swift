@@ -8,7 +8,7 @@ import NIOCore
 import NIOHTTP1
 import ProgramKit
 
-/// Talks to meterd over its Unix socket.
+/// Client of meterd's Unix socket.
 struct ControlClient: Sendable {
     let socketPath: String
 
@@ -25,8 +25,8 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Time that a daemon may take to exit after it ended a stream. It first disconnects its meters, which ends the
-    /// streams.
+    /// Time that a daemon may take to exit after it ended a stream. Disconnecting its meters ends the streams before
+    /// the daemon exits.
     var endPatience = Duration.seconds(2)
 
     init(socketPath: String) { self.socketPath = socketPath }
@@ -50,7 +50,7 @@ struct ControlClient: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads a stream of lines. Ends only with an error: from `body`, or because the daemon is gone.
+    /// Reads a stream of lines without end. Throws the error of `body`, or an error when the daemon ends the stream.
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
     ) async throws -> Never {
@@ -75,14 +75,14 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// Returns all lines of a response that ends by itself.
+    /// Returns all lines of a finite response.
     func allLines<Line: Decodable>(_ path: String) async throws -> [Line] {
         var lines: [Line] = []
         try await eachLine(path, as: Line.self) { lines.append($0) }
         return lines
     }
 
-    /// Calls `body` for each line of a response that ends by itself.
+    /// Calls `body` for each line of a finite response.
     func eachLine<Line: Decodable>(_ path: String, as type: Line.Type, _ body: (Line) throws -> Void) async throws {
         try await read(.get, path, body: Optional<String>.none) { (line: Line) in
             try body(line)
@@ -116,7 +116,7 @@ struct ControlClient: Sendable {
     ) async throws -> Answer {
         try await withClient { http in
             let body = HTTPClientRequest.Body.stream(file.pieces(onProgress), length: .known(file.length))
-            // The longest file takes minutes; meterd ends a stalled upload.
+            // Use a very long timeout: a large file takes minutes, and meterd itself ends a stalled upload.
             let response = try await send(.post, path, body, patience: .seconds(86_400), over: http)
             let buffer = try await response.body.collect(upTo: 16 << 20)
             return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
@@ -147,7 +147,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Returns the reason why a connection ended: the daemon is gone or, if it still runs, `message`.
+    /// Returns the error for a lost connection: "not running" if the daemon stopped, otherwise `message`.
     private func loss(_ message: String) async throws -> CommandFailure {
         let end = ContinuousClock.now + endPatience
         repeat {
@@ -157,8 +157,8 @@ struct ControlClient: Sendable {
         return CommandFailure(.error, message, next: "meterctl status shows whether meterd still runs; see its log")
     }
 
-    /// The shared client closes a connection after 90 s without a byte, and a meter may be silent for longer. Each
-    /// request sets its own timeout.
+    /// Calls `body` with a client of its own. The shared client would close a connection after 90 s without a byte, and
+    /// a meter may be silent for longer. Each request sets its own timeout.
     private func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
         try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration(), body)
     }
@@ -201,7 +201,7 @@ struct ControlClient: Sendable {
     }
 
     private func failure(of response: HTTPClientResponse) async -> CommandFailure {
-        // A response that is not an ErrorBody still has a status to report.
+        // If the response is not an ErrorBody, report its status.
         guard let buffer = try? await response.body.collect(upTo: 1 << 20),
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(buffer.readableBytesView))
         else {
@@ -211,14 +211,14 @@ struct ControlClient: Sendable {
         return CommandFailure(Self.status(for: body.code), body.message, next: body.next)
     }
 
-    /// Finds out why the socket is unusable, before the HTTP client hides the reason.
+    /// Checks the socket and throws the reason why it is unusable. The HTTP client would hide that reason.
     private func checkSocket() throws {
         guard access(socketPath, F_OK) == 0 else {
             if errno == EACCES { throw noPermission }
             throw notRunning
         }
         guard access(socketPath, W_OK) == 0 else { throw noPermission }
-        // A socket left behind by a killed meterd: the HTTP client would try to connect until its deadline.
+        // A killed meterd leaves its socket file. Without this check, the HTTP client would retry until its deadline.
         guard SocketProbe.look(at: socketPath) == .served else { throw notRunning }
     }
 

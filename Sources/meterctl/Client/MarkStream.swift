@@ -28,9 +28,9 @@ struct MarkStream {
     }
 
     func run() async throws {
-        // Fails early for a wrong meter or a stopped meterd, before the other program does its work.
+        // Fail early for a wrong meter or a stopped meterd, before the other program starts its work.
         let _: MarksBody = try await client.call(.get, path)
-        // Ctrl-C ends the other program, and with it the input.
+        // Ignore Ctrl-C here: it ends the other program, which ends the input.
         if isatty(0) == 0 { signal(SIGINT, SIG_IGN) }
         var lines = MarkLines()
         var refused = 0
@@ -42,7 +42,7 @@ struct MarkStream {
                     .post, path, body: MarkRequest(name: name, local: place.local))
                 if try !json.print(mark) { Terminal.line("\(mark.id) \(mark.name)") }
             } catch let error as CommandFailure {
-                // Go on: the other program needs a reader for its output.
+                // Continue reading after an error, because the other program needs a reader for its output.
                 refused += 1
                 failure = failure ?? error
             }

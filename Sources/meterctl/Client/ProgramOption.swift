@@ -3,14 +3,14 @@ import LinuxIO
 import ProgramKit
 import UnixSignals
 
-/// A program to run meanwhile, after `--`.
+/// Option for a program to run during the command, given after `--`.
 struct ProgramOption: ParsableArguments {
     @Option(
         parsing: .remaining,
         help: ArgumentHelp("A program with its arguments, last; also after --.", valueName: "command"))
     var program: [String] = []
 
-    /// Turns the first `--` into `--program`. The library would make the words after it arguments.
+    /// Replaces the first `--` by `--program`. Otherwise the library would parse the words after it as arguments.
     static func spelledOut(_ arguments: [String]) -> [String] {
         guard ["assert", "mark"].contains(arguments.first), let end = arguments.firstIndex(of: "--"),
             !arguments[..<end].contains("--program")
@@ -22,7 +22,7 @@ struct ProgramOption: ParsableArguments {
 }
 
 extension ForegroundProgram {
-    /// Runs a program to its end, and passes on the signals that end this one.
+    /// Runs a program to its end, and forwards to it the signals that would end this program.
     static func run(_ command: [String], toErrors: Bool) async throws -> End {
         do throws(Errno) {
             let program = try ForegroundProgram(command, toErrors: toErrors)

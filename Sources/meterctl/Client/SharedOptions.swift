@@ -41,7 +41,7 @@ struct TimeArgument: ExpressibleByArgument {
 struct MomentArgument: ExpressibleByArgument, Hashable {
     private let text: String
 
-    /// `3m ago` is `3m`.
+    /// Parses a moment. `3m ago` equals `3m`.
     init?(argument: String) {
         text = argument.hasSuffix(" ago") ? String(argument.dropLast(4)) : argument
         guard Duration(shortText: text) != nil || TimeText.utc.moment(argument) != nil else { return nil }
@@ -51,7 +51,7 @@ struct MomentArgument: ExpressibleByArgument, Hashable {
         times.moment(text) ?? now + (.zero - (Duration(shortText: text) ?? .zero))
     }
 
-    /// Query item that limits the answer to later entries.
+    /// Returns the query item that limits the response to later entries.
     func query(_ times: TimeText) -> String {
         if let moment = times.moment(text) { return "since=\(moment.description.percentEncoded)" }
         return "within_ms=\(Duration(shortText: text)?.milliseconds ?? 0)"

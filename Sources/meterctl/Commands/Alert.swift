@@ -110,7 +110,7 @@ struct Alert: AsyncParsableCommand {
         @OptionGroup var json: JSONOption
 
         func run() async throws {
-            // The time of the slowest program.
+            // The timeout allows for the slowest notification program.
             let body: AlertTestBody = try await daemon.client.call(.post, which.path("/test"), patience: .seconds(330))
             if try !json.print(body) { AlertText.table(body).print() }
             let failed = body.results.filter { !$0.delivered }

@@ -61,7 +61,7 @@ struct Assert: AsyncParsableCommand {
 
     func run() async throws {
         let limits = try self.limits()
-        // Fails for an unwritable path before the measurement starts.
+        // Open the file first, so that an unwritable path fails before the measurement.
         let file = try junit.map { try OutputFile(path: $0) }
         do {
             let (report, failure) = try await measure(limits)
@@ -76,12 +76,14 @@ struct Assert: AsyncParsableCommand {
             try file?.write(report.junit)
             if report.status != .ok { Terminal.exit(report.status) }
         } catch let failure as CommandFailure {
-            // A CI server would take an earlier run's file for this one's.
+            // Overwrite the file even after a failure. Otherwise a CI server would use the report of an earlier run.
             try file?.write(LimitReport.junit(failure))
             throw failure
         }
     }
 
+    /// Measures the limits.
+    ///
     /// - Returns: the report, and the failure that ended the measurement early.
     private func measure(_ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
         if let recording {
@@ -120,12 +122,13 @@ struct Assert: AsyncParsableCommand {
                 .error, "\(recording) is \(body.state)", next: "meterctl record stop \(body.meter.shellWord) ends it")
         }
         let (from, to) = (start.millisecondsSince1970, end.millisecondsSince1970)
-        // Imported readings belong to their recording alone; the meter's summaries exclude them.
+        // Imported readings have no summaries: they belong only to their recording, and the meter's summaries exclude
+        // them.
         let isMeasured = body.imported == nil
         let summaries = isMeasured ? try await summaries(of: body.meter, from, to.addingClamped(1)) : []
         let path = "/v1/recordings/\(body.id.percentEncoded)/readings"
         var stretch = try await stretch(of: path, from, to, summaries, limits)
-        // Somebody may have set the host's calendar meanwhile.
+        // Use the reported duration, because the host's calendar may have been set meanwhile.
         stretch.duration = body.duration_ms
         return stretch
     }
@@ -137,7 +140,7 @@ struct Assert: AsyncParsableCommand {
         return try await stretch(of: path, from, to, summaries, limits)
     }
 
-    /// Returns one summary for each day, with its resolution and extremes. A longer query would return only points.
+    /// Returns one summary for each day, with its resolution and extremes. A longer query would return points only.
     private func summaries(of meter: String, _ from: Int64, _ to: Int64) async throws -> [StretchBody] {
         var bodies: [StretchBody] = []
         for start in stride(from: from, to: to, by: 86_400_000) {
@@ -177,7 +180,7 @@ struct Assert: AsyncParsableCommand {
 
     // MARK: What is measured now
 
-    /// Timeout of the first reading.
+    /// Maximum wait for the first reading.
     private static let patience = Duration.seconds(30)
 
     private func live(_ meter: String, _ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
@@ -198,7 +201,7 @@ struct Assert: AsyncParsableCommand {
                     }
                 } catch let failure as CommandFailure where !command.isEmpty {
                     guard measured.withLock({ $0.cut(by: failure) }) else { throw failure }
-                    // The program goes on, and its result counts.
+                    // The program continues, and its result counts.
                     failure.tell()
                     try await Task.sleep(for: .seconds(365 * 86_400))
                     return nil
@@ -215,7 +218,7 @@ struct Assert: AsyncParsableCommand {
                 }
                 let end = try await Self.pass(duration, command, toErrors: toErrors)
                 measured.withLock { $0.finish(at: LinuxClock.now) }
-                // Earlier readings may still be on their way, longer from another host.
+                // Wait for earlier readings in transit, which take longer from another host.
                 try await withTimeLimit(.seconds(2)) {
                     for await _ in arrivals where measured.withLock({ $0.isComplete }) { return }
                 }
@@ -242,10 +245,10 @@ struct Assert: AsyncParsableCommand {
     }
 }
 
-/// Readings from now on.
+/// Readings received since the start of the measurement.
 struct LiveStretch {
     private(set) var readings: MeasuredStretch
-    /// Time of the last reading, by its host's clock, and of its arrival here.
+    /// Time of the last reading on its host's clock, and time of its arrival here.
     private var last: (time: Int64, arrived: MonotonicTime)?
     private var begun: (time: Int64, at: MonotonicTime)?
     private(set) var failure: CommandFailure?
@@ -268,7 +271,7 @@ struct LiveStretch {
         return true
     }
 
-    /// Sets the end by the monotonic clock, because the calendar may have changed.
+    /// Computes the end with the monotonic clock, because the calendar may have been set.
     mutating func finish(at now: MonotonicTime) {
         guard let begun else { return }
         readings.end = begun.time.addingClamped((now - begun.at).milliseconds)
@@ -277,7 +280,7 @@ struct LiveStretch {
     /// Whether all readings before the end have arrived.
     var isComplete: Bool { readings.end.flatMap { end in last.map { end <= $0.time } } ?? false }
 
-    /// Ends the readings.
+    /// Ends the stretch after a failure.
     ///
     /// - Returns: false if the stretch has not begun.
     mutating func cut(by failure: CommandFailure) -> Bool {
@@ -293,7 +296,7 @@ extension MeasuredStretch {
     mutating func add(_ line: ReadingLine) {
         lose(line.missed ?? 0)
         guard let time = WallTime(line.time) else { return lose(1) }
-        // The meter's host averages readings if it shows fewer than it measures.
+        // A meter's host may average several measurements into one line. Count the others as lost.
         if let count = line.count, count > 1 { lose(count - 1) }
         add(line.values.reading, at: time.millisecondsSince1970)
     }

@@ -78,7 +78,7 @@ struct BatteryTest: AsyncParsableCommand {
             }
         }
 
-        /// Question to the person; nil without a load.
+        /// Question that the user must confirm; nil without a load.
         var deed: String? {
             guard let load, let cutoff else { return nil }
             return

@@ -59,6 +59,6 @@ struct CaptureTally {
         Terminal.talk("\(lost) messages were missed: this output is too slow")
     }
 
-    /// `6 messages`, and the number of missed ones.
+    /// Number of messages, such as `6 messages`, and of missed messages.
     var words: String { "\(messages) messages\(missed > 0 ? " without the \(missed) that were missed" : "")" }
 }

@@ -10,14 +10,14 @@ struct CloudOffers {
     let clouds: [AnnouncedCloud]
     let isCut: Bool
 
-    /// - Parameter pin: keeps only clouds that announce it.
+    /// - Parameter pin: keeps only clouds that announce this pin; nil keeps all.
     init(_ found: FoundServices, pin: CertificatePin?) {
         clouds = found.services.compactMap { AnnouncedCloud($0) }.filter { pin == nil || $0.pin == pin }
             .sorted { ($0.name, $0.url) < ($1.name, $1.url) }
         isCut = found.isCut
     }
 
-    /// Strangers chose the names.
+    /// Table of the offers. Untrusted hosts chose their names.
     var table: Table {
         var table = Table(["", "NAME", "ADDRESS", "FINGERPRINT"])
         for (index, cloud) in clouds.enumerated() {
@@ -29,7 +29,7 @@ struct CloudOffers {
         return table
     }
 
-    /// Asks the person to choose a cloud, and to compare its fingerprint unless they gave a pin.
+    /// Asks the user to choose a cloud. Without a given pin, also asks them to compare the cloud's fingerprint.
     static func choose(pin: String?) async throws -> AnnouncedCloud {
         let wanted = pin.flatMap { CertificatePin($0) }
         if let pin, wanted == nil {

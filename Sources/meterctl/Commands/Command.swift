@@ -31,7 +31,7 @@ struct Command: AsyncParsableCommand {
         guard command != MeterCommand.Kind.resetEnergy.rawValue else {
             return Terminal.talk("meterd's totals of \(meter) start at zero again")
         }
-        // The command is sent, whatever the answer.
+        // Ignore errors here, because the command has already been sent.
         let known: CommandsBody? = try? await client.call(.get, path)
         let isConfirmed = known?.commands.first { $0.command == command }?.confirmed ?? false
         Terminal.talk(
@@ -41,7 +41,7 @@ struct Command: AsyncParsableCommand {
         if let words = Self.howToKeep(request, of: meter, known) { Terminal.talk(words) }
     }
 
-    /// Question to the person; nil for a harmless command.
+    /// Returns the question that the user must confirm; nil for a harmless command.
     static func deed(_ command: String, on meter: String) -> String? {
         let kind = MeterCommand.Kind(rawValue: command)
         if kind == .resetEnergy {

@@ -49,7 +49,7 @@ struct Connect: AsyncParsableCommand {
         Terminal.talk("\(meter): \(status.state)")
     }
 
-    /// Timeout of the request. A daemon that keeps the time-out answers before it, with the reason.
+    /// Timeout of the request. A working daemon answers before it, with the reason for its own timeout.
     var patience: Duration {
         if let timeout { return timeout.duration + .seconds(1) }
         return .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000)
@@ -67,10 +67,10 @@ struct Connect: AsyncParsableCommand {
         return request
     }
 
-    /// Turns `--queue 3s` into `--queue=3s`, and a lone `--queue` into `--queue=60s`. The library lacks options with an
-    /// optional value; a plain option would swallow the meter.
+    /// Turns `--queue 3s` into `--queue=3s`, and `--queue` without a time into `--queue=60s`. The library lacks options
+    /// with an optional value, so a plain option would use the meter's name as its value.
     ///
-    /// A word after `--queue` that reads as a time is its value. In `--queue 25` without another meter, 25 is the
+    /// A word after `--queue` that parses as a time is its value. In `--queue 25` without another meter, 25 is the
     /// beginning of a meter's id.
     static func spelledOut(_ arguments: [String]) async -> [String] {
         guard arguments.first == configuration.commandName ?? "connect" else { return arguments }
@@ -86,7 +86,7 @@ struct Connect: AsyncParsableCommand {
     }
 
     private static func isComplete(_ arguments: [String]) async -> Bool {
-        // The real parse reports the error.
+        // Ignore the error here; the real parse reports it.
         (try? await asyncParse(Array(arguments.dropFirst()))) != nil
     }
 }

@@ -21,7 +21,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        // A bundle goes to others, who do not need this network's nodes.
+        // Omit this network's nodes from a bundle, whose readers do not need them.
         let facts = await Self.ask(client, nodes: bundle == nil)
         var folder: String?
         if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }
@@ -35,7 +35,7 @@ struct Doctor: AsyncParsableCommand {
     private func write(
         _ path: String, _ machine: MachineFacts, _ facts: Checkup.DaemonFacts, _ client: ControlClient
     ) async throws {
-        // Nil if meterd does not answer or is too old; the bundle reports that.
+        // Nil if meterd does not answer or is too old. The bundle reports this.
         let support: SupportBody? = try? await client.call(.get, "/v1/support")
         let made = WallTime(millisecondsSince1970: Int64(Date.now.timeIntervalSince1970 * 1000)).description
         let bundle = try SupportBundle(
@@ -54,7 +54,7 @@ struct Doctor: AsyncParsableCommand {
                     version: try await client.call(.get, "/v1/version"),
                     status: try await client.call(.get, "/v1/status"),
                     cloud: try await client.call(.get, "/v1/cloud"),
-                    // A meterd of another version may lack one of these; the checkup reports its version anyway.
+                    // A meterd of another version may lack some of these requests. The checkup reports its version.
                     page: try? await client.call(.get, "/v1/web"),
                     broker: try? await client.call(.get, "/v1/broker"),
                     influx: try? await client.call(.get, "/v1/influx"), nodes: await nodes))
@@ -65,7 +65,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// The socket's owner is the user that runs meterd.
+    /// Returns the socket's owner, which is the user that runs meterd.
     private static func owner(of socketPath: String) -> uid_t {
         var info = stat()
         return stat(socketPath, &info) == 0 ? info.st_uid : geteuid()

@@ -47,7 +47,7 @@ struct Export: AsyncParsableCommand {
         } else {
             path = "/v1/export?\(query)\(meters.map { "&meter=\($0.percentEncoded)" }.joined())"
         }
-        // Reports a wrong meter before it creates a file.
+        // Report a wrong meter before creating a file.
         let count = try await client.bytes(path) { chunks in try await write(chunks, of: span) }
         if count == 0 { Terminal.talk("no readings of this time are stored here") }
         if output != "-" { Terminal.talk("\(count) \(every == nil ? "readings" : "lines") in \(output)") }
@@ -71,7 +71,7 @@ struct Export: AsyncParsableCommand {
     }
 }
 
-/// Progress of an export, from the times at the beginnings of its lines.
+/// Progress of an export, computed from the times at the beginnings of its lines.
 struct ExportProgress {
     let span: Range<WallTime>
     private(set) var lines = 0
@@ -79,6 +79,8 @@ struct ExportProgress {
 
     init(span: Range<WallTime>) { self.span = span }
 
+    /// Counts the lines of an exported piece.
+    ///
     /// - Returns: the progress every 10,000 lines; otherwise nil.
     mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
         for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
@@ -88,7 +90,7 @@ struct ExportProgress {
         return "\(lines) lines, \(Int(part * 100)) %"
     }
 
-    /// Share of the span, 0 to 1; nil if the bytes have no time.
+    /// Returns the exported fraction of the span, 0 to 1; nil if the bytes contain no time.
     private func part(of bytes: some BidirectionalCollection<UInt8>) -> Double? {
         // Time of the last whole line: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
         guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")) else { return nil }

@@ -33,6 +33,8 @@ struct Identify: ParsableCommand {
         table.print()
     }
 
+    /// Identifies the devices in a JSON text.
+    ///
     /// - Parameter catalogue: the known meters.
     /// - Throws: `CommandFailure` unless the text is a JSON list of objects.
     static func verdicts(
@@ -46,7 +48,7 @@ struct Identify: ParsableCommand {
             case .list(let list): given = list
             case let one: given = [one]
             }
-            // Decoded one by one, so that the error names the first invalid row.
+            // Decode the rows one by one, so that the error names the first invalid row.
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(
@@ -67,7 +69,7 @@ struct Identify: ParsableCommand {
 }
 
 extension GivenValue {
-    /// Label of a row: the name somebody gave it, or its own.
+    /// Label of a row: the name given by its owner, otherwise the device's own name.
     fileprivate var short: String {
         guard case .object(let keys) = self else { return "–" }
         for key in ["meter", "what", "name", "product", "address", "vid"] {

@@ -68,7 +68,7 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let upload = try UploadFile(path: file)
-        // Reports plain errors before it sends anything.
+        // Report simple errors before sending anything.
         let zone = try zone(for: upload)
         guard let meter else {
             throw CommandFailure(
@@ -103,7 +103,7 @@ struct Import: AsyncParsableCommand {
         return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
-    /// Parses the first lines as meterd will, to ask for facts that the file lacks.
+    /// Parses the first lines as meterd will, and asks the user for a missing time zone. Returns the zone's name.
     private func zone(for upload: UploadFile) throws -> String? {
         var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
         options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }
@@ -128,7 +128,7 @@ struct Import: AsyncParsableCommand {
     private static let zones = ImportZones(
         local: { LinuxClock.zoneOffset(at: $0) }, file: { LinuxClock.zoneFile(named: $0) })
 
-    /// Name of the zone for meterd. `local` is the caller's zone, whose `TZ` meterd does not see.
+    /// Returns the zone's name for meterd. `local` becomes the caller's `TZ`, which meterd cannot see.
     private static func named(_ zone: String?) -> String? {
         guard zone?.lowercased() == "local", let variable = getenv("TZ") else { return zone }
         let own = String(cString: variable)

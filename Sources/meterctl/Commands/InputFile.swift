@@ -1,7 +1,7 @@
 import Glibc
 import ProgramKit
 
-/// A file that a person named, or `-` for standard input.
+/// A file named by the user, or `-` for standard input.
 enum InputFile {
     static func bytes(of path: String) throws -> [UInt8] {
         guard path != "-" else {

@@ -157,14 +157,14 @@ struct MarkCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints JSON for programs; for people the id alone, as when a recording begins.
+    /// Prints JSON for programs, and only the id for people, as when a recording begins.
     fileprivate static func show(_ mark: MarkBody, _ json: JSONOption) throws {
         if try json.print(mark) { return }
         Terminal.line(mark.id)
     }
 }
 
-/// Hosts that get a new mark.
+/// Option for the hosts that get a new mark.
 struct MarkPlace: ParsableArguments {
     @Flag(help: "Keep it on this host; do not send it to other hosts or MQTT.")
     var local = false

@@ -51,7 +51,7 @@ struct PD: AsyncParsableCommand {
 
     private func save(as format: Format) async throws {
         let output = output ?? "-"
-        // Reports a wrong meter before it creates a file.
+        // Report a wrong meter before creating a file.
         try await daemon.client.bytes(meterPath(meter, "/pd?format=\(format.rawValue)")) { chunks in
             let file = try OutputFile(path: output)
             try await chunks.forEach { try file.write(bytes: $0.readableBytesView) }
@@ -80,7 +80,7 @@ struct PD: AsyncParsableCommand {
         while true {
             try await Task.sleep(for: .milliseconds(300))
             let body: PDBody = try await client.call(.get, meterPath(meter, "/pd?after=\(last)"))
-            // A restarted meterd counts from 1 again.
+            // If the numbers decreased, meterd was restarted and counts from 1 again.
             let isAnew = body.last < last
             let news: PDBody = isAnew ? try await client.call(.get, meterPath(meter, "/pd")) : body
             try print(news.entries.filter { isAnew || $0.number > last })

@@ -4,7 +4,8 @@ import ProgramKit
 import SimulatedPort
 import UnixSignals
 
-/// Passes typed lines to a simulator, until SIGINT or SIGTERM. Without input, as in a script, it only waits.
+/// Passes typed lines to a simulator, until SIGINT or SIGTERM. After the end of the input, as in a script, it only
+/// waits.
 func untilStopped(_ obey: @escaping @Sendable (_ line: String) async throws -> Void) async {
     let console = Task {
         for await line in StandardInput.lines() {
@@ -53,7 +54,7 @@ enum PortOrder: Hashable {
     case unplug
     case plug
 
-    /// Nil for an empty line.
+    /// - Returns: nil for an empty line.
     init?(_ line: String) throws {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         switch (words.first, words.count) {

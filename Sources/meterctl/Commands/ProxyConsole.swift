@@ -4,12 +4,13 @@ import MeterSimulator
 import ProgramKit
 import SimulatedPort
 
-/// Serves a simulated node, until SIGINT or SIGTERM: a Bluetooth proxy that hears a meter, or a board that is one.
+/// Serves a simulated node until SIGINT or SIGTERM: a Bluetooth proxy with a meter in range, or an ESPHome board that
+/// is a meter.
 ///
 /// - Parameters:
-///   - address: host and port; port 0 for any.
-///   - key: nil for plain text.
-///   - seed: makes two proxies differ; they hear the same meter.
+///   - address: host and port; port 0 for any free port.
+///   - key: encryption key; nil for plain text.
+///   - seed: makes two proxies differ; both have the same meter in range.
 func runProxy(
     _ meter: any SimulatedMeter, at address: (host: String, port: Int), key: [UInt8]?, seed: UInt64
 ) async throws {
@@ -55,7 +56,7 @@ enum ProxyOrder: Hashable {
     case faults(Swift.Set<SimulatedProxy.Fault>)
     case reboot
 
-    /// Nil for an empty line.
+    /// - Returns: nil for an empty line.
     init?(_ line: String) throws {
         let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
         switch (words.first, words.count) {

@@ -25,7 +25,7 @@ extension Record {
 
         func run() async throws {
             let client = daemon.client
-            // Reports errors in the request before it creates a file.
+            // Report errors in the request before creating a file.
             let recording: RecordingBody = try await client.call(.get, which.path())
             try RecordingText.requireMine(recording)
             let file = try OutputFile(path: output)

@@ -51,7 +51,7 @@ private struct CaptureText {
         for (index, line) in text.split(separator: "\n").enumerated() {
             let data = Data(line.utf8)
             if index == 0, let header = try? JSONDecoder().decode(CaptureHeader.self, from: data) {
-                // A first line that is not a header may be a message; the next lines decide.
+                // The first line may already be a message instead of a header. The next lines decide.
                 model = header.model
                 continue
             }
@@ -63,7 +63,7 @@ private struct CaptureText {
     private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
         guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
         else {
-            // A person can see the wrong part in the line itself.
+            // The message needs no detail, because the error is visible in the line itself.
             throw CommandFailure(
                 .error, "\(path), line \(line), is not a message",
                 next: "give a file that meterctl capture wrote, or hex")

@@ -17,7 +17,7 @@ struct Scan: AsyncParsableCommand {
     func run() async throws {
         let begun = ContinuousClock.now
         async let asked: ScanNodes? = try? daemon.client.call(.get, "/v1/scan/nodes")
-        // The request makes the radios listen: see `[bluetooth] scan`.
+        // This request makes the radios scan: see `[bluetooth] scan`.
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
         let patience = if let patience { patience.duration } else { try await usualPatience() }
         let end = begun + patience
@@ -37,8 +37,8 @@ struct Scan: AsyncParsableCommand {
         if let nodes { NodeText.show(nodes) }
     }
 
-    /// Duration of one search over both kinds of radio: the kernel takes 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`,
-    /// `DISCOV_INTERLEAVED_INQUIRY_LEN`).
+    /// Returns the duration of one search over both kinds of radio. The kernel takes 10 to 12 s
+    /// (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
     private func usualPatience() async throws -> Duration {
         let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
         let listens = status.adapters.contains { [.searching, .idle, .starting].contains($0.state) }

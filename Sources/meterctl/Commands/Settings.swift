@@ -103,7 +103,7 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    /// Nil if not set. The daemon reports which settings exist.
+    /// Returns the setting's value; nil if not set. The daemon decides which settings exist.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }
@@ -122,7 +122,7 @@ private func printSettings(_ settings: [String: String?], _ json: JSONOption) th
 }
 
 enum SettingText {
-    /// Adds the unit to a value stored as a bare number, so that a person can type it again.
+    /// Adds the unit to a value stored as a bare number, so that the user can type it again.
     static func shown(_ value: String, of key: String) -> String {
         guard key == "record-above", let amperes = Double(value), amperes.isFinite else { return value }
         let text = "\(amperes)"

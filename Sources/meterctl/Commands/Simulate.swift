@@ -157,7 +157,7 @@ private func runStream(_ meter: any SimulatedMeter, as form: StreamFraming.Form)
     do throws(Errno) {
         try stream.run()
     } catch {
-        // The reader is gone, a normal end of such a conversation.
+        // The reader closed the pipe, which is the normal end.
         guard error.code != EPIPE else { return }
         throw CommandFailure(.error, "standard input or output failed: \(error)", next: "check what plays the link")
     }
@@ -186,7 +186,7 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     await port.stop()
 }
 
-/// Explains why there is no port. Separates the cases that a person can fix.
+/// Returns an error that explains why there is no port. Distinguishes the cases that the user can fix.
 private func portFailure(_ error: Errno, link: String?) -> CommandFailure {
     guard let link else {
         return CommandFailure(.error, "no pseudo-terminal: \(error)", next: "is /dev/pts mounted and writable?")

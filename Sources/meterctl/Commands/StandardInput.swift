@@ -4,17 +4,17 @@ import ProgramKit
 
 /// Reads standard input without blocking the rest of the program.
 enum StandardInput {
-    /// Returns the lines from now on, without their ends and without empty ones. Call it once.
+    /// Returns the lines from now on, without line ends and without empty lines. Call it once.
     ///
     /// A read from a terminal blocks, and Swift has only as many threads as cores, so the reads have their own thread.
-    /// It reads the descriptor rather than `stdin`, whose lock it would hold while the program exits.
+    /// It reads the descriptor rather than `stdin`, because it would hold the lock of `stdin` while the program exits.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         begin(.lines(continuation))
         return stream
     }
 
-    /// Returns input as it arrives: keys of a terminal that does not wait for whole lines. Call it once.
+    /// Returns input as it arrives, for a terminal that does not wait for whole lines. Call it once.
     static func chunks() -> AsyncStream<[UInt8]> {
         let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
         begin(.chunks(continuation))
@@ -34,7 +34,7 @@ enum StandardInput {
         if code == 0 {
             pthread_detach(thread)
         } else {
-            // Without a thread the program runs on, but gets no input.
+            // If no thread can be created, the program continues without input.
             reader.release()
             sink.finish()
         }
@@ -66,7 +66,7 @@ enum StandardInput {
                 guard count > 0 else { break }
                 take(Array(buffer[..<count]), &lines)
             }
-            // The last line of a file may lack a line end.
+            // Complete the last line, because a file may lack the final line end.
             if case .lines = sink { take([UInt8(ascii: "\n")], &lines) }
             sink.finish()
         }

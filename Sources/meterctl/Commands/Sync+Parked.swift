@@ -84,7 +84,8 @@ extension Sync {
     }
 }
 
-/// Letters and digits only; anything else would make a different path.
+/// Returns the path of a parked record. Accepts letters and digits only, because other characters would change the
+/// path.
 private func parkedPath(_ id: String) throws -> String {
     guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
         throw CommandFailure(.usage, "\"\(id)\" is not the id of a parked entry", next: "meterctl sync parked")

@@ -21,9 +21,9 @@ struct Top: AsyncParsableCommand {
                 .usage, "the output is not a terminal, and top fills one",
                 next: "for a program: meterctl status --watch --json")
         }
-        // An error at the start belongs on the normal screen, where it stays.
+        // Make the first request on the normal screen, where an error stays visible.
         let first: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
-        // From here on signals are trapped: an early exit would leave the terminal in the other mode.
+        // Trap signals from here on, because an early exit would not restore the terminal.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigwinch)
         FullScreen.enter()
         defer { FullScreen.leave() }

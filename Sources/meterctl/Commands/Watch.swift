@@ -54,13 +54,13 @@ struct ReadingPrinter {
 
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
-        // A line for people contains a name, which may be another host's.
+        // A line for people contains a name, which may come from another host.
         for text in try lines(for: line) {
             if case .people = form { Terminal.line(text) } else { Terminal.exact(text) }
         }
     }
 
-    /// Returns one line for a reading; CSV has the header before the first.
+    /// Returns one line for a reading. In CSV, the header precedes the first line.
     mutating func lines(for line: ReadingLine) throws -> [String] {
         switch form {
         case .json: [try JSONOutput.line(line)]
@@ -69,7 +69,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// Uses the columns of the first reading, so that all lines have the same number.
+    /// Returns the CSV lines. Uses the columns of the first reading, so that all lines have the same number.
     private mutating func csvLines(_ line: ReadingLine) -> [String] {
         let reading = line.values.reading
         var lines: [String] = []

@@ -3,11 +3,11 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// Shell completions that only the daemon knows. A daemon that does not answer at once offers none: nobody waits or
-/// needs an error in the middle of a line.
+/// Shell completions that require the daemon. Without a quick answer there are none, because an error or a delay would
+/// disturb the user's typing.
 struct Completion {
     let words: TypedWords
-    /// Typed beginning of the word.
+    /// Beginning of the word, as typed so far.
     let prefix: String
     private let client: ControlClient
 
@@ -20,7 +20,7 @@ struct Completion {
     }
 
     private func ask<Answer: Decodable>(_ path: String) async -> Answer? {
-        // The command itself explains an error better.
+        // Ignore the error, because the command itself reports it better.
         try? await client.call(.get, path, patience: Self.patience)
     }
 
@@ -36,7 +36,7 @@ struct Completion {
         return Self.handles(of: status?.meters ?? [])
     }
 
-    /// Names first, then ids, then models of which there is one meter.
+    /// Returns names first, then ids, then models of which there is only one meter.
     static func handles(of meters: [MeterStatus]) -> [String] {
         let models = meters.compactMap(\.model)
         let unique = models.filter { model in models.count { $0 == model } == 1 }
@@ -47,7 +47,7 @@ struct Completion {
         return handles
     }
 
-    /// Commands of the meter; all commands if the list is empty, none if meterd does not answer.
+    /// Returns the meter's commands: all commands if its list is empty, none if meterd does not answer.
     func commands() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let known = body?.commands, !known.isEmpty else {
@@ -56,7 +56,7 @@ struct Completion {
         return known.map(\.command)
     }
 
-    /// Numbers that the command takes, if they are few.
+    /// Returns the numbers that the command accepts, if they are few.
     func numbers() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let name = words.positionals.last, let command = body?.commands.first(where: { $0.command == name }),
@@ -70,7 +70,7 @@ struct Completion {
         return stride(from: least, through: greatest, by: max(1, step)).map { "\($0)" }
     }
 
-    /// Greatest number of useful choices.
+    /// Maximum number of choices to offer.
     private static let choicesMax = 40
 
     func keys() async -> [String] {
@@ -78,7 +78,7 @@ struct Completion {
         return body?.details?.map(\.key) ?? body?.known ?? []
     }
 
-    /// `key=` for each setting; after that, its legal values, or else the current one.
+    /// Returns `key=` for each setting. After `key=`, returns the setting's legal values, or its current value.
     func changes() async -> [String] {
         let body: SettingsBody? = await askAboutMeter("/settings")
         return Self.changes(of: body?.details ?? [], prefix: prefix)
@@ -92,7 +92,7 @@ struct Completion {
         return values.map { "\(setting.key)=\($0)" }
     }
 
-    /// Ids, and unique names.
+    /// Returns the ids and the unique names of recordings.
     func recordings() async -> [String] {
         let body: RecordingsBody? = await ask("/v1/recordings")
         let names = body?.recordings.compactMap(\.name) ?? []
@@ -109,7 +109,7 @@ struct Completion {
         return body?.entries.map(\.id) ?? []
     }
 
-    /// Hosts that hold or wait for a lease.
+    /// Returns the hosts that hold or wait for a lease.
     func hosts() async -> [String] {
         let body: WhoBody? = await ask("/v1/leases")
         let leases = body?.leases.filter { !$0.mine } ?? []
@@ -121,7 +121,7 @@ extension CompletionKind {
     private static func daemon(_ offer: @escaping @Sendable (Completion) async -> [String]) -> CompletionKind {
         .custom { (words: [String], index: Int, prefix: String) async -> [String] in
             let offered = await offer(Completion(words, at: index, prefix: prefix))
-            // In zsh a description follows the first colon of each.
+            // In zsh, the first colon of each choice separates its description.
             guard CompletionShell.requesting == .zsh else { return offered }
             return offered.map { $0.replacing(":", with: "\\:") }
         }

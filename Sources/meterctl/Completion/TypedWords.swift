@@ -4,12 +4,12 @@ import ArgumentParser
 struct TypedWords {
     /// Words other than options and command names: `bench` and `rotate` in `meterctl command bench rotate`.
     let positionals: [String]
-    /// Value of `--socket`; nil without one.
+    /// Value of `--socket`; nil if not given.
     let socket: String?
 
     /// - Parameters:
-    ///   - words: the program's name first, with quotes as typed.
-    ///   - index: position of the word to complete; it and later words are ignored.
+    ///   - words: words with quotes as typed, beginning with the program's name.
+    ///   - index: position of the word to complete. This word and later ones are ignored.
     init(_ words: [String], before index: Int) {
         var positionals: [String] = []
         var socket: String?
@@ -33,7 +33,7 @@ struct TypedWords {
         (self.positionals, self.socket) = (positionals, socket)
     }
 
-    /// Options of any command with a value as the next word. `--queue` without a value costs only a completion.
+    /// Options of all commands whose value is the next word. If `--queue` has no value, only the completion is wrong.
     private static let optionsWithValue: Swift.Set<String> = [
         "--timeout", "--model", "--id", "--over", "--for", "--limit", "--since", "-o", "--output", "--name", "--queue",
         "--token-file", "--pin", "--listen", "--from", "--to", "--every", "--format",

@@ -1,9 +1,9 @@
 import Domain
 import GatewayAPI
 
-/// Effects of a small computer on its own radio.
+/// Effects of a single-board computer on its own radio.
 extension Checkup {
-    /// Another program uses the adapter. The effect depends on its way of searching.
+    /// Returns a finding if another program uses the adapter. The effect depends on how that program searches.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address
@@ -16,8 +16,8 @@ extension Checkup {
                 + "or the Bluetooth integration of Home Assistant")
     }
 
-    /// `dtoverlay=disable-bt` gives the chip's UART to the pins (raspberrypi/linux, overlays/disable-bt-overlay.dts):
-    /// then there is no adapter, not a broken one.
+    /// Finding for a disabled on-board adapter. `dtoverlay=disable-bt` connects the chip's UART to the pins
+    /// (raspberrypi/linux, overlays/disable-bt-overlay.dts). The adapter is then absent, not broken.
     var ownRadioOff: Finding? {
         guard let line = machine.radioSwitchedOff, !machine.adapters.contains(where: { $0.usb == nil }) else {
             return nil
@@ -28,8 +28,8 @@ extension Checkup {
             next: "remove that line and restart; if something else needs the UART at the pins, use a USB adapter")
     }
 
-    /// Wi-Fi and Bluetooth share one antenna, and Bluetooth's 2402 to 2480 MHz overlap Wi-Fi's lower band. Reports:
-    /// raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
+    /// Finding for a shared antenna. Wi-Fi and Bluetooth share one antenna, and Bluetooth's 2402 to 2480 MHz overlap
+    /// Wi-Fi's lower band. Reports: raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
     var sharedAntenna: Finding? {
         guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,
             machine.adapters.contains(where: { $0.usb == nil })
@@ -46,7 +46,7 @@ extension Checkup {
         }
     }
 
-    /// The alarm refers to the last seconds (drivers/hwmon/raspberrypi-hwmon.c).
+    /// Finding for under-voltage within the last seconds (drivers/hwmon/raspberrypi-hwmon.c).
     var supply: Finding? {
         guard machine.isUnderVoltage == true else { return nil }
         return Finding(
@@ -56,7 +56,9 @@ extension Checkup {
                 + "fail first")
     }
 
-    /// - Parameter known: the daemon's adapters. One that works again is no longer a problem.
+    /// Returns findings about HCI commands without an answer.
+    ///
+    /// - Parameter known: the daemon's adapters. An adapter that works again is not reported.
     func timeouts(besides known: [AdapterStatus]) -> [Finding] {
         guard !machine.adapters.isEmpty else { return [] }
         guard let timeouts = machine.commandTimeouts else {

@@ -1,7 +1,7 @@
 import GatewayAPI
 
 extension Checkup {
-    /// Empty if no broker is configured.
+    /// Returns findings about the broker; empty if none is configured.
     static func broker(_ broker: BrokerStatus) -> [Finding] {
         guard broker.configured else { return [] }
         let url = broker.url ?? "?"

@@ -1,7 +1,7 @@
 import GatewayAPI
 
 extension Checkup {
-    /// Empty if no database is configured.
+    /// Returns findings about the database; empty if none is configured.
     static func influx(_ influx: InfluxStatus) -> [Finding] {
         guard influx.configured else { return [] }
         let url = influx.url ?? "?"

@@ -1,10 +1,12 @@
 import GatewayAPI
 
-/// Obstacles to pairing a meter with a PIN.
+/// Problems with pairing a meter by PIN.
 extension Checkup {
-    /// - Parameter adapters: adapters as the daemon reports them.
+    /// Returns findings about the pairing agent.
+    ///
+    /// - Parameter adapters: adapters as reported by the daemon.
     func pairing(_ adapters: [AdapterStatus]) -> [Finding] {
-        // The agent belongs to the host; each adapter reports it.
+        // All adapters report the same agent, which belongs to the host.
         let agent = adapters.compactMap(\.pairing).first.flatMap(agent)
         return adapters.compactMap(Self.bondable) + [agent].compactMap { $0 }
     }

@@ -1,7 +1,7 @@
 import Domain
 import USBTransport
 
-/// Obstacles to reading a meter on a cable.
+/// Problems with reading a meter over a cable.
 extension Checkup {
     var ports: [Finding] {
         guard !machine.ports.isEmpty else {
@@ -25,8 +25,8 @@ extension Checkup {
         }
     }
 
-    /// Devices that may be meters but are not identified. `scan --all` covers adapters with anything behind them, and
-    /// other devices with a meter's ids.
+    /// Findings about devices that may be meters but are not identified. `scan --all` lists further devices: serial
+    /// adapters of any device, and other devices with a meter's ids.
     var unclaimed: [Finding] {
         machine.unclaimed.compactMap { one in
             let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")
@@ -41,7 +41,7 @@ extension Checkup {
         }
     }
 
-    /// Meters that differ only in their ports.
+    /// Findings about meters that only their ports distinguish.
     var sharedSerials: [Finding] {
         machine.sharedSerials.map { one in
             let ports = one.ports.joined(separator: ", ")

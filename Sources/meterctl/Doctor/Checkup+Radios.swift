@@ -1,8 +1,10 @@
 import GatewayAPI
 
-/// Obstacles to hearing a meter.
+/// Problems with receiving a meter by radio.
 extension Checkup {
-    /// - Parameter known: adapters as the daemon reports them; empty if it has none, or does not answer.
+    /// Returns findings about the radios.
+    ///
+    /// - Parameter known: adapters as reported by the daemon; empty if it has none, or does not answer.
     func radios(_ known: [AdapterStatus]) -> [Finding] {
         var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
             Finding(
@@ -19,7 +21,9 @@ extension Checkup {
         return all
     }
 
-    /// - Parameter others: whether other adapters still hear meters.
+    /// Returns the finding about one adapter.
+    ///
+    /// - Parameter others: whether other adapters still receive meters.
     private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
         let kind = adapter.proxy == nil ? "adapter" : "proxy"
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"
@@ -48,7 +52,7 @@ extension Checkup {
         }
     }
 
-    /// Bluetooth proxies that meterd could use.
+    /// Returns findings about Bluetooth proxies that meterd could use.
     static func nodes(_ nodes: ScanNodes) -> [Finding] {
         guard nodes.browses else { return [] }
         if let error = nodes.error {

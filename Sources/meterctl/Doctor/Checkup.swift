@@ -2,7 +2,7 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Turns facts into findings: the state, whether it is good, and otherwise the remedy.
+/// Turns facts into findings. Each contains the state, a verdict, and a remedy if needed.
 struct Checkup {
     enum DaemonFacts {
         case answers(Answers)
@@ -40,7 +40,7 @@ struct Checkup {
             if let page = answers.page { all += Self.page(page) }
             if let broker = answers.broker { all += Self.broker(broker) }
             if let influx = answers.influx { all += Self.influx(influx) }
-            // A missing Avahi is reported once.
+            // Report a missing Avahi only once.
             if let nodes = answers.nodes, nodes.error == nil || nodes.error != answers.page?.announcement_error {
                 all += Self.nodes(nodes)
             }
@@ -149,7 +149,8 @@ struct Checkup {
         return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)\(role)")
     }
 
-    /// Leases need no clock, and settings are corrected, but people see wrong times.
+    /// Returns a finding if the clock differs from the cloud's. Leases need no clock, and the times of settings are
+    /// corrected, but users see wrong times.
     private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
         let words = "\(Formatting.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
@@ -177,7 +178,7 @@ struct Checkup {
             + [page.tls.flatMap(certificate), announcing].compactMap { $0 }
     }
 
-    /// Problem with the page's certificate, if any.
+    /// Returns a finding about the page's certificate; nil if there is no problem.
     private static func certificate(_ tls: WebTLSStatus) -> Finding? {
         let inUse = tls.fingerprint == nil ? "https is not served" : "an older certificate is in use"
         if let error = tls.error {
@@ -223,6 +224,6 @@ extension MeterStatus {
         return [.elsewhere, .waiting].contains(lease.state) && lease.transport == "usb"
     }
 
-    /// Whether the meter leaves all queries unanswered and only pushes data.
+    /// Whether the meter answers no queries and only pushes data.
     fileprivate var answersNoQuery: Bool { told?.details["queries"] == .text("no answer") }
 }

@@ -4,15 +4,15 @@ import GatewayAPI
 struct Finding: Encodable, Hashable {
     enum Verdict: String, Encodable {
         case ok
-        /// A fact worth knowing; nothing is broken.
+        /// Useful information; nothing is broken.
         case note
-        /// It keeps something from working.
+        /// A fault that prevents something from working.
         case problem
     }
 
     var check: String
     var verdict: Verdict
-    /// A sentence.
+    /// Description of the state, a full sentence.
     var message: String
     /// Remedy; null if none is needed.
     @NullCodable var next: String? = nil

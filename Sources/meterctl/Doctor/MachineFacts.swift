@@ -4,13 +4,13 @@ import USBTransport
 
 /// Facts about a machine that decide whether meters are reachable. `MachineReader` reads them.
 struct MachineFacts: Hashable {
-    /// A device node that may lead to a meter.
+    /// A device node of a possible meter.
     struct Node: Hashable {
         var path: String
-        /// Meter according to the node's USB ids.
+        /// Model according to the node's USB ids; nil if unknown.
         var model: ModelName?
         var group: String
-        /// Nine bits.
+        /// Nine permission bits of the mode.
         var mode: UInt32
         /// Whether meterd's user may read and write it.
         var isOpen: Bool
@@ -22,13 +22,13 @@ struct MachineFacts: Hashable {
         var isOffByHardware: Bool
     }
 
-    /// A Bluetooth adapter, as the kernel's files show it.
+    /// A Bluetooth adapter as described by the kernel's files.
     struct Adapter: Hashable {
-        /// `hci0`.
+        /// Name of the adapter, such as `hci0`.
         var name: String
-        /// Nil if it is not on USB, such as a Raspberry Pi's own.
+        /// USB ids; nil if the adapter is not on USB, such as the built-in adapter of a Raspberry Pi.
         var usb: USBIdentity?
-        /// Serial device behind a UART to which the driver is bound, such as `serial0-0`.
+        /// Serial device of an adapter behind a UART, such as `serial0-0`.
         var serialDevice: String?
     }
 
@@ -36,7 +36,7 @@ struct MachineFacts: Hashable {
     struct CommandTimeouts: Hashable {
         var adapter: String
         var count: Int
-        /// Opcode of the last one, in HCI's numbering.
+        /// Opcode of the last unanswered command, in HCI's numbering.
         var opcode: UInt16
     }
 
@@ -51,9 +51,9 @@ struct MachineFacts: Hashable {
     }
 
     var kernel: String?
-    /// Such as `Debian GNU/Linux 13 (trixie)` (os-release(5), PRETTY_NAME).
+    /// Name of the operating system, such as `Debian GNU/Linux 13 (trixie)` (os-release(5), PRETTY_NAME).
     var system: String?
-    /// Owner of meterd's socket, otherwise the user that runs this program.
+    /// Owner of meterd's socket. Without a socket, the user that runs this program.
     var user: String
     /// Serial ports, and the raw HID nodes of meters.
     var ports: [Node] = []
@@ -63,26 +63,26 @@ struct MachineFacts: Hashable {
     var sharedSerials: [SharedSerial] = []
     var adapters: [Adapter] = []
     var hasBluetooth = false
-    /// Version of `bluetoothd`: empty if unknown, nil if it does not run.
+    /// Version of `bluetoothd`: empty if unknown, nil if `bluetoothd` does not run.
     var bluetoothDaemon: String?
     var udevRules: [String] = []
-    /// Such as `Raspberry Pi 4 Model B Rev 1.4`; nil on other machines.
+    /// Model of the board, such as `Raspberry Pi 4 Model B Rev 1.4`; nil on other machines.
     var boardModel: String?
     /// A Wi-Fi network interface that is up.
     var wirelessInterface: String?
-    /// Frequency of that interface's channel in MHz, if reported.
+    /// Frequency of the Wi-Fi channel in MHz; nil if not reported.
     var wirelessFrequency: Int?
     /// Whether a Raspberry Pi's supply was too low within the last seconds; nil without a sensor.
     var isUnderVoltage: Bool?
-    /// Line in the firmware's configuration that switches off a Raspberry Pi's own Bluetooth.
+    /// Line in the firmware's configuration that switches off the built-in Bluetooth of a Raspberry Pi.
     var radioSwitchedOff: Line?
-    /// Nil if the kernel's log may not be read.
+    /// Unanswered commands; nil if meterctl may not read the kernel's log.
     var commandTimeouts: [CommandTimeouts]?
     var bluetoothSwitches: [RadioSwitch] = []
     /// USB interfaces bound to the kernel's `powerz` driver.
     var powerzInterfaces: [String] = []
     var runsModemManager = false
-    /// Nil if the kernel does not report it.
+    /// Whether the clock is synchronised; nil if the kernel does not report it.
     var isClockSynchronised: Bool?
     /// Whether a clock keeps running without power. A Raspberry Pi has none.
     var hasHardwareClock = false

@@ -8,7 +8,7 @@ extension MachineReader {
         if facts.boardModel?.contains("Raspberry Pi") == true { facts.radioSwitchedOff = radioSwitchedOff }
     }
 
-    /// os-release(5): the first file found counts.
+    /// Name of the operating system, from the first file of os-release(5) that exists.
     var systemName: String? {
         for file in ["/etc/os-release", "/usr/lib/os-release"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }
@@ -18,15 +18,16 @@ extension MachineReader {
         return nil
     }
 
-    /// Driver name and file: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM of channel 0.
+    /// Whether the under-voltage alarm is set: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM
+    /// of channel 0.
     private var underVoltage: Bool? {
         let folder = "\(root)/sys/class/hwmon"
         let sensor = FileTree.names(in: folder).first { FileTree.text(at: "\(folder)/\($0)/name") == "rpi_volt" }
         return sensor.flatMap { FileTree.text(at: "\(folder)/\($0)/in0_lcrit_alarm") }.map { $0 == "1" }
     }
 
-    /// The first path is Raspberry Pi OS since Debian 12, the second older. The overlay's older name is an alias
-    /// (raspberrypi/linux, arch/arm/boot/dts/overlays).
+    /// Line that switches off the radio. The first path is used by Raspberry Pi OS since Debian 12, the second by older
+    /// versions. The overlay's older name is an alias (raspberrypi/linux, arch/arm/boot/dts/overlays).
     private var radioSwitchedOff: MachineFacts.Line? {
         for file in ["/boot/firmware/config.txt", "/boot/config.txt"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }
@@ -42,7 +43,8 @@ extension MachineReader {
 
     private static let radioOffLines = ["dtoverlay=disable-bt", "dtoverlay=pi3-disable-bt"]
 
-    /// The adapter is a child of the serial device, whose bus is called `serial` (Linux drivers/tty/serdev/core.c).
+    /// Returns the adapter's serial device. The adapter is its child, and the bus of the serial device is called
+    /// `serial` (Linux drivers/tty/serdev/core.c).
     func serialDevice(below path: String) -> String? {
         guard let bus = FileTree.canonical("\(path)/subsystem"), bus.hasSuffix("/bus/serial"),
             let device = FileTree.canonical(path), let slash = device.lastIndex(of: "/")
@@ -51,8 +53,8 @@ extension MachineReader {
     }
 }
 
-/// `Bluetooth: hci0: command 0x0c03 tx timeout` (Linux net/bluetooth/hci_core.c, `hci_cmd_timeout`); older kernels have
-/// no colon after the adapter.
+/// Parser of log lines such as `Bluetooth: hci0: command 0x0c03 tx timeout` (Linux net/bluetooth/hci_core.c,
+/// `hci_cmd_timeout`). Older kernels have no colon after the adapter.
 enum CommandTimeoutLines {
     static func count(in log: String) -> [MachineFacts.CommandTimeouts] {
         var found: [MachineFacts.CommandTimeouts] = []

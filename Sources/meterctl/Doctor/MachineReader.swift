@@ -4,10 +4,12 @@ import MeterCodec
 import USBTransport
 
 struct MachineReader {
-    /// A prefix of every path; not empty only in tests.
+    /// Prefix of every path; empty except in tests.
     var root = ""
     var wirelessFrequency: (_ interface: String) -> Int? = { WirelessLink.frequency(of: $0) }
 
+    /// Reads the facts.
+    ///
     /// - Parameters:
     ///   - user: the user that runs meterd.
     ///   - folder: the folder of its store.
@@ -76,7 +78,7 @@ struct MachineReader {
         return nil
     }
 
-    /// Keyboards have raw HID nodes too: only those of meters count.
+    /// Returns the node if it belongs to a meter. Other devices, such as keyboards, have raw HID nodes too.
     private func hidNode(_ name: String, for account: Account) -> MachineFacts.Node? {
         guard let model = DeviceTable.builtIn.model(behind: name, .hidraw, in: "\(root)/sys/class/hidraw") else {
             return nil
@@ -127,14 +129,14 @@ private struct Account {
         name = String(cString: text)
         var all = [gid_t](repeating: 0, count: 256)
         var count = Int32(all.count)
-        // -1 means that there are more. The first ones are filled in all the same.
+        // Ignore -1, which means that there are more groups. The first ones are still filled in.
         _ = getgrouplist(text, record.pw_gid, &all, &count)
         groups = Swift.Set(all.prefix(Int(max(0, min(count, 256)))))
     }
 
     var isMe: Bool { id == geteuid() }
 
-    /// Whether the mode allows access. Access control lists, such as logind's, are ignored.
+    /// Returns whether the mode allows access. Ignores access control lists, such as logind's.
     func mayUse(owner: uid_t, group: gid_t, mode: UInt32) -> Bool {
         if id == 0 { return true }
         let bits = owner == id ? mode >> 6 : groups.contains(group) ? mode >> 3 : mode
@@ -153,7 +155,7 @@ private enum BluetoothDaemon {
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// Version reported by the installed program, `5.66`; nil if it is at none of the paths.
+    /// Returns the version reported by the installed program, such as `5.66`; nil if none of the paths contains it.
     static func version(root: String) -> String? {
         guard let path = paths.map({ root + $0 }).first(where: { access($0, X_OK) == 0 }),
             let pipe = popen("'\(path)' --version 2>/dev/null", "r")

@@ -4,21 +4,21 @@ import FoundationEssentials
 import MeterCodec
 import USBTransport
 
-/// A device's description of itself as JSON, in fixtures (Tests/Identities) and reports. Missing and null keys are
-/// unknown; other keys are ignored.
+/// A device's description of itself as JSON, in fixtures (Tests/Identities) and reports. Missing and null keys mean
+/// unknown. Other keys are ignored.
 struct IdentityRow: Decodable {
-    /// `usb`, `ble` or `classic`; nil if the other keys tell.
+    /// `usb`, `ble` or `classic`; nil if the other keys determine the bus.
     var bus: String?
-    /// Its owner's name for it. The verdict ignores it.
+    /// The owner's name for the device. The verdict ignores it.
     var meter: String?
     var vid: String?
-    /// `*` if unknown.
+    /// Product id in hex; `*` if unknown.
     var pid: String?
     var manufacturer: String?
     var product: String?
     var config_descriptor_hex: String?
     var interfaces: [Interface]?
-    /// `tty` or `hidraw`, if it has one kind of node.
+    /// `tty` or `hidraw`, if the device has only one kind of node.
     var subsystem: String?
     /// Name under /dev/serial/by-id, which udev makes from the device's strings.
     var by_id: String?
@@ -45,7 +45,7 @@ struct IdentityRow: Decodable {
         var service: String?
     }
 
-    /// A value of any type, of which only the presence matters.
+    /// A value of any type. Only its presence matters, so it is not decoded.
     struct Unread: Decodable {
         init(from decoder: any Decoder) throws {}
     }
@@ -69,7 +69,7 @@ struct IdentityRow: Decodable {
     }
 }
 
-/// A row as given, to return beside its verdict.
+/// A row in its original form, to be returned beside its verdict.
 enum GivenValue: Codable, Hashable {
     case null
     case flag(Bool)
@@ -113,13 +113,13 @@ enum GivenValue: Codable, Hashable {
 }
 
 extension IdentityRow {
-    /// The device as USB shows it; nil if its vendor id is malformed.
+    /// The device as described over USB; nil if its vendor id is malformed.
     var usbDevice: USBSelfDescription? {
         guard let vendor = vid.flatMap({ UInt16($0, radix: 16) }) else { return nil }
         let shown = shownInterfaces
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
-        // A list of used interfaces may be incomplete; a descriptor is not.
+        // Without a descriptor, the list of interfaces may be incomplete, so assume all kinds of node.
         if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(USBIdentity.Subsystem.ofInterfaces) }
         if let only = subsystem.flatMap({ USBIdentity.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(
@@ -139,27 +139,27 @@ extension IdentityRow {
         return listed.isEmpty ? nil : listed
     }
 
-    /// Advertisement, then scan response.
+    /// Data of the advertisement, then of the scan response.
     var advertised: AdvertisingData {
         let parts = [adv_hex, scan_response_hex].compactMap { $0.flatMap { Hex.decode($0) } }
         return AdvertisingData(Array(parts.joined()))
     }
 
-    /// Advertised name, otherwise the noted one.
+    /// Advertised name, otherwise the name given in the row.
     var visibleName: String? {
         if let heard = advertised.name?.text { return heard }
         guard let name else { return nil }
         return Array(name.utf8).withUnsafeBytes { DeviceName($0, isComplete: true)?.text }
     }
 
-    /// Advertised services, and those found once connected.
+    /// Advertised services, then services found after connecting.
     var services: [BluetoothUUID] {
         let written = (service_uuids ?? []) + (gatt ?? []).compactMap(\.service)
         return advertised.services
             + written.compactMap { $0.count == 4 ? UInt32($0, radix: 16).map { BluetoothUUID(short: $0) } : nil }
     }
 
-    /// Nil without an address.
+    /// Returns the device's radio address; nil if the row has none.
     func radioAddress(isClassic: Bool) -> RadioAddress? {
         guard let address = address.flatMap({ MACAddress($0) }) else { return nil }
         if isClassic { return RadioAddress(address, .classic) }

@@ -9,15 +9,15 @@ struct IdentityVerdict: Hashable {
     var given: GivenValue
     var model: ModelName?
     var maker: MeterMaker?
-    /// Link that would read the meter, otherwise the link on which it was seen.
+    /// Link for reading the meter, otherwise the link on which it was seen.
     var transport: String
-    /// A sentence without a full stop.
+    /// Reason for the verdict: a sentence without a full stop.
     var reason: String
 }
 
 /// Verdict in the output of `meterctl identify --json` and in a support bundle.
 struct TakenFor: Codable, Hashable {
-    /// Absent in a bundle.
+    /// Original row; nil in a bundle.
     var given: GivenValue?
     @NullCodable var model: String?
     @NullCodable var family: String?
@@ -108,7 +108,7 @@ extension USBIdentification {
 }
 
 extension USBSelfDescription {
-    /// `2e3c:5558 FNIRSI FNB-58`.
+    /// Ids and texts, such as `2e3c:5558 FNIRSI FNB-58`.
     var words: String {
         let ids = "\(vendor.fourHexDigits):\(product?.fourHexDigits ?? "*")"
         return ([ids] + texts).joined(separator: " ")

@@ -7,10 +7,12 @@ enum FirstSteps {
     struct Daemon: Equatable {
         /// Whether the package's service is installed.
         var hasService: Bool
-        /// A name that the shell finds, or a path; nil if there is none.
+        /// Name of meterd if it is in the shell's path, otherwise its path; nil if it is not installed.
         var program: String?
     }
 
+    /// Returns the output.
+    ///
     /// - Parameter status: nil if meterd does not answer.
     static func text(_ status: GatewayStatus?, daemon: Daemon, path meterctl: String) -> String {
         guard let status else {
@@ -70,7 +72,8 @@ extension FirstSteps.Daemon {
 enum TypedProgram {
     static var own: String { CommandLine.arguments.first ?? "meterctl" }
 
-    /// Returns a program of the same folder, or its name if the shell finds it; nil if it does not exist.
+    /// Returns the path of a program in the same folder, or its name if it is in the shell's path. Returns nil if it
+    /// does not exist.
     static func beside(_ own: String, _ name: String) -> String? {
         guard let slash = own.lastIndex(of: "/") else {
             let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []

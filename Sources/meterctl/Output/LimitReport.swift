@@ -3,9 +3,9 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// Verdicts on the limits of a stretch, for people, programs and CI servers.
+/// Verdicts on the limits of a measured stretch, for people, programs and CI servers.
 struct LimitReport {
-    /// The person's name for the meter or the recording.
+    /// The user's name for the meter or the recording.
     let subject: String
     let stretch: MeasuredStretch
     let results: [(limit: Limit, verdict: LimitVerdict)]
@@ -24,7 +24,7 @@ struct LimitReport {
 
     private var programFailed: Bool { program.map { $0.end != .exited(0) } ?? false }
 
-    /// A broken limit outranks a failed program, which outranks an undecided limit.
+    /// Exit status. A broken limit takes precedence over a failed program, and this over an undecided limit.
     var status: ExitStatus {
         if results.contains(where: { $0.verdict.kind == .broken }) { return .limitBroken }
         if programFailed { return .programFailed }
@@ -65,13 +65,13 @@ struct LimitReport {
         }
     }
 
-    /// In the unit that was typed, with four significant digits, because a limit may be small.
+    /// Formats a value in the unit of the typed limit, with four significant digits, because a limit may be small.
     private static func value(_ value: Double?, of limit: Limit) -> String {
         guard let value = value.map({ $0 / limit.typedFactor }) else { return "–" }
         var (digits, rest) = (limit.measure == .count ? 0 : 3, value.magnitude)
         while rest >= 10, digits > 0 { (rest, digits) = (rest / 10, digits - 1) }
         while rest > 0, rest < 1, digits < 9 { (rest, digits) = (rest * 10, digits + 1) }
-        // More digits, until the value differs visibly from its limit.
+        // Add digits until the value visibly differs from its limit.
         let bound = limit.bound / limit.typedFactor
         while value != bound, digits < 9,
             Formatting.decimal(value, digits: digits) == Formatting.decimal(bound, digits: digits)
@@ -86,7 +86,7 @@ struct LimitReport {
     struct Body: Encodable {
         struct Result: Encodable {
             var limit: String
-            /// `kept`, `broken` or `undecided`.
+            /// Verdict on the limit: `kept`, `broken` or `undecided`.
             var verdict: String
             @NullCodable var value: Double?
             var bound: Double
@@ -137,8 +137,8 @@ struct LimitReport {
         return body
     }
 
-    /// JUnit XML for CI servers, with a test case for each limit. An undecided one is an error, as a skipped one would
-    /// pass.
+    /// JUnit XML for CI servers, with a test case for each limit. An undecided limit is an error, because CI servers
+    /// accept a skipped test case.
     var junit: String {
         let time = Formatting.decimal(Double(stretch.length) / 1000, digits: 3)
         var cases: [String] = []
@@ -171,7 +171,7 @@ struct LimitReport {
             """
     }
 
-    /// One test case with an error, for a failed measurement.
+    /// Returns JUnit XML with one test case and an error, for a failed measurement.
     static func junit(_ failure: CommandFailure) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

@@ -5,7 +5,7 @@ enum LogText {
     static func table(_ lines: [LogLineBody], _ times: TimeText) -> Table {
         var table = Table(["WHEN", "UNTIL", "TIMES", "HOST", "WHAT", "BY"])
         for line in lines {
-            // A single event without duration has one time.
+            // A single event without duration has only one time.
             let until = line.until.map { $0 == line.at ? "" : times.text($0) } ?? "now"
             table.add([
                 .init(times.text(line.at), isWhole: true), .init(until, isWhole: true),
@@ -16,7 +16,7 @@ enum LogText {
         return table
     }
 
-    /// `held over ble, token 7: given back`, `offline: device gone`, `name = Bench`.
+    /// Returns a text such as `held over ble, token 7: given back`, `offline: device gone` or `name = Bench`.
     static func what(_ line: LogLineBody) -> String {
         switch line.kind {
         case "held":
@@ -38,7 +38,7 @@ enum LogText {
         return "tokens \(first) to \(last)"
     }
 
-    /// Missing parts of the log, with reasons.
+    /// Returns lines about missing parts of the log, with reasons.
     static func closing(_ body: LogBody) -> [String] {
         var said: [String] = []
         if body.cut { said.append("there are older lines: --limit and --since show more of them") }

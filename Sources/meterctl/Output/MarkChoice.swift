@@ -2,7 +2,7 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Finds marks of a meter: `NAME`, of several `NAME#2`, or an id.
+/// Finds a meter's mark by name (`NAME`), by `NAME#2` if several have the same name, or by id.
 struct MarkChoice {
     private let marks: [MarkBody]
     private let meter: String
@@ -14,7 +14,7 @@ struct MarkChoice {
         self.kind = kind
     }
 
-    /// Each mark with its name; several marks of one name get a number.
+    /// Marks with their names. Marks with equal names get a number.
     var handles: [(mark: MarkBody, handle: String)] {
         var seen: [String: Int] = [:]
         let counts = Dictionary(grouping: marks, by: \.name).mapValues(\.count)
@@ -26,7 +26,7 @@ struct MarkChoice {
     }
 
     func mark(_ text: String) throws -> MarkBody {
-        // A name may contain a #.
+        // Try the whole text as a name first, because a name may contain a #.
         let named = marks.filter { $0.name == text }
         if named.count == 1 { return named[0] }
         guard named.isEmpty else {
@@ -43,7 +43,7 @@ struct MarkChoice {
             next: near ?? "meterctl mark list \(meter.shellWord) shows them")
     }
 
-    /// Returns the time from the begin of one mark to the end of another, or of the same.
+    /// Returns the span from the beginning of the first mark to the end of the second one, which may be the same mark.
     func span(between words: [String], _ now: WallTime) throws -> Range<WallTime> {
         let (first, last) = (try mark(words[0]), try mark(words[words.count - 1]))
         guard words.count > 1 || first.to != first.from else {

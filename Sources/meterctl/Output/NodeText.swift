@@ -3,7 +3,9 @@ import GatewayAPI
 import ProgramKit
 
 enum NodeText {
-    /// - Returns: nil if meterd.toml names each of them.
+    /// Returns a hint about nodes that could become proxies.
+    ///
+    /// - Returns: nil if meterd.toml contains each of them.
     static func offer(_ nodes: ScanNodes) -> String? {
         let free = nodes.nodes.filter { !$0.configured }
         guard !free.isEmpty else { return nil }
@@ -15,7 +17,8 @@ enum NodeText {
         return "ESPHome nodes in the network, not used by meterd: \(names.joined(separator: ", "))\(more)"
     }
 
-    /// Returns lines of meterd.toml for the first node that it lacks. The key is unknown.
+    /// Returns lines to add to meterd.toml for the first node that it lacks. They name a file for the key, which is
+    /// unknown.
     static func lines(for nodes: ScanNodes) -> [String]? {
         guard let node = nodes.nodes.first(where: { !$0.configured }) else { return nil }
         return [

@@ -2,9 +2,10 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// A file to which lines are appended. A full disk is an error, rather than leaving a short file that looks complete.
+/// A file to which lines are appended. A full disk is reported as an error, because a truncated file would look
+/// complete.
 struct OutputFile: Sendable {
-    /// Nil for standard output.
+    /// Descriptor of the file; nil for standard output.
     private let descriptor: Int32?
     private let path: String
 

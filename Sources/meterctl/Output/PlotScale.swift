@@ -5,9 +5,11 @@ struct PlotScale {
     let ticks: [Double]
     private let digits: Int
 
+    /// Chooses the scale.
+    ///
     /// - Parameters:
     ///   - least: the smallest value drawn.
-    ///   - greatest: the largest value drawn, which may be the same.
+    ///   - greatest: the largest value drawn, which may equal `least`.
     init(from least: Double, to greatest: Double) {
         let (least, greatest) = least.isFinite && greatest.isFinite ? (least, greatest) : (0, 1)
         // Do not stretch a nearly flat line to the full height.
@@ -24,7 +26,7 @@ struct PlotScale {
 
     func label(_ tick: Double) -> String { Formatting.decimal(tick, digits: digits) }
 
-    /// 1, 2 or 5 times a power of ten, at least `least`.
+    /// Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`.
     private static func step(for least: Double) -> (size: Double, digits: Int) {
         var (power, digits) = (1e-4, 4)
         while power * 10 <= least, power < 1e12 {
@@ -36,11 +38,11 @@ struct PlotScale {
     }
 }
 
-/// Scale of time below a plot, from its start.
+/// Scale of time below a plot, counted from its start.
 struct PlotAxis {
     let lengthInSeconds: Double
     let unit: String
-    /// In seconds.
+    /// Positions of the ticks in seconds.
     let ticks: [Double]
     private let unitLength: Double
 

@@ -1,7 +1,7 @@
 import Domain
 import ProgramKit
 
-/// Progress of a long task: on a terminal one line that is overwritten, elsewhere nothing.
+/// Progress of a long task. On a terminal it is one line that is overwritten; otherwise nothing is printed.
 struct ProgressLine {
     private var width = 0
 

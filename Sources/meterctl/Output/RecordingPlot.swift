@@ -1,17 +1,17 @@
 import Domain
 import GatewayAPI
 
-/// A recording as an SVG: voltage, current and power over time, each with a band of extremes and a mean line. The line
-/// breaks at unknown values; gaps of the recording are grey.
+/// A recording as an SVG: voltage, current and power over time, each with a band from minimum to maximum and a line of
+/// means. The line breaks at unknown values. Gaps of the recording are grey.
 struct RecordingPlot {
-    /// One point for every half pixel.
+    /// Maximum number of points: one for every half pixel.
     static let pointsMax = 1400
 
     private let recording: RecordingBody
     private let series: SeriesBody
     private let panels: [(quantity: Quantity, column: SeriesBody.Column, colour: String)]
     private let axis: PlotAxis
-    /// In seconds since the series' start, with the cause.
+    /// Gaps in seconds since the series' start, with their causes.
     private let gaps: [(from: Double, to: Double, cause: String)]
 
     private static let width = 900.0
@@ -22,7 +22,7 @@ struct RecordingPlot {
     private static let panelGap = 24.0
     private static let bottom = 56.0
 
-    /// Nil if there is nothing to draw.
+    /// - Returns: nil if there is nothing to draw.
     init?(_ recording: RecordingBody, _ series: SeriesBody) {
         let colours: [(Quantity, String)] = [(.voltage, "#1f6fb4"), (.current, "#c8501e"), (.power, "#2c8a4b")]
         var panels: [(quantity: Quantity, column: SeriesBody.Column, colour: String)] = []
@@ -39,7 +39,7 @@ struct RecordingPlot {
             guard let start, let time = WallTime(text) else { return nil }
             return Double(time.millisecondsSince1970 - start.millisecondsSince1970) / 1000
         }
-        // Up to the recording's end, because a gap may precede it.
+        // Draw up to the recording's end, because a gap may precede it.
         let length = max(Double(last) / 1000, seconds(until: recording.until) ?? 0, 1)
         axis = PlotAxis(lengthInSeconds: length)
         gaps = recording.gaps.compactMap { gap in
@@ -127,10 +127,10 @@ struct RecordingPlot {
         return lines
     }
 
-    /// Returns runs of points without a break.
+    /// Returns the indices of points, in runs without unknown values.
     private func runs(of column: SeriesBody.Column) -> [[Int]] {
         var runs: [[Int]] = [[]]
-        // The API's lists have equal length, but a daemon of another version must not make this trap.
+        // The API's lists have equal length, but lists from a daemon of another version might not. Avoid a crash then.
         let count = min(series.t_ms.count, column.min.count, column.max.count, column.mean.count)
         for place in 0..<count {
             if column.mean[place] != nil {
@@ -142,7 +142,7 @@ struct RecordingPlot {
         return runs.filter { !$0.isEmpty }
     }
 
-    /// At least a pixel wide, so that a short one is visible in a long recording.
+    /// Returns boxes for the gaps. Each is at least one pixel wide, so that a short gap is visible in a long recording.
     private func gapBoxes(top: Double) -> [String] {
         gaps.map { gap in
             let words = RecordingText.words(forCause: gap.cause)
@@ -194,7 +194,7 @@ extension Quantity {
 }
 
 extension Double {
-    /// With at most two decimals, which is finer than a screen.
+    /// The number with at most two decimals, which is finer than a pixel.
     fileprivate var svg: String {
         let text = Formatting.decimal(self, digits: 2)
         return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
@@ -202,7 +202,8 @@ extension Double {
 }
 
 extension String {
-    /// Text for an element or an attribute: XML's special characters escaped, forbidden control characters removed.
+    /// The text with XML's special characters escaped and forbidden control characters removed, for an element or an
+    /// attribute.
     var xmlEscaped: String {
         var text = ""
         for scalar in unicodeScalars {

@@ -3,6 +3,8 @@ import GatewayAPI
 import ProgramKit
 
 enum RecordingText {
+    /// Returns the table of recordings.
+    ///
     /// - Parameter names: meter names by id.
     static func table(_ recordings: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
@@ -64,7 +66,9 @@ enum RecordingText {
 
     private static let gapsShown = 10
 
-    /// - Throws: `CommandFailure` for another host's recording; only that host stores its readings.
+    /// Checks that this host stores the recording's readings.
+    ///
+    /// - Throws: `CommandFailure` for another host's recording.
     static func requireMine(_ recording: RecordingBody) throws {
         guard !recording.mine else { return }
         throw CommandFailure(
@@ -76,14 +80,14 @@ enum RecordingText {
         (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
     }
 
-    /// Details other than readings at the start, and at the end where they differ.
+    /// Returns details other than readings at the start, and at the end if they changed.
     private static func told(_ recording: RecordingBody) -> [(String, String)] {
         let (start, end) = (recording.told_at_start, recording.told_at_end)
         let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()
         let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
         let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
-            // A person uses one or two of the ten groups.
+            // Omit unused groups: people use one or two of the ten.
             guard [before, group].contains(where: { $0.map { $0.charge_mAh != 0 || $0.energy_Wh != 0 } ?? false })
             else {
                 return nil
@@ -126,7 +130,7 @@ enum RecordingText {
         return marks.isEmpty ? "–" : marks.joined(separator: ", ")
     }
 
-    /// `0.0016 EUR, at 0.32 EUR a kWh`.
+    /// Returns a text such as `0.0016 EUR, at 0.32 EUR a kWh`.
     static func words(for cost: CostBody) -> String {
         let tariff = Tariff("\(Formatting.decimal(cost.per_kWh, digits: 6)) \(cost.currency)")
         return Formatting.cost(cost) + (tariff.map { ", at \($0) a kWh" } ?? "")

@@ -1,6 +1,6 @@
 import GatewayAPI
 
-/// Redraws a picture every second, and at once when settings change here or on another host.
+/// Redraws a picture every second, and immediately when settings change here or on another host.
 enum Redraw {
     static func loop(_ client: ControlClient, _ draw: () async throws -> Void) async throws {
         let (ticks, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -15,8 +15,7 @@ enum Redraw {
                 do {
                     try await client.lines("/v1/refreshes", as: RefreshLine.self) { _ in sink.yield() }
                 } catch {
-                    // Without change events the picture is at most a second old. The next request reports why they
-                    // ended.
+                    // Without change events, the picture is at most one second old. The next request reports the error.
                 }
             }
             defer { group.cancelAll() }

@@ -8,7 +8,7 @@ enum ScanOthers {
     struct Entry: Encodable, Hashable {
         var device: String
         @NullCodable var name: String? = nil
-        /// `ble`, `spp`, `usb`, or `network` for an ESPHome node.
+        /// Kind of link: `ble`, `spp`, `usb`, or `network` for an ESPHome node.
         var transport: String
         /// Adapter, device nodes, or network address.
         var port: String
@@ -21,7 +21,7 @@ enum ScanOthers {
         var others: [Entry]
     }
 
-    /// Devices on this machine's USB, and those that the daemon hears or finds in the network.
+    /// Returns devices on this machine's USB, and devices that the daemon receives by radio or finds in the network.
     static func all(_ client: ControlClient, _ nodes: [ScanNode]) async throws -> [Entry] {
         let heard: [ScanOther] = try await client.call(.get, "/v1/scan/others")
         return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) } + nodes.map { Entry($0) }

@@ -7,7 +7,7 @@ enum TopKey: Hashable {
     case quit
     case up, down, pageUp, pageDown, first, last
 
-    /// Returns the known keys in the input: letters, and terminal sequences for keys without one.
+    /// Returns the known keys in the input: letters, and terminal sequences for keys such as arrows.
     static func keys(in bytes: [UInt8]) -> [TopKey] {
         var keys: [TopKey] = []
         var rest = String(decoding: bytes, as: UTF8.self)[...]
@@ -70,6 +70,8 @@ struct TopView {
         failure = nil
     }
 
+    /// Handles a key.
+    ///
     /// - Returns: false if the key quits.
     mutating func press(_ key: TopKey) -> Bool {
         switch key {
@@ -92,7 +94,9 @@ struct TopView {
     /// Lines around the meters: the heading, the column names, and the footer.
     private static let frame = 3
 
-    /// - Returns: `rows` lines at most, none wider than `columns`.
+    /// Draws the screen.
+    ///
+    /// - Returns: at most `rows` lines, each at most `columns` cells wide.
     mutating func lines(rows: Int, columns: Int, at now: MonotonicTime, _ times: TimeText) -> [String] {
         page = max(1, rows - Self.frame)
         scroll()

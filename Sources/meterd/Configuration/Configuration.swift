@@ -11,7 +11,7 @@ import Notifications
 import ProxyTransport
 import ServerKit
 
-/// All settings, with defaults that work without a file. `ConfigurationKeys` explains them.
+/// All settings, with defaults that work without a file. See `ConfigurationKeys` for their meaning.
 struct Configuration: Hashable, Sendable {
     var stateDirectory: String
     var socketPath: String
@@ -21,7 +21,7 @@ struct Configuration: Hashable, Sendable {
     var keepDays = 400
     var minuteDays = 1830
     var maxMegabytes = 2048
-    /// Nil for the system's.
+    /// Name of this host; nil for the system's host name.
     var hostName: String?
     var cloud = Cloud()
     var relay = Relay()
@@ -32,12 +32,12 @@ struct Configuration: Hashable, Sendable {
     var mqtt = MQTT()
     var influx = Influx()
     var backup = BackupSettings()
-    /// Sorted by name.
+    /// Destinations of notifications, sorted by name.
     var notify: [NotificationTarget] = []
-    /// Includes the meters that a person described.
+    /// Known meters, including meters described in the configuration.
     var catalogue = MeterCatalogue.standard
     var ports: [Port] = []
-    /// ESPHome boards. Their meters are among the ports.
+    /// ESPHome boards. Their meters are among `ports`.
     var boards: [NodeMeterSettings] = []
 
     /// Sharing of meters with other hosts. `meterctl cloud join` chooses the cloud.
@@ -65,7 +65,7 @@ struct Configuration: Hashable, Sendable {
 
     struct Bluetooth: Hashable, Sendable {
         var isUsed = true
-        /// Empty for all adapters.
+        /// Addresses of the adapters to use; empty for all adapters.
         var adapters: [MACAddress] = []
         var linksMax = 5
         /// Folder of requests to root's helper; nil without a service manager. Not a key of the file.
@@ -79,7 +79,7 @@ struct Configuration: Hashable, Sendable {
         var announces = true
     }
 
-    /// The web page. `meterctl web enable` opens it to the network.
+    /// Settings of the web page. `meterctl web enable` makes it available in the network.
     struct Web: Hashable, Sendable {
         var serves = true
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
@@ -87,12 +87,12 @@ struct Configuration: Hashable, Sendable {
         var proxies: [IPNetwork] = []
         /// Address for Home Assistant's Supervisor; nil for none.
         var ingress: Cloud.Listen?
-        /// Whether people may make changes there.
+        /// Whether users of the Supervisor's page may make changes.
         var ingressChanges = false
-        /// Whether people may create addresses for the Firefox Profiler.
+        /// Whether users may create URLs for the Firefox Profiler.
         var profiler = false
         var tls = TLS.off
-        /// Both or none; none if meterd makes its own certificate.
+        /// Paths of certificate and key. Set both or neither; without them, meterd makes its own certificate.
         var certificatePath: String?
         var keyPath: String?
 
@@ -103,12 +103,12 @@ struct Configuration: Hashable, Sendable {
     }
 
     struct MQTT: Hashable, Sendable {
-        /// Nil for no broker.
+        /// Address of the broker; nil if no broker is used.
         var address: BrokerAddress?
         var credentialsPath: String?
-        /// Whether the password may go without TLS to a broker on another machine.
+        /// Whether the password may be sent without TLS to a broker on another machine.
         var sendsPlainText = false
-        /// Nil for the authorities that the system trusts.
+        /// Path of the trusted authorities' certificates; nil for the authorities that the system trusts.
         var certificatePath: String?
         var discoveryPrefix = "homeassistant"
         var baseTopic = "metergateway"
@@ -118,7 +118,7 @@ struct Configuration: Hashable, Sendable {
     /// Time series database that receives readings.
     struct Influx: Hashable, Sendable {
         var address: NotificationAddress?
-        /// With an address, either `bucket` or `database` is set.
+        /// Bucket of InfluxDB 2. With an address, either `bucket` or `database` is set.
         var bucket: String?
         var org: String?
         var database: String?
@@ -141,14 +141,14 @@ struct Configuration: Hashable, Sendable {
 
     struct Port: Hashable, Sendable {
         var declared: DeclaredPort
-        /// Whether to connect at the start. A stored `disconnect` or `connect` takes precedence.
+        /// Whether to connect at the start. A stored `connect` or `disconnect` command takes precedence.
         var connects: Bool
     }
 
-    /// Creates the defaults: the system's folders for root, the person's own for other users.
+    /// Creates the defaults: the system's folders for root, the user's own folders for other users.
     ///
-    /// - Parameter environment: empty variables count as not set, here and in `apply`. A service manager's folders take
-    ///   precedence.
+    /// - Parameter environment: environment variables. Empty variables count as not set, here and in `apply`. A service
+    ///   manager's folders take precedence.
     init(environment: [String: String], userID: UInt32) {
         let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
@@ -167,7 +167,7 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// Overrides the file's values by those in the environment.
+    /// Overrides the file's values with those of the environment.
     mutating func apply(environment: [String: String]) throws(ConfigurationError) {
         try apply(overrides: environment.filter { !$0.value.isEmpty })
     }

@@ -13,7 +13,7 @@ struct ConfigurationFile {
         "model", "port", "esphome",
     ]
 
-    /// - Parameter path: only for messages.
+    /// - Parameter path: path of the file, used only in messages.
     init(text: String, path: String) throws(ConfigurationError) {
         self.path = path
         do {
@@ -86,6 +86,8 @@ struct ConfigurationFile {
         values[name].map { ConfigurationEntry(key: name, value: $0) }
     }
 
+    /// Reads a table.
+    ///
     /// - Returns: whether the file has the table.
     @discardableResult
     private func read<Target>(
@@ -118,7 +120,7 @@ struct ConfigurationFile {
 
     /// Returns the tables of an array within a table.
     ///
-    /// - Parameter key: both names, such as "bluetooth.proxy".
+    /// - Parameter key: name of the outer table and of the array, such as "bluetooth.proxy".
     private func tables(of key: String, max: Int) throws(ConfigurationError) -> [[String: DescriptionValue]] {
         let names = key.split(separator: ".").map(String.init)
         guard case .table(let members) = values[names[0]], let value = members[names[1]] else { return [] }

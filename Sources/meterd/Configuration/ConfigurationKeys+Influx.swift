@@ -32,7 +32,7 @@ extension ConfigurationKeys {
     static let tokenExplanation =
         "File with the token in the first line. Only the owner may write it, only owner and group may read it. "
         + "Default: none."
-    /// Range of the timeout for one attempt to send.
+    /// Allowed timeouts for one attempt to send.
     static let attempt = Duration.seconds(1) ... .seconds(300)
 
     /// Checks the keys that depend on each other.
@@ -73,15 +73,15 @@ extension ConfigurationType<NotificationAddress> {
 extension ConfigurationType<String> {
     fileprivate static var name: Self { .text("the name that the server has") { !$0.isEmpty } }
 
-    /// User name of Basic authentication (RFC 7617), which allows no colon.
+    /// User name for Basic authentication (RFC 7617), which must not contain a colon.
     fileprivate static var user: Self {
         .secret("a user's name", takes: "a name without a colon; the password goes into token-file") {
             $0.isEmpty || $0.contains(":") || $0.contains(where: \.isControl) ? nil : $0
         }
     }
 
-    /// A line that begins with # is a comment; InfluxDB reserves names that begin with _
-    /// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>).
+    /// Name of a measurement. A line that begins with # would be a comment, and InfluxDB reserves names that begin with
+    /// _ (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>).
     fileprivate static var measurement: Self {
         .text("1 to 64 bytes, and does not begin with # or _") {
             (1...64).contains($0.utf8.count) && !$0.contains(where: \.isControl) && !$0.hasPrefix("#")

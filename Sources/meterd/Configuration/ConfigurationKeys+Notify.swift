@@ -32,7 +32,7 @@ extension ConfigurationKeys {
             .init("timeout", \.limit, .time(attempt), "Timeout of an attempt. {range}."),
         ])
 
-    /// Example of the table's other kind.
+    /// Example of a notification by program instead of URL.
     static let notifyProgram = ConfigurationReference.Block(
         heading: "[notify.lamp]",
         explanation: "A program has command in place of url. It runs as meterd's user, never as root.",

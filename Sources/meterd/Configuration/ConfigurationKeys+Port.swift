@@ -27,13 +27,13 @@ extension ConfigurationKeys {
                 "connect", \.connects, .flag, "From the first start; settings made with meterctl take precedence."),
         ])
 
-    /// Example of the table's other kind.
+    /// Example of a raw HID port instead of a serial one.
     static let rawPort = ConfigurationReference.Block(
         heading: "[[port]]",
         explanation: "A raw HID device has hidraw in place of path.",
         lines: [.init(key: "hidraw", value: #""/dev/hidraw3""#), .init(key: "model", value: #""fnb48""#)])
 
-    /// Described meter. Its family reads the keys.
+    /// Example of a meter described by the user. The meter's family reads its keys.
     static let model = ConfigurationReference.Block(
         heading: "[model.ina226]",
         explanation:

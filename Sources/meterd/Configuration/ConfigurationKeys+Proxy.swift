@@ -3,13 +3,13 @@ import ESPHomeCore
 import GatewayServer
 import ServerKit
 
-/// Keys of a node, before they are checked against each other.
+/// Keys of an ESPHome node, before they are checked against each other.
 struct NodeKeys: Sendable {
-    /// The host is empty until its key is read.
+    /// Settings of the node. Their host is empty until its key is read.
     var node: NodeSettings
     var isPlaintext = false
 
-    /// - Parameter table: its heading.
+    /// - Parameter table: the table's heading.
     init(in table: String) { node = NodeSettings(host: "", table: table) }
 
     var address: Configuration.Cloud.Listen? {
@@ -86,7 +86,7 @@ extension ConfigurationType<MACAddress> {
 }
 
 extension ConfigurationType<String> {
-    /// ESPHome's rule: small letters, digits and dashes (esphome `config_validation.py`, `hostname`).
+    /// Name of a node by ESPHome's rule: small letters, digits and dashes (esphome `config_validation.py`, `hostname`).
     fileprivate static var nodeName: Self {
         .text("a node's name: up to 31 letters, digits, \"-\" and \"_\"") { $0.isPlainName(max: 31) }
     }

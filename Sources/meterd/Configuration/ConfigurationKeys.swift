@@ -191,7 +191,7 @@ extension ConfigurationType<Configuration.Cloud.Listen> {
         }
     }
 
-    /// Loopback address, because this listener has no login.
+    /// Loopback address. No other is allowed, because this listener has no login.
     fileprivate static var loopback: Self {
         Self(read: { entry throws(ConfigurationError) in
             let listen = try Self.listen(example: "127.0.0.1:8642").read(entry)

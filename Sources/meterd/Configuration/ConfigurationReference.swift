@@ -1,19 +1,19 @@
-/// meterd.toml with every key, its purpose, and its default or an example.
+/// Text of meterd.toml with every key, its purpose, and its default or an example.
 ///
-/// `meterd --print-configuration` prints it, the package installs it, and Docs/Configuration.md shows it.
+/// `meterd --print-configuration` prints it, the package installs it, and Docs/Configuration.md contains it.
 enum ConfigurationReference {
     struct Line: Sendable {
         var key: String
-        /// In TOML.
+        /// Default or example in TOML.
         var value: String
-        /// Environment variable and flag, if any.
+        /// Environment variable and flag with the same effect, if any.
         var otherWays: [String] = []
         var explanation = ""
     }
 
     /// A table, or the keys before all tables.
     struct Block: Sendable {
-        /// `[cloud]`; empty before all tables.
+        /// Heading such as `[cloud]`; empty for the keys before all tables.
         var heading: String
         var explanation: String
         var lines: [Line]
@@ -28,13 +28,15 @@ enum ConfigurationReference {
         ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
     ]
 
+    /// Returns the whole text.
+    ///
     /// - Parameter isSwitchedOff: whether to comment out each key and table, so that the file changes nothing.
     static func text(isSwitchedOff: Bool) -> String {
         let mark = isSwitchedOff ? "#" : ""
         var parts: [String] = isSwitchedOff ? [comment(introduction)] : []
         for block in blocks {
             let lines = block.lines.map { text(of: $0, mark: mark) }
-            // Blank lines separate the keys before all tables only.
+            // Only the keys before all tables are separated by blank lines.
             parts +=
                 block.heading.isEmpty
                 ? lines : [comment(block.explanation) + "\(mark)\(block.heading)\n" + lines.joined()]

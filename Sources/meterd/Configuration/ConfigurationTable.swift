@@ -10,7 +10,8 @@ struct ConfigurationKey<Target>: Sendable {
     private let purpose: String
     private let range: String
     let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
-    /// Returns the example or else the default, in TOML; nil for a key without its own line in the reference.
+    /// Closure that returns the example or else the default, in TOML. Returns nil for a key without its own line in the
+    /// reference.
     let shown: @Sendable (_ defaults: Target) -> String?
 
     var explanation: String { purpose.replacing("{range}", with: range) }
@@ -19,7 +20,7 @@ struct ConfigurationKey<Target>: Sendable {
     ///
     /// - Parameters:
     ///   - example: TOML shown instead of the default.
-    ///   - explanation: its purpose; `{range}` stands for the legal values.
+    ///   - explanation: purpose of the key; `{range}` stands for the legal values.
     init<Value>(
         _ name: String, _ field: any WritableKeyPath<Target, Value> & Sendable, _ type: ConfigurationType<Value>,
         example: String? = nil, overrides: [String] = [], _ explanation: String = ""
@@ -44,14 +45,14 @@ struct ConfigurationKey<Target>: Sendable {
 }
 
 struct ConfigurationTable<Target: Sendable>: Sendable {
-    /// Empty for the keys before all tables.
+    /// Name of the table; empty for the keys before all tables.
     let name: String
     let keys: [ConfigurationKey<Target>]
     private let heading: String
     private let explanation: String
     let defaults: Target
 
-    /// - Parameter heading: `[name]` if nil.
+    /// - Parameter heading: heading in the reference; nil for `[name]`.
     init(
         _ name: String, heading: String? = nil, _ explanation: String = "", defaults: Target,
         keys: [ConfigurationKey<Target>]
@@ -77,8 +78,8 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
     /// Reads every key that is present.
     ///
     /// - Parameters:
-    ///   - prefix: precedes the keys in messages.
-    ///   - tables: names of tables that may stand among the keys.
+    ///   - prefix: prefix of the keys in messages.
+    ///   - tables: names of tables that are allowed among the keys.
     func read(
         _ values: [String: DescriptionValue], prefix: String, tables: [String] = [], into target: inout Target
     ) throws(ConfigurationError) {

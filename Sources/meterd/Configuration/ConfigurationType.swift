@@ -1,9 +1,9 @@
 import Domain
 import MeterCodec
 
-/// A value of meterd.toml, of a variable or of a flag.
+/// A value from meterd.toml, an environment variable or a flag.
 struct ConfigurationEntry {
-    /// Name in messages: the key with its table, the variable or the flag.
+    /// Name of the entry in messages: the key with its table, the variable or the flag.
     let key: String
     let value: DescriptionValue
 
@@ -19,7 +19,7 @@ struct ConfigurationEntry {
 
     /// Returns the tables of an array.
     ///
-    /// - Parameter heading: line that begins each table.
+    /// - Parameter heading: heading of each table, such as `[[port]]`.
     func tables(_ heading: String) throws(ConfigurationError) -> [[String: DescriptionValue]] {
         let takes = "an array of tables, \(heading)"
         guard case .list(let values) = value else { throw wrongType(takes) }
@@ -39,17 +39,17 @@ struct ConfigurationEntry {
 
 /// Type of a key: its parser, its TOML form and its legal range.
 struct ConfigurationType<Value>: Sendable {
-    /// Legal values as the reference lists them, for example "1s to 1h".
+    /// Legal values as shown in the reference, for example "1s to 1h".
     var range = ""
     let read: @Sendable (ConfigurationEntry) throws(ConfigurationError) -> Value
-    /// Returns the value in TOML.
+    /// Closure that returns the value in TOML.
     var write: @Sendable (Value) -> String = { "\"\($0)\"" }
 }
 
 extension ConfigurationType {
-    /// A text that must parse.
+    /// Returns the type of a text that must be parsable.
     ///
-    /// - Parameter takes: legal texts, for the error message.
+    /// - Parameter takes: description of legal texts, for the error message.
     static func parsed(
         _ takes: String, range: String = "", write: @escaping @Sendable (Value) -> String = { "\($0)" },
         _ parse: @escaping @Sendable (String) -> Value?
@@ -64,7 +64,7 @@ extension ConfigurationType {
             write: { "\"\(write($0))\"" })
     }
 
-    /// A text that messages do not repeat, since it may hold a secret.
+    /// Returns the type of a text that messages do not repeat, because it may contain a secret.
     static func secret(_ what: String, takes: String, _ parse: @escaping @Sendable (String) -> Value?) -> Self {
         Self(read: { entry throws(ConfigurationError) in
             guard let value = parse(try entry.text()) else {
@@ -118,7 +118,7 @@ extension ConfigurationType<Int> {
 }
 
 extension ConfigurationType<Duration> {
-    /// A time such as `5s`.
+    /// Returns the type of a duration such as `5s`.
     static func time(_ legal: ClosedRange<Duration>) -> Self {
         let range = "\(legal.lowerBound.shortText) to \(legal.upperBound.shortText)"
         return .parsed("a time from \(range)", range: range, write: \.shortText) { text in
@@ -134,7 +134,7 @@ extension ConfigurationType<String> {
 
     static var text: Self { .text("a text") { _ in true } }
 
-    /// Absolute path of a file. A relative one would depend on meterd's working directory.
+    /// Absolute path of a file. A relative path would depend on meterd's working directory.
     static var file: Self { .text("a path that begins with /") { $0.hasPrefix("/") } }
 }
 

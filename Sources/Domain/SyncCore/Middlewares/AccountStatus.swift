@@ -1,9 +1,9 @@
 /// Last known account of this host.
 enum AccountStatus: Hashable, Sendable {
     case unknown
-    /// The cloud has no zone of this name; the session must create it first.
+    /// The cloud has no zone with the requested name; the session must create it first.
     case zoneMissing
-    /// `at` is by this host's calendar.
+    /// The account is known; `at` is the time by this host's calendar.
     case known(CloudAccount, at: WallTime)
 
     var known: CloudAccount? {

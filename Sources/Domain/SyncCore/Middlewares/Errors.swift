@@ -1,4 +1,5 @@
-/// The table in Docs/Sync.md#errors. Also detects contradictory answers, which would keep a run busy for ever.
+/// Maps failures to verdicts by the table in Docs/Sync.md#errors. Also detects contradictory answers, which would keep
+/// a run busy forever.
 extension SyncState {
     /// - Throws: the failure that ends the run for now.
     func errors(_ input: SyncInput) throws(SyncFailure) -> SyncVerdict? {
@@ -71,7 +72,7 @@ extension SyncState {
         return nil
     }
 
-    /// Returns why the answer to a batch makes no progress; nil if it makes some.
+    /// Returns the reason why the answer to a batch makes no progress; nil if it makes progress.
     private func doubt(_ outcome: PushOutcome) -> SyncFailure? {
         guard let run, run.ending == nil, case .push(let batch) = run.operation,
             !outcome.results.contains(where: {
@@ -104,14 +105,14 @@ extension SyncState {
         try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
     }
 
-    /// Whether an answer may be from this zone. An answer without a zone may.
+    /// Returns whether an answer may be from this zone. An answer without a zone may.
     private func isOurs(_ zone: String?) -> Bool {
         guard let zone, let ours = account.known?.zoneID else { return true }
         return zone == ours
     }
 
-    /// Whether an answer is from another store than before. Without an epoch a refetch is right in both cases, and the
-    /// page will tell.
+    /// Returns whether an answer is from another store than before. Without an epoch a refetch is right in both cases,
+    /// and the page contains the epoch.
     private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
         !epoch.isEmpty && epoch != run.progress?.epoch
     }

@@ -1,6 +1,6 @@
 extension SyncState {
-    /// Halves a batch that is too large or unreadable, down to the one record to blame, which is parked with the
-    /// reason. A batch of one is never split, so this ends.
+    /// Halves a batch that is too large or unreadable, until only the faulty record remains. That record is set aside
+    /// with the reason. A batch of one record is never split, so the halving ends.
     func splitting(_ input: SyncInput) -> SyncVerdict? {
         guard case .cloudFailed(let failure) = input, let run, run.ending == nil,
             case .push(let batch) = run.operation, failure.kind == .limitExceeded || failure.kind == .badRequest

@@ -1,5 +1,5 @@
 extension SyncState {
-    /// Pushes a batch and reads a page in turn, then cleans up.
+    /// Pushes a batch and reads a page alternately, then cleans up.
     ///
     /// - Throws: the failure that ends the run for now.
     func work(_ run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
@@ -30,15 +30,15 @@ extension SyncState {
         guard !run.isOutboxEmpty else {
             return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
         }
-        // A push-only run would never read changes that arrived meanwhile.
+        // A push-only run would never read changes that arrived in the meantime.
         if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
-        // Records put off are read too, and left out.
+        // The batch read contains the records put off too; they are removed from it afterwards.
         let count = run.putOff.count
         return .perform(
             .readBatch(
                 recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
                 bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
-                // A read-only host keeps everything else until it joins with another token.
+                // A read-only host keeps all other changes until it joins with another token.
                 of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
     }
 }

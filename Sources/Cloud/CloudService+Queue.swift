@@ -76,7 +76,7 @@ extension CloudService {
         do {
             return try await self.change(change, at: place).isNews
         } catch {
-            logger.warning("queue change failed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning("lease queue change failed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
             return false
         }
     }
@@ -86,7 +86,7 @@ extension CloudService {
         do {
             for place in queues.update(try await engine.queues()) { await tellQueue(at: place) }
         } catch {
-            logger.warning("queue read failed", metadata: ["error": "\(error)"])
+            logger.warning("lease queue read failed", metadata: ["error": "\(error)"])
         }
     }
 
@@ -95,7 +95,7 @@ extension CloudService {
             guard let zone = try await engine.zone(place.zone) else { return }
             tell(try await engine.lease(of: place.meter, in: place.zone), meter: place.meter, in: zone)
         } catch {
-            logger.warning("queue change not sent", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning("lease queue change not sent", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
         }
     }
 
@@ -120,7 +120,7 @@ extension CloudService {
             lease = try await engine.standing(of: place.meter, in: place.zone)
             limits = try await engine.leaseLimits(at: clock.now())
         } catch {
-            logger.warning("queue check failed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning("lease queue check failed", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
             return
         }
         guard let zone else { return }

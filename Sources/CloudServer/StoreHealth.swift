@@ -81,7 +81,7 @@ package actor StoreHealth {
 
     private func lookForWarnings() async {
         let new = reason == nil ? await warn() : nil
-        if let new, warning == nil { logger.warning("cloud needs attention", metadata: ["cause": "\(new)"]) }
+        if let new, warning == nil { logger.warning("cloud health warning raised", metadata: ["cause": "\(new)"]) }
         warning = new
     }
 

@@ -156,7 +156,7 @@ package actor HomeBridge {
             case .subscriptionRefused(let cause):
                 hearsRequests = false
                 logger.warning(
-                    "broker refused the subscription: no requests arrive",
+                    "MQTT broker refused the subscription: requests are not received",
                     metadata: ["cause": "\(cause)"])
             }
         }

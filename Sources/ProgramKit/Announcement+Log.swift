@@ -5,7 +5,7 @@ extension Announcement.State {
     /// Logs the announcement of services, or the reason for its absence. Programs work without an announcement.
     package func log(to logger: Logger) {
         if case .established(let name) = self {
-            logger.notice("service announced", metadata: ["name": "\(name)"])
+            logger.notice("service announced by mDNS", metadata: ["name": "\(name)"])
         } else if let fault {
             logger.notice(
                 "service not announced", metadata: ["cause": "\(fault.message)", "next": "\(fault.next)"])

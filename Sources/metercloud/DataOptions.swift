@@ -7,8 +7,8 @@ import LinuxIO
 struct DataOptions: ParsableArguments {
     @Option(
         help: """
-            Folder of the cloud. Default: $METERCLOUD_DATA, then the service's own ($STATE_DIRECTORY), then \
-            /var/lib/metercloud for root and ~/.local/state/metercloud for others.
+            Folder of the cloud. Default: $METERCLOUD_DATA, then the service's folder ($STATE_DIRECTORY), then \
+            /var/lib/metercloud for root and ~/.local/state/metercloud for other users.
             """)
     var data: String?
 

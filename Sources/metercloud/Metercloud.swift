@@ -11,10 +11,10 @@ package enum MetercloudProgram {
 struct Metercloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "metercloud",
-        abstract: "Keeps the settings of meters for several hosts, and grants each meter to one host.",
+        abstract: "Store the settings of meters for several hosts, and grant each meter to one host.",
         discussion: """
-            metercloud serve is enough: it makes its folder and certificate, and prints the command that joins a \
-            host. The other commands work on the server's machine, whether the server runs or not.
+            To begin, run metercloud serve. It creates its folder and certificate, and prints the command that joins a \
+            host. The other commands work on the server's machine, whether the server is running or not.
 
             Exit codes: 0 ok, 1 error, 2 usage, 6 no permission.
             """,

@@ -37,7 +37,7 @@ struct Server {
 
     func run() async throws {
         let descriptors = DescriptorLimit.raise()
-        if descriptors == nil { logger.warning("descriptor limit not raised") }
+        if descriptors == nil { logger.warning("file descriptor limit not raised") }
         try checkAddress()
         try prepareFolder()
         try folder.check(forEtcd: etcd != nil)

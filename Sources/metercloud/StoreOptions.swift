@@ -7,25 +7,26 @@ import ProgramKit
 struct EtcdOptions: ParsableArguments {
     @Option(
         name: .customLong("etcd"),
-        help: ArgumentHelp("URL of a member of etcd, such as http://127.0.0.1:2379. Repeatable.", valueName: "url"))
+        help: ArgumentHelp("URL of an etcd member, such as http://127.0.0.1:2379. Repeatable.", valueName: "url"))
     var urls: [String] = []
 
     @Option(help: ArgumentHelp("Prefix of all keys in etcd.", valueName: "text"))
     var etcdPrefix: String?
 
-    @Option(help: ArgumentHelp("User of etcd, if etcd has users.", valueName: "name"))
+    @Option(help: ArgumentHelp("Name of the etcd user, if etcd has users.", valueName: "name"))
     var etcdUser: String?
 
-    @Option(help: ArgumentHelp("File whose first line is the user's password.", valueName: "file"))
+    @Option(help: ArgumentHelp("File whose first line is the password of the etcd user.", valueName: "file"))
     var etcdPasswordFile: String?
 
-    @Option(help: ArgumentHelp("Certificates that sign etcd's, in PEM.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("File with the CA certificates that sign etcd's certificate, in PEM.", valueName: "file"))
     var etcdCa: String?
 
     @Option(help: ArgumentHelp("Client certificate of metercloud for etcd, in PEM.", valueName: "file"))
     var etcdCert: String?
 
-    @Option(help: ArgumentHelp("Its key, in PEM.", valueName: "file"))
+    @Option(help: ArgumentHelp("Private key of the client certificate, in PEM.", valueName: "file"))
     var etcdKey: String?
 
     /// Whether any of these options was given.
@@ -77,7 +78,7 @@ struct StoreOptions: ParsableArguments {
         case sqlite, etcd
     }
 
-    @Option(help: "Store: sqlite, a file in the folder, or etcd, which several copies of metercloud share.")
+    @Option(help: "Kind of store: sqlite (a file in the folder) or etcd (shared by several replicas of metercloud).")
     var engine = Engine.sqlite
 
     @OptionGroup var etcdOptions: EtcdOptions

@@ -10,13 +10,14 @@ package enum MeterctlProgram {
 struct Meterctl: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "meterctl",
-        abstract: "Shows, connects and commands USB power meters through meterd.",
+        abstract: "Show, connect and command USB power meters through meterd.",
         discussion: """
-            METER is an id or MAC address in any form, a name, an unambiguous prefix of either, or a model that only one \
-            meter has.
+            METER is an id or MAC address in any form, a name, an unambiguous prefix of either, or a model that only \
+            one meter has.
 
-            Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed out, 6 no permission, \
-            7 daemon not running. Of assert: 8 a limit is broken, 9 undecided, 10 the program failed.
+            Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 meter held by another host, 5 timed out, 6 no \
+            permission, 7 daemon not running. Of assert: 8 a limit is broken, 9 a limit is undecided. Of assert and \
+            mark: 10 the program failed.
             """,
         version: """
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))

@@ -105,7 +105,7 @@ actor CloudMember: CloudJoining {
         do throws(GatewayError) {
             _ = try await join(request)
         } catch {
-            logger.error("own cloud not joined", metadata: ["cause": "\(error)"])
+            logger.error("joining the cloud of this meterd failed", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -119,11 +119,11 @@ actor CloudMember: CloudJoining {
             await endActive()
             try await begin(moved)
             logger.notice(
-                "own cloud has a new address",
+                "cloud of this meterd has a new address",
                 metadata: ["before": "\(membership.urls)", "now": "\(url)"])
         } catch {
             logger.error(
-                "own cloud not moved to its new address", metadata: ["url": "\(url)", "cause": "\(error)"])
+                "new address of the cloud of this meterd not adopted", metadata: ["url": "\(url)", "cause": "\(error)"])
         }
     }
 
@@ -348,7 +348,7 @@ actor CloudMember: CloudJoining {
             try await dependencies.store.keepLeaseSession(dependencies.identity.session)
         } catch {
             logger.error(
-                "lease session not stored: after a crash this host waits for its own leases",
+                "lease session not stored: after a crash this host waits until its own leases expire",
                 metadata: ["cause": "\(error)"])
         }
     }
@@ -368,7 +368,7 @@ actor CloudMember: CloudJoining {
             try await dependencies.store.keepLeaseToken(token, of: meter, in: active.membership.zone)
         } catch {
             logger.error(
-                "lease token not stored: a restart forgets it",
+                "lease token not stored: it is lost at the next restart",
                 metadata: ["meter.id": "\(meter)", "cause": "\(error)"])
         }
     }

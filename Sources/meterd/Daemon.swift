@@ -18,7 +18,7 @@ struct Daemon {
     let manager: ServiceManager?
 
     func run() async throws {
-        if DescriptorLimit.raise() == nil { logger.warning("descriptor limit not raised") }
+        if DescriptorLimit.raise() == nil { logger.warning("file descriptor limit not raised") }
         let loop = try IOLoop(name: "meterd-io")
         loop.start()
         defer { loop.shutdown() }
@@ -147,7 +147,7 @@ private struct OwnCloudService: Service {
             for await event in events {
                 switch event {
                 case .running(let port):
-                    if isKnown { logger.notice("cloud started") }
+                    if isKnown { logger.notice("built-in cloud started after a failure") }
                     isKnown = false
                     announcer?.announce(cloud.offers(port: port))
                     for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }

@@ -189,7 +189,9 @@ struct Host {
 
     private func tellOfTheStore() {
         if let setAside = store.setAside {
-            logger.error("new store started", metadata: ["cause": "\(setAside.message)"])
+            logger.error(
+                "new empty store created: the previous store is damaged or missing",
+                metadata: ["cause": "\(setAside.message)"])
         }
         if let replaced = store.identity.replaced {
             logger.warning(

@@ -17,19 +17,20 @@ package enum MeterdProgram {
 struct Meterd: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "meterd",
-        abstract: "Connects USB power meters, reads them continuously, and stores their readings.",
+        abstract: "Connect USB power meters, read them continuously, and store their readings.",
         discussion:
-            "meterctl talks to it. Configuration: /etc/meterd/meterd.toml, then METERD_… variables, then flags.",
+            "meterctl controls meterd. meterd reads /etc/meterd/meterd.toml, then METERD_… variables, then flags; "
+            + "the later setting wins.",
         version: "meterd \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))"
     )
 
     @Option(help: "Configuration file. Default: /etc/meterd/meterd.toml if it exists.")
     var config: String?
 
-    @Option(help: "Folder of the store.")
+    @Option(help: "Folder in which meterd stores its data.")
     var stateDirectory: String?
 
-    @Option(help: "Unix socket for meterctl.")
+    @Option(help: "Path of the Unix socket to which meterctl connects.")
     var socket: String?
 
     @Option(help: "Level of the log: trace, debug, info, notice, warning, error or critical.")
@@ -37,14 +38,15 @@ struct Meterd: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Replace the store by a backup, and exit. meterd must not run. The former store is kept beside it.",
+            "Replace the store with a backup, and exit. meterd must not be running. The previous store is kept under "
+                + "another name in the same folder.",
             valueName: "file"))
     var restore: String?
 
     @Flag(help: "Print every key of the configuration with its default and purpose, and exit.")
     var printConfiguration = false
 
-    @Flag(help: "Simulate four meters with a temporary store: needs no hardware and no root.")
+    @Flag(help: "Simulate four meters with a temporary store, without hardware and without root.")
     var demo = false
 
     @Flag(help: "Like --demo, unless a meter is plugged in or a Bluetooth adapter is usable.")

@@ -31,10 +31,10 @@ private let pure: Set<String> = [
 /// What the folders of Domain may use beside MeterModel, which all may. To the compiler they are one module.
 private let domain: [String: Set<String>] = [
     "MeterModel": [], "ConnectionCore": [], "SettingsCore": [], "LeaseCore": [], "AlertCore": [], "ImportCore": [],
-    "InfluxCore": [], "MetricsCore": [], "BackupCore": [], "HomeAutomationCore": [], "IOPorts": [], "SampleCore": [],
+    "InfluxCore": [], "MetricsCore": [], "BackupCore": [], "HomeAutomationCore": [], "IOPorts": [],
     "RelayCore": ["LeaseCore"],
     "SyncCore": ["SettingsCore"], "LimitCore": ["AlertCore"],
-    "RecordingCore": ["SettingsCore", "AlertCore"],
+    "RecordingCore": ["SettingsCore", "AlertCore"], "SampleCore": ["RecordingCore"],
 ]
 
 struct LayeringTests {

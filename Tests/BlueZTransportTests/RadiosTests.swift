@@ -207,7 +207,7 @@ struct RadiosTests {
             try await bench.perform { $0.hear(meter, rssi: -60, named) }
             _ = await bench.next()
             #expect(try await bench.status { $0.state != .failed }.error == nil)
-            #expect(bench.book.entries(saying: "adapter remedy started").count >= 2)
+            #expect(bench.book.entries(saying: "adapter recovery started").count >= 2)
         }
     }
 

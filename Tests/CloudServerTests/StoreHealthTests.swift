@@ -67,7 +67,7 @@ struct StoreHealthTests {
             #expect(await health.warning == "clock")
             clock.advance(by: .seconds(2))
         }
-        #expect(log.entries.map(\.message) == ["cloud needs attention"])
+        #expect(log.entries.map(\.message) == ["cloud health warning raised"])
         warning.withLock { $0 = nil }
         #expect(await health.fault() == nil)
         #expect(await health.warning == nil)

@@ -104,8 +104,8 @@ struct InfluxServiceTests {
         #expect(server.requests.dropFirst(2).allSatisfy { $0.count <= 100 })
         let taken = server.requests.dropFirst(2).flatMap { $0 }
         #expect(taken.count == 1000 && Set(taken).count == 1000)
-        #expect(log.entries(saying: "readings not sent").count == 1)
-        #expect(log.entries(saying: "readings sent again").count == 1)
+        #expect(log.entries(saying: "readings not sent to InfluxDB").count == 1)
+        #expect(log.entries(saying: "sending to InfluxDB resumed").count == 1)
         #expect(service.state.trouble == nil)
     }
 
@@ -147,7 +147,7 @@ struct InfluxServiceTests {
 
         #expect(server.lines.count == 109 && Set(server.lines).count == 109)
         #expect(service.state.rejected == 1 && service.state.trouble == nil)
-        #expect(log.entries(saying: "points rejected").count == 1)
+        #expect(log.entries(saying: "points rejected by InfluxDB").count == 1)
     }
 
     @Test func refusedPoints_areLoggedOnce() async throws {
@@ -162,7 +162,7 @@ struct InfluxServiceTests {
         }
 
         #expect(service.state.rejected == 5 && service.state.sent == 10)
-        #expect(log.entries(saying: "points rejected").count == 1)
+        #expect(log.entries(saying: "points rejected by InfluxDB").count == 1)
     }
 
     /// `meterd` ends within seconds, whatever a server does.
@@ -219,7 +219,7 @@ struct InfluxServiceTests {
 
         try await run(service) { try await pass(until: 1) }
 
-        #expect(log.entries(saying: "send positions not written").count == 1)
+        #expect(log.entries(saying: "InfluxDB send positions not written").count == 1)
         #expect(service.state.sent == 2)
     }
 }

@@ -93,7 +93,7 @@ struct MeterTwinTests {
         let error = await second.status().error
         #expect(error?.hasPrefix("it is plugged in here and at pi1: ") == true)
         #expect(error?.contains("meterctl unalias \(Self.bySerial)") == true)
-        let told = two.host.log.entries(saying: "serial number duplicated")
+        let told = two.host.log.entries(saying: "serial number used by two meters")
         #expect(told.map(\.level) == [.warning])
         _ = try await bench.leave(one, first)
         _ = try await bench.leave(two, second)

@@ -114,7 +114,7 @@ struct SampleRecorderTests {
         await running
         #expect(recorder.status(path: "") == StoreStatus(path: "", unsaved: 0, saved: 4, dropped: 0, error: nil))
         #expect(store.savedVoltages == [1, 2, 3, 4])
-        #expect(log.entries(saying: "readings stored again").count == 1)
+        #expect(log.entries(saying: "storage of readings resumed").count == 1)
         #expect(loop.pendingTimers == 0)
     }
 

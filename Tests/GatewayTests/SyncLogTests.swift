@@ -102,7 +102,7 @@ struct SyncLogTests {
         engine.logToldAgain(merge)
         merge.toldAgain = 1
         engine.logToldAgain(merge)
-        let message = "cloud lost accepted settings: sent again"
+        let message = "cloud lost accepted settings: settings sent again"
         #expect(bench.log.entries(saying: message).map { $0.values["settings"] } == ["1"])
     }
 

@@ -41,12 +41,12 @@ struct SyncQuotaLogTests {
         #expect(bench.cloud.records[desk]?.properties["a"]?.value == .int(1))
         #expect(bench.cloud.records[shed] != nil)
         let begin = bench.log.entries(
-            saying: "cloud full: changes wait in the outbox")
+            saying: "cloud quota exceeded: changes wait in the outbox")
         #expect(begin.map(\.level) == [.warning])
         #expect(begin.first?.values["cause"] == "the zone home has 5 of 5 bytes")
-        let end = bench.log.entries(saying: "cloud has room again: outbox sent")
+        let end = bench.log.entries(saying: "cloud quota available again: outbox sent")
         #expect(end.map(\.level) == [.notice])
-        #expect(bench.log.entries(saying: "records parked").isEmpty)
+        #expect(bench.log.entries(saying: "records parked: not synced with the cloud").isEmpty)
     }
 
     @Test func heldBack_isTriedAgainByItself_withoutASpin() async throws {

@@ -191,7 +191,7 @@ enabled = false
         status = wait("points are rejected", lambda: bench.status["rejected"] and bench.status)
         expect(f"{status}", "field type conflict" in status["rejection"] and status["error"] is None)
         expect("another database does not begin anew", status["rejected"] + status["sent"] >= bench.stored_count)
-        said = bench.meterd.log.count("points rejected")
+        said = bench.meterd.log.count("points rejected by InfluxDB")
         expect(f"it is {said} times in the log", said == 1)
         expect("doctor has no word of it", "were rejected" in bench.doctor("were rejected"))
         return f"{status['rejected']} points that are not wanted: {status['rejection']}"

@@ -197,12 +197,12 @@ enum Program {
     }
 
     static let help = """
-        OVERVIEW: Keeps the settings of meters for several hosts, and grants each meter
+        OVERVIEW: Store the settings of meters for several hosts, and grant each meter
         to one host.
 
-        metercloud serve is enough: it makes its folder and certificate, and prints the
-        command that joins a host. The other commands work on the server's machine,
-        whether the server runs or not.
+        To begin, run metercloud serve. It creates its folder and certificate, and
+        prints the command that joins a host. The other commands work on the server's
+        machine, whether the server is running or not.
 
         Exit codes: 0 ok, 1 error, 2 usage, 6 no permission.
 
@@ -213,19 +213,22 @@ enum Program {
           -h, --help              Show help information.
 
         SUBCOMMANDS:
-          serve                   Serve the cloud until stopped.
-          zone                    Zones: all hosts of one account, and the terms of
-                                  their leases.
-          record                  Records: the settings that hosts keep here.
-          host                    The hosts of a zone.
-          lease                   Leases: which host holds which meter.
-          token                   Tokens, with which hosts log in.
-          backup                  Write a backup to a new file, also while the server
-                                  runs.
-          restore                 Replace the cloud by a backup. The server must not
-                                  run.
+          serve                   Run the cloud server until it is stopped.
+          zone                    Manage zones (the hosts of one account) and the terms
+                                  of their leases.
+          record                  List, show or delete records: the settings that hosts
+                                  store in the cloud.
+          host                    List or remove the hosts of a zone.
+          lease                   List or revoke leases, each of which grants a meter
+                                  to one host.
+          token                   Create, list or revoke the tokens with which hosts
+                                  log in.
+          backup                  Write a backup to a new file. The server may be
+                                  running.
+          restore                 Replace the cloud with a backup. The server must not
+                                  be running.
           migrate                 Move a cloud from its file into etcd. The server must
-                                  not run.
+                                  not be running.
 
           See 'metercloud help <subcommand>' for detailed help.
 

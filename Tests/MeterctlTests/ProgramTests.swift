@@ -355,14 +355,14 @@ enum Program {
     }
 
     static let help = """
-        OVERVIEW: Shows, connects and commands USB power meters through meterd.
+        OVERVIEW: Show, connect and command USB power meters through meterd.
 
         METER is an id or MAC address in any form, a name, an unambiguous prefix of
         either, or a model that only one meter has.
 
-        Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 held elsewhere, 5 timed
-        out, 6 no permission, 7 daemon not running. Of assert: 8 a limit is broken, 9
-        undecided, 10 the program failed.
+        Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 meter held by another
+        host, 5 timed out, 6 no permission, 7 daemon not running. Of assert: 8 a limit
+        is broken, 9 a limit is undecided. Of assert and mark: 10 the program failed.
 
         USAGE: meterctl <subcommand>
 
@@ -375,8 +375,8 @@ enum Program {
                                   not.
           connect                 Connect a meter, now and after reboots.
           disconnect              Disconnect a meter until the next connect.
-          forget                  Forget a meter: its settings on all hosts, and its
-                                  place on this one.
+          forget                  Forget a meter: delete its settings on all hosts, and
+                                  its entry on this host.
           alias                   Make an id an alias of a meter, on all hosts.
           unalias                 Remove an alias, on all hosts.
           status                  Show every meter: state, holder, last reading with
@@ -387,10 +387,10 @@ enum Program {
           set                     Change settings of a meter.
           get                     Show the settings of a meter, each with its value,
                                   its default, and who set it when.
-          history                 Overwritten values of a meter's settings, with time
-                                  and author.
-          stretch                 Statistics over a stretch of time: charge, energy,
-                                  and the spread of each quantity.
+          history                 Show overwritten values of a meter's settings, with
+                                  time and author.
+          stretch                 Show statistics over a stretch of time: charge,
+                                  energy, and the distribution of each quantity.
           assert                  Check a meter's readings against limits, with an exit
                                   code for scripts and CI.
           export                  Export the stored readings of a stretch of time, as
@@ -398,38 +398,41 @@ enum Program {
           import                  Import a file as a recording: CSV or JSON of
                                   meterctl, or files of other programs.
           command                 Send a command to a meter.
-          pd                      USB Power Delivery that a meter hears: offers,
-                                  requests and contracts.
-          log                     Events of a meter: its holders, states, settings and
-                                  commands.
-          logs                    Logs that a meter recorded by itself (KM003C, KM002C).
-          record                  Recordings: start, stop, keep, list, show, export,
-                                  plot, rename, note, delete.
+          pd                      Show the USB Power Delivery messages that a meter
+                                  captures: offers, requests and contracts.
+          log                     Show the events of a meter: its holders, states,
+                                  settings and commands.
+          logs                    Read the logs that a meter recorded itself (KM003C,
+                                  KM002C).
+          record                  Start, stop, keep, list, show, export, plot, rename,
+                                  note or delete recordings.
           mark                    Name moments and spans on a meter's timeline: mark
                                   METER NAME, mark start, end, list, rename, delete.
-          battery-test            Measure a battery until a cut-off: battery-test
-                                  start, stop, list, show.
-          alert                   Alerts: add, list, show, remove, test.
+          battery-test            Measure a battery's capacity until a cut-off:
+                                  battery-test start, stop, list, show.
+          alert                   Add, list, show, remove or test alerts.
           sync                    Sync settings with the cloud: now, status, events,
                                   cancel, resume, parked.
           rebuild                 Merge records of one meter that exist under several
                                   names.
-          cloud                   Membership of a cloud: join, leave, status, retire.
-          web                     The web page: show its address, or open it to the
-                                  network with a login.
-          profiler                Show power in the Firefox Profiler: as tracks beside
-                                  Firefox's own, or a stretch of time.
-          doctor                  Diagnose problems, and say what to do.
+          cloud                   Join or leave a cloud, show its status, or retire
+                                  another host.
+          web                     Show the address of the web page, or open the page to
+                                  the network with a login.
+          profiler                Show power in the Firefox Profiler, as tracks beside
+                                  those of Firefox or for a stretch of time.
+          doctor                  Diagnose problems, and suggest what to do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
-          identify                Tell which meters devices are, by what they report;
-                                  needs no hardware and no daemon.
-          simulate                Simulate a meter: the real protocol on a
+          identify                Identify meters by what USB or Bluetooth devices
+                                  report, without hardware or daemon.
+          simulate                Simulate a meter with its real protocol on a
                                   pseudo-terminal.
           capture                 Record the raw traffic of a meter, for support and
                                   tests.
-          replay                  Play a capture on a pseudo-terminal, like the meter.
-          version                 Version, commit and build.
+          replay                  Replay a capture on a pseudo-terminal, as the meter
+                                  would send it.
+          version                 Show the version, commit and build.
 
           See 'meterctl help <subcommand>' for detailed help.
 

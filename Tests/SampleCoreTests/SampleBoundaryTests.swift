@@ -144,7 +144,7 @@ struct SampleBoundaryTests {
     // MARK: Chunks
 
     @Test func chunk_spansAnHour_andAnEmptyOneTakesAnyTime() {
-        var builder = SampleChunkBuilder(meter: .um)
+        var builder = SampleChunkBuilder(meter: .mac(MACAddress(bits: 0xAABB_CCDD_EEFF)))
         for time in [Int64.min, 0, .max] { #expect(!builder.isFar(WallTime(millisecondsSince1970: time))) }
         builder.append(Self.start, volts(1))
         for (offset, isFar) in [(3_600_000, false), (3_600_001, true), (-3_600_000, false), (-3_600_001, true)] {

@@ -209,7 +209,7 @@ final class PairingAgent: @unchecked Sendable {
         let request = AgentMachine.Request(member, device)
         let answer = machine.answer(request)
         logger.info(
-            "pairing agent asked by bluetoothd",
+            "pairing request answered",
             metadata: [
                 "question": "\(member)", "device": "\(device.map { "\($0.address)" } ?? path ?? "")",
                 "answer": "\(answer)",

@@ -261,13 +261,13 @@ package actor Radios: RadioSource, RadioSlots {
             }
         case .note(let remedy, let reason):
             logger.warning(
-                "adapter remedy started",
+                "adapter recovery started",
                 metadata: adapter.metadata.merging(["remedy": "\(remedy.words)", "cause": "\(reason)"]) { $1 })
             guard let address = adapter.address else { return }
             remedied(AdapterRemedy(adapter: address, words: remedy.words, cause: reason))
         case .noteRecovered: logger.info("adapter recovered", metadata: adapter.metadata)
         case .noteBondableContested:
-            logger.warning("Bondable switched off by another program", metadata: adapter.metadata)
+            logger.warning("adapter setting Bondable switched off by another program", metadata: adapter.metadata)
         }
     }
 

@@ -32,7 +32,7 @@ extension CloudService {
             guard !heartbeats.wasGivenUp else {
                 // This replica was cut off for too long. The others removed its waiting hosts from the queues, so these
                 // hosts queue again.
-                logger.warning("other replicas removed this replica: its queued hosts queue again")
+                logger.warning("replica removed by other replicas: its waiting hosts rejoin their queues")
                 becomeAnother()
                 hub.endQueues()
                 return

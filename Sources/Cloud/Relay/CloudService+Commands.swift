@@ -211,7 +211,10 @@ extension CloudService {
 
     func answer(_ request: RelayOutcomeRequest, _ key: PendingKey, by host: HostID) throws(CloudFailure) {
         let isNews = try commands.answer(key, by: host, token: request.token, request.answer)
-        if !isNews { logger.debug("command outcome ignored: nobody waits", metadata: ["command": "\(key.requestID)"]) }
+        if !isNews {
+            logger.debug(
+                "command outcome ignored: no request is waiting for it", metadata: ["command": "\(key.requestID)"])
+        }
     }
 
     func forgetCommands(_ ages: inout CommandAges) async {

@@ -95,7 +95,7 @@ extension CloudService {
         (said.cut, said.shared) = (part.cut, part.shared)
         let isNews = try logs.answer(key, by: member.host, said, bytes: bytes)
         if !isNews {
-            logger.debug("log part ignored: nobody waits", metadata: ["question": "\(key.requestID)"])
+            logger.debug("log answer ignored: no request is waiting for it", metadata: ["question": "\(key.requestID)"])
         }
     }
 

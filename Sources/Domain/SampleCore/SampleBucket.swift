@@ -24,7 +24,7 @@ package struct SampleBucket: Hashable, Sendable {
     }
 
     /// Number of readings, taken from the most frequent quantity.
-    var readingCount: Int {
+    package var readingCount: Int {
         var most = 0.0
         counts.known.forEach { most = max(most, counts[$0] ?? 0) }
         return Int(exactly: most.rounded()) ?? 1

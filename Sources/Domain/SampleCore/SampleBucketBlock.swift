@@ -95,7 +95,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
 }
 
 extension SampleBucket {
-    var roundedMeans: Reading {
+    package var roundedMeans: Reading {
         var rounded = Reading()
         means.known.forEach { quantity in
             guard let mean = means[quantity], let least = minima[quantity], let greatest = maxima[quantity] else {

@@ -151,7 +151,7 @@ package final class AlertService: MeterKeeping {
             logger.notice("alert cleared", metadata: metadata)
             meterLog?.alerted(rule.meter, rule.title, outcome: "over")
         case .happened:
-            logger.notice("holder changed", metadata: metadata)
+            logger.notice("lease holder changed", metadata: metadata)
             meterLog?.alerted(rule.meter, rule.title, outcome: "changed hands")
         }
     }

@@ -83,7 +83,7 @@ package actor MeterDirectory {
         isShuttingDown = true
         dependencies.alerts?.leaveAll()
         forEach { $0.shutdown() }
-        logger.info("sessions ended", metadata: ["count": "\(sessions.count)"])
+        logger.info("meter sessions ended", metadata: ["count": "\(sessions.count)"])
     }
 
     /// Changes the gate when this host joins or leaves a cloud.

@@ -69,7 +69,8 @@ package final class InfluxService: Sendable {
             positions = try dependencies.journal.load()
         } catch {
             // A point sent again replaces the earlier one on the server.
-            logger.warning("send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
+            logger.warning(
+                "InfluxDB send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }
         machine = Mutex(SendMachine(settings, positions: positions))
     }
@@ -135,10 +136,10 @@ package final class InfluxService: Sendable {
         switch news {
         case .interrupted(let trouble):
             logger.warning(
-                "readings not sent", metadata: ["cause": "\(trouble.cause)", "next": "\(trouble.next)"])
-        case .resumed: logger.notice("readings sent again")
+                "readings not sent to InfluxDB", metadata: ["cause": "\(trouble.cause)", "next": "\(trouble.next)"])
+        case .resumed: logger.notice("sending to InfluxDB resumed")
         case .rejected(let points, let cause):
-            logger.warning("points rejected", metadata: ["points": "\(points)", "cause": "\(cause)"])
+            logger.warning("points rejected by InfluxDB", metadata: ["points": "\(points)", "cause": "\(cause)"])
         }
     }
 
@@ -149,7 +150,7 @@ package final class InfluxService: Sendable {
             try dependencies.journal.save(positions)
             machine.withLock { $0.saved() }
         } catch {
-            logger.warning("send positions not written", metadata: ["cause": "\(error)"])
+            logger.warning("InfluxDB send positions not written", metadata: ["cause": "\(error)"])
         }
     }
 

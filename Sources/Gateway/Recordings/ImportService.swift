@@ -245,7 +245,7 @@ package final class ImportService: Sendable {
             } catch {
                 // The next start, or the next import of the file, deletes the stored readings.
                 left = "no recording was made; meterd deletes the stored readings at its next start"
-                logger.error("import not cleaned up", metadata: ["cause": "\(error)"])
+                logger.error("partial import not deleted", metadata: ["cause": "\(error)"])
             }
         }
         let read = "\(run.reader.readings) \(run.reader.readings == 1 ? "reading was" : "readings were") read, \(left)"

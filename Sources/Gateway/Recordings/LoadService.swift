@@ -182,7 +182,7 @@ package final class LoadService: Sendable {
                     act = change(meter) { $0.done(order) }
                 } catch {
                     logger.warning(
-                        "load order failed",
+                        "load command failed",
                         metadata: ["meter.id": "\(meter)", "order": "\(order)", "cause": "\(error.message)"])
                     act = change(meter) { $0.failed(order, because: error.message) }
                 }

@@ -359,7 +359,7 @@ package final class RecordingService: MeterKeeping {
             _ = try await stop(alias)
         }
         logger.notice(
-            isMoved ? "recording moved to the meter's main id" : "recording ended: meter already recorded",
+            isMoved ? "recording moved to the meter's main id" : "recording ended: the meter has another recording",
             metadata: ["meter.id": "\(meter)", "recording": "\(recording.id.short)"])
     }
 

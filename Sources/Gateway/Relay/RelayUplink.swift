@@ -164,7 +164,7 @@ package actor RelayUplink {
         do throws(SyncFailure) {
             guard let remaining = try await link.send(parcel, of: leased, session: keeper.identity.session) else {
                 logger.notice(
-                    "readings refused",
+                    "relayed readings refused",
                     metadata: [
                         "meter.id": "\(leased)", "lease.token": "\(parcel.token.rawValue)",
                         "cause": "another host has the meter",
@@ -174,7 +174,7 @@ package actor RelayUplink {
             guard remaining > .zero else { return ended(leased, in: number) }
             outcome = .taken
         } catch {
-            logger.debug("readings not sent", metadata: ["meter.id": "\(leased)", "cause": "\(error)"])
+            logger.debug("relayed readings not sent", metadata: ["meter.id": "\(leased)", "cause": "\(error)"])
             outcome = .failed
         }
         sent(parcel, outcome, of: leased, in: number)

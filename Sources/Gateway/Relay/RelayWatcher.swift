@@ -132,7 +132,7 @@ package actor RelayWatcher {
             } catch {
                 if wait == Self.retries.lowerBound {
                     logger.info(
-                        "meter watch failed",
+                        "relayed readings interrupted: retrying",
                         metadata: ["meter.id": "\(key.meter)", "cause": "\(error)"])
                 }
             }

@@ -127,7 +127,7 @@ package actor RequestExecutor {
         } catch {
             // The cloud informs the asking host that this host did not answer.
             logger.notice(
-                "log question not answered",
+                "log request not answered",
                 metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])
         }
         questions -= 1

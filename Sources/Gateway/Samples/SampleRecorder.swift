@@ -157,7 +157,7 @@ package final class SampleRecorder: MeterKeeping {
         }
         if recovered {
             changes.mark(.host)
-            logger.notice("readings stored again")
+            logger.notice("storage of readings resumed")
         }
         return true
     }

@@ -87,7 +87,7 @@ final class LinkClaim {
         let words = "it is plugged in here and at \(holder ?? "another host")"
         if lastTwinHolder != holder {
             logger.warning(
-                "serial number duplicated",
+                "serial number used by two meters",
                 metadata: ["cause": "\(words)", "next": "\(meter.twinRemedy)"])
         }
         lastTwinHolder = holder

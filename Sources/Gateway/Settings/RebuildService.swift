@@ -72,7 +72,7 @@ package actor RebuildService {
             present = try await step()
         }
         logger.info(
-            "rebuild complete",
+            "rebuild of records complete",
             metadata: [
                 "version": "\(present.version)", "scanned": "\(present.scanned)", "folded": "\(present.folded)",
             ])

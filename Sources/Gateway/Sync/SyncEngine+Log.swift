@@ -9,7 +9,7 @@ extension SyncEngine {
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(
-            "cloud lost accepted settings: sent again",
+            "cloud lost accepted settings: settings sent again",
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 
@@ -17,10 +17,10 @@ extension SyncEngine {
     nonisolated func logFullness(_ now: QuotaState?, before: inout QuotaState?) {
         if let now, before == nil {
             logger.warning(
-                "cloud full: changes wait in the outbox",
+                "cloud quota exceeded: changes wait in the outbox",
                 metadata: ["cause": "\(now.failure)"])
         } else if now == nil, before != nil {
-            logger.notice("cloud has room again: outbox sent")
+            logger.notice("cloud quota available again: outbox sent")
         }
         before = now
     }

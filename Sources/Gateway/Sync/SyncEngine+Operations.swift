@@ -95,7 +95,7 @@ extension SyncEngine {
         do {
             try await dependencies.repository.runEnded(isComplete: isComplete, at: now, serverTime: serverTime)
         } catch {
-            logger.warning("sync report not stored: a restart forgets it", metadata: ["cause": "\(error)"])
+            logger.warning("sync report not stored: it is lost at the next restart", metadata: ["cause": "\(error)"])
         }
         dependencies.changes.mark(.host)
     }

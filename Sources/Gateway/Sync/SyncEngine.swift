@@ -263,7 +263,7 @@ package actor SyncEngine {
         case .halted(let halt):
             logHalt(halt, metadata)
         }
-        if total.parked > 0 { logger.warning("records parked", metadata: metadata) }
+        if total.parked > 0 { logger.warning("records parked: not synced with the cloud", metadata: metadata) }
     }
 
     private var nextWake: MonotonicTime? { [machine.nextWake, debounce.nextWake].compactMap { $0 }.min() }

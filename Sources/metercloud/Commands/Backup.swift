@@ -12,14 +12,14 @@ import ProgramKit
 
 struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write a backup to a new file, also while the server runs.",
+        abstract: "Write a backup to a new file. The server may be running.",
         discussion: """
-            The copy holds settings, leases and the digests of tokens; serve --backup-directory writes one each day. \
-            It lacks the certificate's key: copy key.pem from the folder too, once, so that hosts recognise the \
-            restored cloud by the same pin.
+            The backup contains settings, leases and the digests of tokens, but not the certificate's key. Copy \
+            key.pem from the folder once too, so that hosts recognise the restored cloud by the same fingerprint \
+            (pin). metercloud serve --backup-directory writes a backup every day.
             """)
 
-    @Argument(help: "The new file.") var file: String
+    @Argument(help: "Path of the new file.") var file: String
     @OptionGroup var data: DataOptions
 
     func run() async throws {
@@ -31,16 +31,17 @@ struct Backup: AsyncParsableCommand {
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Replace the cloud by a backup. The server must not run.",
+        abstract: "Replace the cloud with a backup. The server must not be running.",
         discussion: """
-            The former cloud is kept beside it. Hosts notice the restore, fetch everything again and send \
-            what the backup lacks. No meter goes to another host until every lease granted since has expired.
+            The previous store is kept under another name in the same folder. Hosts notice the restore, fetch \
+            everything again and send the changes that the backup lacks. No meter is leased to another host until \
+            every lease granted since the backup has expired.
 
-            With --engine etcd, FILE goes into an etcd without a cloud under this prefix. Run it without FILE \
-            once after etcdctl snapshot restore, before the first copy starts.
+            With --engine etcd, FILE is loaded into etcd, which must not contain a cloud under this prefix. After \
+            etcdctl snapshot restore, run metercloud restore once without FILE, before the first replica starts.
             """)
 
-    @Argument(help: "A file that metercloud backup wrote.") var file: String?
+    @Argument(help: "Backup that metercloud backup wrote.") var file: String?
     @Flag(help: "Restore even if this machine's clock is behind the date of the backup.") var ignoreClock = false
     @OptionGroup var data: DataOptions
     @OptionGroup(title: "Store") var store: StoreOptions

@@ -5,10 +5,10 @@ import ProgramKit
 
 struct HostCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "The hosts of a zone.", subcommands: [List.self, Retire.self])
+        commandName: "host", abstract: "List or remove the hosts of a zone.", subcommands: [List.self, Retire.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "All hosts of a zone.")
+        static let configuration = CommandConfiguration(abstract: "List all hosts of a zone.")
 
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption

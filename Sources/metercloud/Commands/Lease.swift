@@ -5,10 +5,12 @@ import ProgramKit
 
 struct LeaseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "lease", abstract: "Leases: which host holds which meter.", subcommands: [List.self, Revoke.self])
+        commandName: "lease", abstract: "List or revoke leases, each of which grants a meter to one host.",
+        subcommands: [List.self, Revoke.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all leases of a zone, free ones too.")
+        static let configuration = CommandConfiguration(
+            abstract: "List all leases of a zone, including those without a holder.")
 
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
@@ -29,7 +31,7 @@ struct LeaseCommand: AsyncParsableCommand {
                 and the lock delay have expired.
                 """)
 
-        @Argument(help: "The meter's id, as lease list shows it.") var meter: String
+        @Argument(help: "Id of the meter, as shown by metercloud lease list.") var meter: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions

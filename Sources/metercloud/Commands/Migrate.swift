@@ -12,17 +12,18 @@ import Synchronization
 
 struct Migrate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Move a cloud from its file into etcd. The server must not run.",
+        abstract: "Move a cloud from its file into etcd. The server must not be running.",
         discussion: """
-            Settings, leases and tokens move too. Run metercloud serve --engine etcd afterwards, with the same folder and \
-            address: then hosts notice only a pause. They keep their meters through a pause of up to two minutes.
+            Settings, leases and tokens move too. Afterwards, run metercloud serve --engine etcd with the same folder \
+            and address, so that hosts notice only a pause. Hosts keep their meters during a pause of up to two \
+            minutes.
 
-            To finish an interrupted move, run it again. The file is kept under another name; no cloud can use it again. \
-            To move back, restore a backup: metercloud restore.
+            To finish an interrupted move, run metercloud migrate again. The file is kept under another name, and no \
+            cloud can use it again. To move back, restore a backup with metercloud restore.
             """)
 
     @OptionGroup var data: DataOptions
-    @OptionGroup(title: "Where it goes") var etcd: EtcdOptions
+    @OptionGroup(title: "Destination") var etcd: EtcdOptions
 
     func validate() throws {
         if etcd.urls.isEmpty {

@@ -6,13 +6,15 @@ import ProgramKit
 
 struct RecordCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "record", abstract: "Records: the settings that hosts keep here.",
+        commandName: "record", abstract: "List, show or delete records: the settings that hosts store in the cloud.",
         subcommands: [List.self, Show.self, Delete.self])
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all records of a zone, deleted ones too.")
+        static let configuration = CommandConfiguration(
+            abstract: "List all records of a zone, including deleted records.")
 
-        @Option(help: "Host, DeviceSettings, MeterAlias, Recording or Mark. Default: all.") var type: String?
+        @Option(help: "Type of the records: Host, DeviceSettings, MeterAlias, Recording or Mark. Default: all types.")
+        var type: String?
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
@@ -27,10 +29,10 @@ struct RecordCommand: AsyncParsableCommand {
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete a record on all hosts.",
-            discussion: "A later write of a host revives it, with that value alone.")
+            discussion: "If a host later writes a value of the record, the record exists again with that value alone.")
 
-        @Argument(help: "Its type, such as DeviceSettings.") var type: String
-        @Argument(help: "Its name, such as a meter's id.") var name: String
+        @Argument(help: "Type of the record, such as DeviceSettings.") var type: String
+        @Argument(help: "Name of the record, such as a meter's id.") var name: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var data: DataOptions
 
@@ -44,8 +46,8 @@ struct RecordCommand: AsyncParsableCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show one record with its properties.")
 
-        @Argument(help: "Its type, such as DeviceSettings.") var type: String
-        @Argument(help: "Its name, such as a meter's id.") var name: String
+        @Argument(help: "Type of the record, such as DeviceSettings.") var type: String
+        @Argument(help: "Name of the record, such as a meter's id.") var name: String
         @Option(completion: .zones) var zone = CloudFolder.firstZone
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions

@@ -12,10 +12,10 @@ import ServerKit
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Serve the cloud until stopped.",
+        abstract: "Run the cloud server until it is stopped.",
         discussion: """
-            Needs no configuration. The first start makes the folder, a certificate, the zone "home" and a token for \
-            hosts to join it.
+            metercloud serve needs no configuration. The first start creates the folder, a certificate, the zone \
+            "home" and a token with which hosts join the zone.
             """)
 
     @OptionGroup var data: DataOptions
@@ -33,22 +33,24 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum requests a second for one token; a tenth for an address without a valid one.", valueName: "n"))
+            "Maximum requests per second with one token. An address without a valid token gets a tenth of it.",
+            valueName: "n"))
     var rate = 100
 
     @Option(
         help: ArgumentHelp(
-            "Maximum connections of one address (or IPv6 /64); eight times as many for this machine and proxies.",
+            "Maximum connections per address (or IPv6 /64). This machine and proxies get eight times as many.",
             valueName: "n"))
     var connectionsPerAddress = 64
 
-    @Option(help: ArgumentHelp("Address of a proxy for many hosts. Repeatable.", valueName: "address"))
+    @Option(
+        help: ArgumentHelp("Address of a proxy through which many hosts connect. Repeatable.", valueName: "address"))
     var proxy: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "With --engine etcd: where other copies of this cloud reach this one. Default: the name and port in the "
-                + "command that joins a host.",
+            "With --engine etcd: URL at which other replicas of this cloud reach this replica. Default: the name and "
+                + "port in the command that joins a host.",
             valueName: "url"))
     var advertise: String?
 
@@ -133,14 +135,14 @@ struct Serve: AsyncParsableCommand {
 struct BackupOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Folder for backups, best on another disk. With etcd one copy at a time writes them.",
+            "Folder for backups, preferably on another disk. With etcd, one replica at a time writes them.",
             valueName: "folder"))
     var backupDirectory: String?
 
     @Option(help: ArgumentHelp("Interval between backups, such as 6h.", valueName: "time"))
     var backupEvery = BackupSettings().every.shortText
 
-    @Option(help: ArgumentHelp("Maximum number of backups.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum number of backups to keep.", valueName: "n"))
     var backupKeep = BackupSettings().keep
 
     var settings: BackupSettings {

@@ -6,26 +6,29 @@ import ProgramKit
 
 struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "token", abstract: "Tokens, with which hosts log in.",
+        commandName: "token", abstract: "Create, list or revoke the tokens with which hosts log in.",
         subcommands: [Create.self, List.self, Revoke.self])
 
     struct Create: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Create a token and print it, this once.",
+            abstract: "Create a token and print it. It cannot be shown again.",
             discussion: """
-                A token is for one host, the first that uses it. With --enrolment any number of hosts can join with it; \
-                each gets a token of its own. With --read-only, such hosts see and watch everything in the zone and \
-                change nothing: they take and command no meter, and their settings stay on them. \
-                To restrict a host, revoke its present token first: joining again does not replace it.
+                A token belongs to one host, the first that uses it. With --enrolment, any number of hosts can join \
+                with the token; each host gets a token of its own. With --read-only, such hosts see and watch \
+                everything in the zone but change nothing: they cannot lease or command a meter, and their settings \
+                are not sent. To restrict a host, revoke its present token first: joining again does not replace that \
+                token.
                 """)
 
-        @Flag(help: "Make a token for joining, by any number of hosts.") var enrolment = false
-        @Flag(help: "Make a token for hosts that may only look.") var readOnly = false
+        @Flag(help: "Create an enrolment token, with which any number of hosts can join.") var enrolment = false
+        @Flag(help: "Create a token for hosts that may read but change nothing.") var readOnly = false
         @Option(
-            name: [.customLong("label"), .customLong("host")], help: "Its label, such as the host that it is for.")
+            name: [.customLong("label"), .customLong("host")], help: "Label of the token, such as the name of its host."
+        )
         var label = "unnamed"
         @Option(completion: .zones) var zone = CloudFolder.firstZone
-        @Option(name: .shortAndLong, help: "Write it to a new file (mode 0600) and print nothing.") var output: String?
+        @Option(name: .shortAndLong, help: "Write the token to a new file (mode 0600) and print nothing.") var output:
+            String?
         @OptionGroup var data: DataOptions
 
         func run() async throws {
@@ -72,9 +75,9 @@ struct TokenCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List all tokens, revoked ones too, without their text.")
+            abstract: "List all tokens, including revoked tokens, without their text.")
 
-        @Option(help: "Default: all zones.", completion: .zones) var zone: String?
+        @Option(help: "Zone whose tokens are listed. Default: all zones.", completion: .zones) var zone: String?
         @OptionGroup var json: JSONOption
         @OptionGroup var data: DataOptions
 
@@ -90,7 +93,7 @@ struct TokenCommand: AsyncParsableCommand {
             abstract: "Revoke a token at once.",
             discussion: "Hosts that joined with an enrolment token have tokens of their own, which stay valid.")
 
-        @Argument(help: "Its id, as token list shows it.") var id: String
+        @Argument(help: "Id of the token, as shown by metercloud token list.") var id: String
         @OptionGroup var data: DataOptions
 
         func run() async throws {

@@ -6,11 +6,14 @@ import ProgramKit
 
 struct ZoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "zone", abstract: "Zones: all hosts of one account, and the terms of their leases.",
+        commandName: "zone", abstract: "Manage zones (the hosts of one account) and the terms of their leases.",
         subcommands: [Create.self, Show.self, List.self, Change.self])
 
     struct TermOptions: ParsableArguments {
-        @Option(help: "Lease policy, keep or strict. Under strict, two hosts never both talk to one meter.")
+        @Option(
+            help:
+                "Lease policy: keep or strict. With strict, two hosts never communicate with one meter at the same time."
+        )
         var policy: String?
 
         @Option(help: "Duration of a lease without renewal, from 30s to 10m. Default: 2m.")
@@ -46,16 +49,20 @@ struct ZoneCommand: AsyncParsableCommand {
         @Option(help: "Maximum megabytes of records in the zone. Default: 100.")
         var maxMegabytes: Int?
 
-        @Option(help: "Maximum number of records in the zone, deleted ones too. Default: 200000.")
+        @Option(help: "Maximum number of records in the zone, including deleted records. Default: 200000.")
         var maxRecords: Int?
 
-        @Option(help: "Maximum megabytes of records of one host. Default: a quarter of the zone's.")
+        @Option(help: "Maximum megabytes of records of one host. Default: a quarter of the zone's limit.")
         var hostMegabytes: Int?
 
-        @Option(help: "Maximum number of records of one host. Default: a quarter of the zone's.")
+        @Option(help: "Maximum number of records of one host. Default: a quarter of the zone's limit.")
         var hostRecords: Int?
 
-        @Option(help: "Maximum number of leases ever, one per meter. Default: half of the records, 10000 to 100000.")
+        @Option(
+            help: """
+                Maximum number of leases that the zone may ever have, one per meter. Default: half of the limit on \
+                records, but at least 10000 and at most 100000.
+                """)
         var maxLeases: Int?
 
         func validate() throws {
@@ -78,10 +85,10 @@ struct ZoneCommand: AsyncParsableCommand {
     }
 
     struct Create: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Create a zone; an existing one stays unchanged.")
+        static let configuration = CommandConfiguration(abstract: "Create a zone. An existing zone stays unchanged.")
 
-        @Argument(help: "1 to 64 characters of a-z 0-9 - _") var name: String
-        @Option(help: "Its identity for hosts that knew it before, for a cloud set up again. Default: a new one.")
+        @Argument(help: "Name of the zone: 1 to 64 of the characters a-z, 0-9, - and _.") var name: String
+        @Option(help: "UUID of the zone, for a new cloud whose hosts already know the zone. Default: a new UUID.")
         var id: String?
         @OptionGroup var terms: TermOptions
         @OptionGroup var data: DataOptions
@@ -94,7 +101,7 @@ struct ZoneCommand: AsyncParsableCommand {
 
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a zone: its terms, its limits, and each host's share.")
+            abstract: "Show a zone's lease terms, its limits, and the usage of each host.")
 
         @Argument(completion: .zones) var name: String
         @OptionGroup var json: JSONOption
@@ -128,9 +135,9 @@ struct ZoneCommand: AsyncParsableCommand {
             commandName: "set",
             abstract: "Change the terms and limits of a zone.",
             discussion: """
-                A stricter policy reaches a holder at its next renewal, within half its time to live; the command names \
-                holders that have not renewed since. A laxer policy and new times apply when a meter is next acquired. \
-                A limit applies from the next change on; what exists stays.
+                A stricter policy applies to a holder from its next lease renewal, within half the lease's time to \
+                live. The command lists holders that have not renewed since. A laxer policy and new times apply when a \
+                meter is next acquired. A new limit applies to later changes; existing data stays.
                 """)
 
         @Argument(completion: .zones) var name: String

@@ -7,7 +7,9 @@ import UnixSignals
 struct ProgramOption: ParsableArguments {
     @Option(
         parsing: .remaining,
-        help: ArgumentHelp("A program with its arguments, last; also after --.", valueName: "command"))
+        help: ArgumentHelp(
+            "Program to run, with its arguments. Must be the last option; -- is a short form of --program.",
+            valueName: "command"))
     var program: [String] = []
 
     /// Replaces the first `--` by `--program`. Otherwise the library would parse the words after it as arguments.

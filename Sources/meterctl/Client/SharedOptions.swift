@@ -7,7 +7,7 @@ import ProgramKit
 
 struct DaemonOptions: ParsableArguments {
     @Option(
-        help: "Socket of meterd. Default: $METERD_SOCKET, then your own daemon's, then the system's.",
+        help: "Socket of meterd. Default: $METERD_SOCKET, then your own meterd's socket, then the system's.",
         completion: .file())
     var socket: String?
 
@@ -59,7 +59,7 @@ struct MomentArgument: ExpressibleByArgument, Hashable {
 }
 
 struct TimeOptions: ParsableArguments {
-    @Flag(help: "Print times in UTC, not in this machine's time zone. JSON and CSV always are in UTC.")
+    @Flag(help: "Print times in UTC instead of this machine's time zone. JSON and CSV are always in UTC.")
     var utc = false
 
     var text: TimeText { utc ? .utc : .local }

@@ -5,16 +5,16 @@ import ProgramKit
 
 struct Alert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Alerts: add, list, show, remove, test.",
+        abstract: "Add, list, show, remove or test alerts.",
         discussion: """
-            A condition is a value above or below a limit, its rate of change, silence, a state, or a change of \
-            the holder:
+            A condition is a value above or below a limit, its rate of change, silence, a state, or a change of the \
+            holder:
 
               "current < 50mA for 2m"    "temperature rate > 2/min"
               "voltage > 5.5V"           "stale for 30s"
               "power above 10W"          "state is offline for 1m"    "holder changes"
 
-            [notify.NAME] in meterd.toml defines a target. See Docs/Alerts.md.
+            [notify.NAME] in meterd.toml defines a target for notifications. See Docs/Alerts.md.
             """,
         subcommands: [Add.self, List.self, Show.self, Remove.self, Test.self])
 
@@ -25,11 +25,11 @@ struct Alert: AsyncParsableCommand {
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Argument(help: "The condition, in quotes.")
+        @Argument(help: "Condition of the alert, in quotes, such as 'power above 10W'.")
         var condition: String
         @Option(help: "Name of the alert.")
         var name: String?
-        @Option(help: "A target, [notify.NAME] of meterd.toml. Repeatable.")
+        @Option(help: "Target for notifications: the NAME of a [notify.NAME] in meterd.toml. Repeatable.")
         var notify: [String] = []
         @OptionGroup var json: JSONOption
 
@@ -48,7 +48,7 @@ struct Alert: AsyncParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List all alerts and all targets.")
+        static let configuration = CommandConfiguration(abstract: "List all alerts and all targets for notifications.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
@@ -123,7 +123,7 @@ struct Alert: AsyncParsableCommand {
 }
 
 struct AlertArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("An alert's id in the list, or its name.", valueName: "id"))
+    @Argument(help: ArgumentHelp("Id of the alert, as shown by meterctl alert list, or its name.", valueName: "id"))
     var alert: String
 
     func path(_ rest: String = "") throws -> String {

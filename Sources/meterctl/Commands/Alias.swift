@@ -7,13 +7,15 @@ struct Alias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make an id an alias of a meter, on all hosts.",
         discussion: """
-            Then ALIAS is another id of METER, as of a meter on a cable and on a radio. Without arguments, lists all \
-            aliases. While a host has ALIAS connected, the cloud defers the alias: meterctl sync status.
+            Afterwards, ALIAS is another id of METER. For example, one meter has an id on a cable and another id over \
+            Bluetooth. Without arguments, lists all aliases. While a host has ALIAS connected, the cloud defers the \
+            alias; meterctl sync status shows this.
             """)
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The id that becomes an alias.", completion: .meters) var alias: String?
-    @Argument(help: "The meter, by the id that becomes or stays the main one.", completion: .meters) var meter: String?
+    @Argument(help: "The meter that gets the alias. Its id becomes or stays the main id.", completion: .meters)
+    var meter: String?
     @OptionGroup var json: JSONOption
 
     func validate() throws {
@@ -42,12 +44,13 @@ struct Unalias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove an alias, on all hosts.",
         discussion: """
-            No host joins the two again by itself. Disconnects the meter first. If ALIAS is a meter that is plugged in here \
-            and shares its serial number with another one, this host knows it by its port from then on.
+            Disconnects the meter first. No host merges the two ids automatically afterwards. If ALIAS is a meter that \
+            is plugged in here and has the same serial number as another meter, this host identifies it by its port \
+            from then on.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The alias.", completion: .aliases) var alias: String
+    @Argument(help: "Alias to remove.", completion: .aliases) var alias: String
     @OptionGroup var json: JSONOption
 
     func run() async throws {

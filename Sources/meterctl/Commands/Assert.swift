@@ -16,15 +16,15 @@ struct Assert: AsyncParsableCommand {
             meterctl assert --recording phone 'duration < 2 h'
 
             A limit has three parts: a measure, a comparison, and a number with its unit. Measures are mean, min, max, \
-            median, p99, stddev and peak-to-peak of a quantity; energy, charge, duration and count; or a share of the time, \
-            'voltage > 4.75 V for 99.9 %'. Current and power count by their size.
+            median, p99, stddev and peak-to-peak of a quantity; energy, charge, duration and count; or a share of the \
+            time, 'voltage > 4.75 V for 99.9 %'. The sign of current and power is ignored.
 
-            With a gap, a lost reading or too few readings a limit is undecided. A gap is five times the usual time between \
-            two readings, at least a second.
+            A limit is undecided if there is a gap, a lost reading, or too few readings. A gap is longer than five \
+            times the usual interval between two readings, and longer than a second.
 
-            Exit code, the first that applies: 8 a limit is broken, 10 the program failed, 9 a limit is undecided, 0 all are \
-            kept. It takes no lease. --for and a program measure any meter that this host shows; --from, --between and \
-            --recording use readings stored on this host.
+            The exit code is the first that applies: 8 a limit is broken, 10 the program failed, 9 a limit is \
+            undecided, 0 all limits are met. meterctl assert does not take a lease. --for and a program measure any \
+            meter that this host shows; --from, --between and --recording use readings stored on this host.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -33,11 +33,11 @@ struct Assert: AsyncParsableCommand {
             "METER, then limits, each in quotes. With --recording: limits only.", valueName: "meter-and-limits"),
         completion: .meters)
     var words: [String]
-    @Option(name: .customLong("for"), help: "Duration of the measurement, from now: 60s.")
+    @Option(name: .customLong("for"), help: "Duration of the measurement, starting now, such as 60s.")
     var duration: TimeArgument?
     @Option(help: "A recording: its id, the beginning of its id, or its name.", completion: .recordings)
     var recording: String?
-    @Option(help: "Maximum share of missing time, and of lost readings: 2%. Default: 0%.")
+    @Option(help: "Maximum share of missing time, and of lost readings, such as 2%. Default: 0%.")
     var allowGaps: ShareArgument?
     @Option(help: "Write a JUnit file for CI servers, with a test case for each limit.", completion: .file())
     var junit: String?

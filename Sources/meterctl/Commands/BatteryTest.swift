@@ -6,17 +6,17 @@ import ProgramKit
 struct BatteryTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "battery-test",
-        abstract: "Measure a battery until a cut-off: battery-test start, stop, list, show.",
+        abstract: "Measure a battery's capacity until a cut-off: battery-test start, stop, list, show.",
         discussion: """
-            A battery test is a recording that ends by itself and then notifies:
+            A battery test is a recording that ends automatically and then sends a notification:
 
             meterctl battery-test start bench --until 'voltage < 3.0V for 10s' --start-above 100mA --notify phone
 
-            If the meter is an electronic load, the test drives it:
+            If the meter is an electronic load, the test controls the load:
 
             meterctl battery-test start dl24 --load 1.5A --cutoff 3.0V --at-most 8h --on-link-loss keep
 
-            record export, plot, rename, note and delete also take battery tests.
+            record export, plot, rename, note and delete also accept battery tests.
             """,
         subcommands: [Start.self, Stop.self, List.self, Show.self])
 
@@ -24,38 +24,40 @@ struct BatteryTest: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Begin a battery test.",
             discussion: """
-                The cut-off is a condition as of an alert, a value above or below a limit for some time (10 s if absent): \
-                'current < 50mA for 30s' for a full battery, 'voltage < 3.0V for 10s' for an empty one. It applies once \
-                a value on the other side was measured.
+                The cut-off is a condition like that of an alert: a value above or below a limit for some time \
+                (default 10 s). Use 'current < 50mA for 30s' for a full battery, 'voltage < 3.0V for 10s' for an empty \
+                one. The cut-off applies once a value on the other side of the limit was measured.
 
-                A test continues over restarts and lost links; its gaps are not measured, and it lists them. It also ends if \
-                the meter is not heard for longer than its setting record-gap, as when a power bank switches it off.
+                A test continues after restarts and lost links. It lists its gaps, during which nothing is measured. \
+                It also ends if the meter is silent for longer than its setting record-gap, for example because a \
+                power bank switched the meter off.
 
-                --load is for a meter that is an electronic load. After a question, the load gets its current, its own cut-off \
-                and its time limit, which it keeps without the link and without meterd, and is switched on. At the end of \
-                the test, and when you stop it, the load is switched off. It continues while the link is lost. When \
-                meterd ends, the load stays on, and the next start resumes the test.
+                --load is for a meter that is an electronic load. After a confirmation, meterd sets the load's \
+                current, its own cut-off and its time limit, and switches the load on. The load keeps these limits \
+                without the link and without meterd. meterd switches the load off at the end of the test, and when you \
+                stop the test. The load continues while the link is lost. When meterd ends, the load stays on, and the \
+                next start resumes the test.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
         @Option(
             help:
-                "The cut-off, in quotes: 'current < 50mA for 30s'. Optional with --load, whose own cut-off ends the test."
+                "Cut-off, in quotes: 'current < 50mA for 30s'. Optional with --load, which has its own cut-off."
         )
         var until: String?
         @Option(help: "Current that the load draws: 1.5A or 1500mA, in steps of 10 mA.")
         var load: String?
-        @Option(help: "With --load: voltage below which the load switches itself off, 3.0V.")
+        @Option(help: "With --load: voltage below which the load switches itself off, such as 3.0V.")
         var cutoff: String?
-        @Option(help: "With --load: time after which the load switches itself off, 8h or 90m. Default: never.")
+        @Option(help: "With --load: time after which the load switches itself off, such as 8h or 90m. Default: never.")
         var atMost: String?
         @Option(
             help: "With --load, after a lost link: keep continues the test, off switches the load off. Default: keep.")
         var onLinkLoss: String?
-        @Option(help: "Begin at this current, in either direction: 0.1 or 100mA. Default: now.")
+        @Option(help: "Begin once this current flows in either direction: 0.1 (ampere) or 100mA. Default: now.")
         var startAbove: String?
-        @Option(help: "Target to notify at the end, [notify.NAME] of the configuration. Repeatable.")
+        @Option(help: "Target to notify at the end: the NAME of a [notify.NAME] in meterd.toml. Repeatable.")
         var notify: [String] = []
         @Option(help: "Name of the test.")
         var name: String?
@@ -105,7 +107,7 @@ struct BatteryTest: AsyncParsableCommand {
     struct Stop: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "End a meter's test before its cut-off, and show its result.",
-            discussion: "Notifies nobody. The measurements stay, as a test ended by hand.")
+            discussion: "Sends no notification. Keeps the measurements, and stores the test as stopped by a user.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
@@ -134,7 +136,7 @@ struct BatteryTest: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List battery tests of all hosts, newest first.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Only this meter.", completion: .meters)
+        @Argument(help: "List only the tests of this meter.", completion: .meters)
         var meter: String?
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption

@@ -12,7 +12,7 @@ struct Capture: AsyncParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Option(name: .customLong("for"), help: "Duration.")
+    @Option(name: .customLong("for"), help: "Duration of the capture.")
     var duration = TimeArgument(.seconds(10))
     @Option(name: .shortAndLong, help: "The file to write, or - for standard output.", completion: .file())
     var output: String

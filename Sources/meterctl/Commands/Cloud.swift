@@ -6,19 +6,20 @@ import ProgramKit
 
 struct Cloud: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Membership of a cloud: join, leave, status, retire.",
+        abstract: "Join or leave a cloud, show its status, or retire another host.",
         subcommands: [Join.self, Leave.self, Status.self, Retire.self], defaultSubcommand: Status.self)
 
     struct Join: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Join a cloud, to share settings and leases with its other hosts.",
             discussion: """
-                metercloud serve prints the whole command. Several URLs are copies of one cloud. Without a URL, meterctl \
-                offers the clouds that Avahi finds in the network, and asks you to compare the fingerprint.
+                metercloud serve prints the complete command. You can give several URLs if they are replicas of one \
+                cloud. Without a URL, meterctl offers the clouds that Avahi finds in the network, and asks you to \
+                compare the fingerprint.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "The cloud, such as https://bench-pi:8643.")
+        @Argument(help: "URL of the cloud, such as https://bench-pi:8643. Several URLs are replicas of one cloud.")
         var urls: [String] = []
         @Option(help: "File with the token, or - for standard input.", completion: .file())
         var tokenFile: String
@@ -26,7 +27,10 @@ struct Cloud: AsyncParsableCommand {
         var pin: String?
         @Flag(
             help:
-                "In a new zone: send others' settings too, not only those made on this host and those of meters that it has met."
+                """
+                In a new zone: send all settings. Default: only settings made on this host and settings of meters that \
+                this host has met.
+                """
         )
         var bringAll = false
         @OptionGroup var json: JSONOption
@@ -63,7 +67,7 @@ struct Cloud: AsyncParsableCommand {
 
     struct Leave: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Leave the cloud. Settings stay, leases are returned.")
+            abstract: "Leave the cloud. Keeps the settings and releases the leases.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

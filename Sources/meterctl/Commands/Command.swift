@@ -7,10 +7,11 @@ struct Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a command to a meter.",
         discussion: """
-            Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). For a model \
-            that lacks one, meterctl lists those it has. Commands that clear a counter or may switch a load ask first.
+            Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). If the model lacks the \
+            command, meterctl lists the commands that it has. Commands that clear a counter or may switch a load ask \
+            for confirmation.
 
-            A command is sent once, now. To send it again at each connect, use the setting that changes the same, if \
+            A command is sent once, now. To send it again at each connect, use the setting with the same effect, if \
             there is one: meterctl set bench brightness=3.
             """
     )

@@ -6,31 +6,36 @@ import ProgramKit
 struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Connect a meter, now and after reboots.",
-        discussion: "Returns when data arrives. METER may also be the path of a serial port, with --model. To search "
-            + "for a meter that another host has and that is not heard here, use --takeover or --queue."
+        discussion:
+            "Returns when data arrives. METER may also be the path of a serial port, with --model. To search for "
+            + "a meter that another host has and that this host does not hear, use --takeover or --queue."
     )
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(help: "The meter, or a device path such as /dev/ttyUSB0.", completion: .meters)
     var meter: String
-    @Option(help: "For a device path: the model behind it.", completion: .models)
+    @Option(help: "For a device path: model of the meter at this port.", completion: .models)
     var model: String?
     @Option(help: "For a device path: the meter's own address or id, if known.")
     var id: String?
     @Option(
         help:
-            "Kind of link, if the meter has several: serial, hid, bulk, network, ble or spp; any for the usual one.",
+            "Kind of link to prefer: serial, hid, bulk, network, ble or spp. Use any to end the preference.",
         completion: .links)
     var over: String?
-    @Flag(help: "Return at once.")
+    @Flag(help: "Return without waiting for data.")
     var detach = false
-    @Option(help: "Maximum wait, for the queue and for data together. Default: the --queue time plus 30s.")
+    @Option(help: "Maximum time to wait for the queue and for data together. Default: the --queue time plus 30s.")
     var timeout: TimeArgument?
     @Flag(help: "Take the meter from the host that has it.")
     var takeover = false
-    @Option(help: "If another host has it, wait in the queue for so long: --queue 3m. Without a time: 60s.")
+    @Option(help: "If another host has the meter, wait in the queue this long: --queue 3m. Without a time: 60s.")
     var queue: TimeArgument?
-    @Flag(help: "Confirm an unknown meter, or another take-over after one without data.")
+    @Flag(
+        help: """
+            Connect a meter that this host has never seen. With --takeover: repeat a recent take-over after which this \
+            host did not receive the meter.
+            """)
     var yes = false
     @Flag(help: "Connect without a lease, even if another host has the meter.")
     var noLease = false

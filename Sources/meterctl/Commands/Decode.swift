@@ -9,13 +9,13 @@ struct Decode: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Decode raw bytes of a meter, with no hardware and no daemon.",
         discussion:
-            "Takes hex (blanks and line ends allowed) or binary, one or more frames. Exit code 1 if no frame "
-            + "is found.\nModels: \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))."
+            "The input is hex (blanks and line ends allowed) or binary, with one or more frames. Exit code 1 if no "
+            + "frame is found.\nModels: \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))."
     )
 
-    @Option(help: "Model or decoder of the bytes.", completion: .decoders)
+    @Option(help: "Model of the meter, or decoder of the bytes.", completion: .decoders)
     var model: String
-    @Argument(help: "A file, or - for standard input.", completion: .file())
+    @Argument(help: "File to read, or - for standard input.", completion: .file())
     var file = "-"
     @Flag(help: "Print one JSON object per frame.")
     var json = false

@@ -8,15 +8,15 @@ import ProgramKit
 
 struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Diagnose problems, and say what to do.",
+        abstract: "Diagnose problems, and suggest what to do.",
         discussion:
-            "Works without meterd too. Exit code 1 if there is a problem. --bundle writes a file for a maintainer. It "
-            + "leaves out names of hosts and people and what looks like a password, and lists what is in the file.")
+            "Works without meterd too. Exit code 1 if there is a problem. --bundle writes a file for a bug report. It "
+            + "omits names of hosts and people and anything that looks like a password. meterctl lists its content.")
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption
-    @Option(help: "Write a file for a report, and list what is in it. - for standard output.")
+    @Option(help: "Write a file for a bug report, and list its content. Use - for standard output.")
     var bundle: String?
 
     func run() async throws {

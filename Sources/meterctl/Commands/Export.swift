@@ -8,13 +8,13 @@ struct Export: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Export the stored readings of a stretch of time, as CSV or one JSON object per line.",
         discussion: """
-            Uses this host's store, recorded or not. Old readings are summed up: means of seconds or minutes. Several \
-            meters share a time base: meterctl export charger phone --every 1s. --between uses the marks of the first \
-            meter.
+            Exports readings that this host stored, within and outside recordings. Old readings exist only as means \
+            over seconds or minutes. Several meters share a time base: meterctl export charger phone --every 1s. \
+            --between uses the marks of the first meter.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "One or more meters.", completion: .meters)
+    @Argument(help: "One or more meters whose readings are exported.", completion: .meters)
     var meters: [String]
     @OptionGroup var when: SpanOptions
     @Option(help: "Format: csv or json.")

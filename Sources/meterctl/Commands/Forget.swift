@@ -6,15 +6,15 @@ import ProgramKit
 
 struct Forget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Forget a meter: its settings on all hosts, and its place on this one.",
+        abstract: "Forget a meter: delete its settings on all hosts, and its entry on this host.",
         discussion: """
-            Disconnects it first. Recordings stay, and so do readings without --readings. A meter that is heard or \
-            plugged in appears again.
+            Disconnects the meter first. Keeps recordings, and also readings unless you give --readings. A meter that \
+            is heard or plugged in appears again.
             """)
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Flag(help: "Delete its stored readings too.")
+    @Flag(help: "Delete the meter's stored readings too.")
     var readings = false
     @OptionGroup var confirmation: ConfirmationOption
     @OptionGroup var json: JSONOption
@@ -39,7 +39,7 @@ struct Forget: AsyncParsableCommand {
 }
 
 struct ConfirmationOption: ParsableArguments {
-    @Flag(help: "Do not ask.")
+    @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
     /// Asks the user to confirm an action.

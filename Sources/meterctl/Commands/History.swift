@@ -5,11 +5,11 @@ import ProgramKit
 
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Overwritten values of a meter's settings, with time and author.")
+        abstract: "Show overwritten values of a meter's settings, with time and author.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "Only this setting.", completion: .settingKeys)
+    @Argument(help: "Show only this setting.", completion: .settingKeys)
     var key: String?
     @Option(help: "Maximum number of entries, newest first.")
     var limit = 100

@@ -6,16 +6,17 @@ import ProgramKit
 
 struct Identify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell which meters devices are, by what they report; needs no hardware and no daemon.",
+        abstract: "Identify meters by what USB or Bluetooth devices report, without hardware or daemon.",
         discussion:
-            "Takes JSON: an object, or a list of objects, of a USB device (vid, pid, manufacturer, product, interfaces, "
-            + "config_descriptor_hex), of Bluetooth LE (name, address, address_type, adv_hex, scan_response_hex, "
-            + "service_uuids) or of Bluetooth Classic (name, address). See Docs/Identities.md."
+            "The input is JSON: an object, or a list of objects. Each describes a USB device (vid, pid, manufacturer, "
+            + "product, interfaces, config_descriptor_hex), a Bluetooth LE device (name, address, address_type, "
+            + "adv_hex, scan_response_hex, service_uuids) or a Bluetooth Classic device (name, address). See "
+            + "Docs/Identities.md."
     )
 
-    @Flag(help: "Print one JSON object per row: given, model, family, transport, reason.")
+    @Flag(help: "Print one JSON object per device: given, model, family, transport, reason.")
     var json = false
-    @Argument(help: "A file, or - for standard input.", completion: .file())
+    @Argument(help: "File to read, or - for standard input.", completion: .file())
     var file: String
 
     func run() throws {

@@ -10,9 +10,9 @@ struct Import: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Import a file as a recording: CSV or JSON of meterctl, or files of other programs.",
         discussion: """
-            The first line decides the kind of file: CSV or JSON of meterctl export and record export, the CSV of rd-usb, the \
-            output of fnirsi_logger.py, the CSV of cfn2csv.py, or a table whose first line names its columns. The file \
-            becomes one recording. See Docs/Recordings.md.
+            The first line determines the kind of file: CSV or JSON of meterctl export and record export, the CSV of \
+            rd-usb, the output of fnirsi_logger.py, the CSV of cfn2csv.py, or a table whose first line names its \
+            columns. The file becomes one recording. See Docs/Recordings.md.
 
               meterctl import phone.csv --meter bench
               meterctl import rd-usb.csv --meter 00:15:A3:00:4C:1F --zone Europe/Berlin
@@ -20,30 +20,33 @@ struct Import: AsyncParsableCommand {
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The file, or - for standard input.", completion: .file())
+    @Argument(help: "File to import, or - for standard input.", completion: .file())
     var file: String
-    @Option(help: "The meter: one that is known here, or the whole id of any.", completion: .meters)
+    @Option(
+        help: "Meter of the recording: a meter known to this host, or the complete id of any meter.",
+        completion: .meters)
     var meter: String?
     @Option(help: "Name of the recording. Default: the file's name.")
     var name: String?
-    @Option(name: .customLong("as"), help: "Insist on a kind of file: \(kinds).", completion: .list(allKinds))
+    @Option(name: .customLong("as"), help: "Accept only this kind of file: \(kinds).", completion: .list(allKinds))
     var kind: String?
     @Option(
         name: [.long, .customLong("zone")],
-        help: "Time zone of times without one: local, UTC, +02:00, or a name such as Europe/Berlin.")
+        help: "Time zone of times that name none: local, UTC, +02:00, or a name such as Europe/Berlin.")
     var timeZone: String?
     @Option(
         name: .customLong("column"),
         help: ArgumentHelp(
             """
-            Column of a quantity, the time or the day, by its name or number: voltage=Vbus:mV, time=stamp:dmy (mdy: the \
-            month first), date=2. decimal=comma: 1,5 is 1.5. Repeatable.
+            Column of a quantity, the time or the date: its name in the file, or its number. Repeatable. Examples: \
+            voltage=Vbus:mV, date=2, time=stamp:dmy (day, month, year; mdy if the month is first). --column \
+            decimal=comma makes 1,5 mean 1.5.
             """,
             valueName: "quantity=name:unit"))
     var columns: [String] = []
-    @Option(help: "Beginning of a file with relative times: 14:30 or \"2026-11-21 14:30\".")
+    @Option(help: "For a file with relative times: time of its beginning, 14:30 or \"2026-11-21 14:30\".")
     var start: MomentArgument?
-    @Option(help: "For a file of several meters: the name of one in the file.")
+    @Option(help: "For a file of several meters: name of the meter in the file.")
     var of: String?
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

@@ -5,19 +5,19 @@ import ProgramKit
 
 struct Log: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Events of a meter: its holders, states, settings and commands.",
+        abstract: "Show the events of a meter: its holders, states, settings and commands.",
         discussion: """
-            From all hosts of the cloud that share it, oldest first. meterd keeps it for 90 days. For logs that a meter \
-            recorded by itself: meterctl logs.
+            Shows events from all hosts of the cloud that share the meter's log, oldest first. meterd keeps the log \
+            for 90 days. For logs that a meter recorded itself, use meterctl logs.
             """)
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Option(help: "Leave out what ended before: 2h, 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
+    @Option(help: "Omit events that ended before this time: 2h (ago), 14:03, 2026-11-21 or 2026-11-21T13:40:05Z.")
     var since: MomentArgument?
-    @Option(help: "Maximum number of lines, the newest.")
+    @Option(help: "Maximum number of lines. The newest lines are shown.")
     var limit = 200
-    @Flag(help: "Only events of this host; ask no other host.")
+    @Flag(help: "Show only events of this host, without asking other hosts.")
     var own = false
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

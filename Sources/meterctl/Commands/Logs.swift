@@ -6,17 +6,17 @@ import ProgramKit
 
 struct Logs: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Logs that a meter recorded by itself (\(models)).",
+        abstract: "Read the logs that a meter recorded itself (\(models)).",
         discussion:
-            "Without a name, lists them; with one, prints its samples as CSV. The meter does not measure meanwhile. "
-            + "Events of a meter: meterctl log."
+            "Without a name, lists the logs. With a name, prints the samples of that log as CSV. The meter does not "
+            + "measure during the command. For events of a meter, use meterctl log."
     )
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "Name of a log in the list.")
+    @Argument(help: "Name of the log, as listed without a name.")
     var log: String?
-    @Flag(help: "Print JSON; a log as one object per line.")
+    @Flag(help: "Print JSON. A single log is printed as one object per line.")
     var json = false
 
     private static let models = MeterCatalogue.standard.modelsWithLogs.map(\.displayName).joined(separator: ", ")

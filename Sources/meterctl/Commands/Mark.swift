@@ -27,19 +27,20 @@ struct MarkCommand: AsyncParsableCommand {
             discussion: """
                 some-program | meterctl mark phone --from-stdin --match 'state=([a-z]+)'
 
-                With a program after --, the exit code is 0, or 10 if the program failed. With --json its output goes to \
-                stderr. --from-stdin sets at most 5 marks a second and 1,000 in all, and counts the rest.
+                With a program after --, the exit code is 0, or 10 if the program failed. With --json, the program's \
+                output goes to stderr. --from-stdin sets at most 5 marks a second and 1,000 in total; further lines \
+                are only counted.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Argument(help: "Its name, 1 to 80 characters. Several marks may share one.")
+        @Argument(help: "Name of the mark, 1 to 80 characters. Several marks may have the same name.")
         var name: String?
-        @Option(help: "The moment: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: now.")
+        @Option(help: "Time of the mark: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: now.")
         var at: MomentArgument?
-        @Flag(help: "Mark lines of another program as they arrive; with --match.")
+        @Flag(help: "Read lines from standard input as they arrive, and mark those that --match selects.")
         var fromStdin = false
-        @Option(help: "POSIX extended regular expression; the text of its group names the mark.")
+        @Option(help: "POSIX extended regular expression. The text of its first group names the mark.")
         var match: String?
         @OptionGroup var place: MarkPlace
         @OptionGroup var command: ProgramOption
@@ -81,11 +82,11 @@ struct MarkCommand: AsyncParsableCommand {
     }
 
     struct Start: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Begin a span, until mark end.")
+        static let configuration = CommandConfiguration(abstract: "Begin a span, which meterctl mark end ends.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
-        @Argument(help: "Its name, 1 to 80 characters.") var name: String
+        @Argument(help: "Name of the span, 1 to 80 characters.") var name: String
         @OptionGroup var place: MarkPlace
         @OptionGroup var json: JSONOption
 
@@ -166,13 +167,14 @@ struct MarkCommand: AsyncParsableCommand {
 
 /// Option for the hosts that get a new mark.
 struct MarkPlace: ParsableArguments {
-    @Flag(help: "Keep it on this host; do not send it to other hosts or MQTT.")
+    @Flag(help: "Keep the mark on this host. It is not sent to other hosts or MQTT.")
     var local = false
 }
 
 struct MarkArgument: ParsableArguments {
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "A mark's name, NAME#2 of several with one name, or its id.") var mark: String
+    @Argument(help: "Name or id of the mark. NAME#2 is the second of several marks with the same name.") var mark:
+        String
 
     func mark(_ client: ControlClient) async throws -> MarkBody {
         try MarkChoice(try await marks(client), of: meter).mark(mark)

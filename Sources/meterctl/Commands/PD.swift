@@ -8,22 +8,23 @@ import ProgramKit
 struct PD: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pd",
-        abstract: "USB Power Delivery that a meter hears: offers, requests and contracts.",
+        abstract: "Show the USB Power Delivery messages that a meter captures: offers, requests and contracts.",
         discussion: """
-            For a meter that hears the CC line (\(models)); the last 1000 entries since meterd started. pcapng is for \
-            Wireshark, which reads it with Docs/Examples/usb-pd.lua: meterctl pd charger --format pcapng -o pd.pcapng
+            Works with meters that monitor the USB-C CC line (\(models)). Shows the last 1000 entries since meterd \
+            started. Wireshark reads the pcapng format with Docs/Examples/usb-pd.lua: meterctl pd charger --format \
+            pcapng -o pd.pcapng
             """)
 
     private static let models = MeterCatalogue.standard.modelsHearingPD.map(\.displayName).joined(separator: ", ")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Flag(help: "Continue with new entries until Ctrl-C.")
+    @Flag(help: "Print new entries as they arrive, until Ctrl-C.")
     var follow = false
-    @Flag(help: "Include the receipts (GoodCRC), one for each message.")
+    @Flag(help: "Include the acknowledgements (GoodCRC), one for each message.")
     var all = false
     @OptionGroup var times: TimeOptions
-    @Option(help: "Write all entries to a file instead: text or pcapng.")
+    @Option(help: "Write all entries in this format instead of a table: text or pcapng.")
     var format: Format?
     @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
     var output: String?

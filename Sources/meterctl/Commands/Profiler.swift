@@ -5,24 +5,26 @@ import ProgramKit
 
 struct Profiler: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show power in the Firefox Profiler: as tracks beside Firefox's own, or a stretch of time.",
+        abstract: "Show power in the Firefox Profiler, as tracks beside those of Firefox or for a stretch of time.",
         discussion: """
-            meterctl profiler bench prints an address for Firefox. With it, Firefox adds the meter's power to each profile \
-            that it captures with the Power preset.
+            meterctl profiler bench prints an address for Firefox. With this address, Firefox adds the meter's power \
+            to each profile that it captures with the Power preset.
 
-            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour. --between uses the \
-            marks of the first meter.
+            meterctl profiler bench phone --from 14:00 --to 15:00 prints a link that shows this hour. --between uses \
+            the marks of the first meter.
 
-            Anybody who knows such an address can read the power of these meters, without a login. Needs profiler = true \
-            below [web] in meterd.toml: see Docs/Web.md.
+            Anyone who knows such an address can read the power of these meters without a login. The command needs \
+            profiler = true below [web] in meterd.toml: see Docs/Web.md.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Argument(help: "The meters, a track for each.", completion: .meters) var meters: [String] = []
+    @Argument(help: "Meters to show, each in its own track.", completion: .meters) var meters: [String] = []
     @OptionGroup var when: SpanOptions
-    @Option(name: .customLong("for"), help: "Duration of the address: 8h. Default: until meterd restarts.")
+    @Option(
+        name: .customLong("for"),
+        help: "Time for which the address is valid, such as 8h. Default: until meterd restarts.")
     var duration: TimeArgument?
-    @Flag(help: "Delete all addresses.") var end = false
+    @Flag(help: "Delete all addresses that meterctl profiler created.") var end = false
     @OptionGroup var json: JSONOption
 
     func run() async throws {

@@ -6,12 +6,12 @@ struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Merge records of one meter that exist under several names.",
         discussion: """
-            meterd runs it once by itself after a change of the naming rule. Ctrl-C stops it between two steps; the next \
-            run continues there.
+            meterd does this once, automatically, after a change of the naming rule. Ctrl-C stops the merge between \
+            two steps; the next run continues from there.
             """)
 
     @OptionGroup var daemon: DaemonOptions
-    @Flag(help: "Only report what would be done.")
+    @Flag(help: "Report what would be merged, but change nothing.")
     var dryRun = false
     @OptionGroup var json: JSONOption
 

@@ -8,11 +8,11 @@ extension Record {
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Export the readings of a recording, as CSV or one JSON object per line.",
-            discussion: "Old readings are summed up: means of seconds or minutes.")
+            discussion: "Old readings exist only as means over seconds or minutes.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Flag(help: "Print CSV with a header line; the default.")
+        @Flag(help: "Print CSV with a header line. This is the default.")
         var csv = false
         @Flag(help: "Print one JSON object per line.")
         var json = false

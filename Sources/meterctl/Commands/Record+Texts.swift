@@ -8,7 +8,7 @@ extension Record {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Argument(help: "1 to 64 characters; empty removes the name.") var name: String
+        @Argument(help: "New name, 1 to 64 characters. An empty name removes the name.") var name: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 
@@ -22,7 +22,7 @@ extension Record {
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument
-        @Argument(help: "Up to 1,000 characters; empty removes the note.") var text: String
+        @Argument(help: "New note, up to 1,000 characters. An empty text removes the note.") var text: String
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
 
@@ -33,7 +33,7 @@ extension Record {
 
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Delete a recording of this host, on all hosts. Its readings stay.")
+            abstract: "Delete a recording that this host made. It disappears on all hosts; its readings stay.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument

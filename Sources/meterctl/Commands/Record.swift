@@ -5,8 +5,8 @@ import ProgramKit
 
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Recordings: start, stop, keep, list, show, export, plot, rename, note, delete.",
-        discussion: "To record automatically: meterctl set METER record-above=0.05",
+        abstract: "Start, stop, keep, list, show, export, plot, rename, note or delete recordings.",
+        discussion: "To record whenever the current exceeds 50 mA: meterctl set METER record-above=50mA",
         subcommands: [
             Start.self, Stop.self, Keep.self, List.self, Show.self, Export.self, Plot.self, Rename.self, Note.self,
             Delete.self,
@@ -15,7 +15,8 @@ struct Record: AsyncParsableCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Begin a recording.",
-            discussion: "It continues over restarts, lost links and lost power of the meter, until record stop.")
+            discussion: "The recording continues over restarts, lost links and lost power of the meter, "
+                + "until meterctl record stop.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
@@ -54,7 +55,7 @@ struct Record: AsyncParsableCommand {
             abstract: "List recordings of all hosts, newest first.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "Only this meter.", completion: .meters)
+        @Argument(help: "List only the recordings of this meter.", completion: .meters)
         var meter: String?
         @OptionGroup var times: TimeOptions
         @OptionGroup var json: JSONOption
@@ -89,7 +90,7 @@ struct Record: AsyncParsableCommand {
 
 struct RecordingArgument: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Its id, the beginning of its id, or its name.", valueName: "id"),
+        help: ArgumentHelp("Id of the recording, the beginning of its id, or its name.", valueName: "id"),
         completion: .recordings)
     var recording: String
 

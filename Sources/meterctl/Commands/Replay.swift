@@ -8,17 +8,17 @@ import ProgramKit
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Play a capture on a pseudo-terminal, like the meter.",
-        discussion: "A request gets its recorded answer; a meter that pushes plays in its own time. "
-            + "The file may also be hex, which answers every request; then --model is required. "
+        abstract: "Replay a capture on a pseudo-terminal, as the meter would send it.",
+        discussion: "Each request gets its recorded answer. Data that the meter sent without a request keeps its "
+            + "recorded timing. The file may also be hex, which answers every request; then --model is required. "
             + "The bytes are the recorded ones, except for the request numbers in a KM003C's answers."
     )
 
-    @Argument(help: "A file that meterctl capture wrote, or hex.")
+    @Argument(help: "File that meterctl capture wrote, or a file with hex.")
     var file: String
-    @Option(help: "Model, if the file does not name it.")
+    @Option(help: "Model of the meter, if the file does not name it.")
     var model: String?
-    @Option(help: "Symbolic link to make to the port.")
+    @Option(help: "Path of a symbolic link to create to the port.")
     var link: String?
 
     func run() async throws {

@@ -8,9 +8,15 @@ struct Scan: AsyncParsableCommand {
         abstract: "List the meters that are reachable now, connected or not.")
 
     @OptionGroup var daemon: DaemonOptions
-    @Option(name: .customLong("for"), help: "Duration. Default: 12s with a radio, otherwise 2s.")
+    @Option(
+        name: .customLong("for"),
+        help: "Duration of the scan. Default: 12s with a working Bluetooth adapter, otherwise 2s.")
     var patience: TimeArgument?
-    @Flag(help: "Also list other devices that were heard, are plugged in or are in the network, with the reason.")
+    @Flag(
+        help: """
+            Also list other devices that were heard, are plugged in or are in the network, with the reason why each is \
+            not listed as a meter.
+            """)
     var all = false
     @OptionGroup var json: JSONOption
 

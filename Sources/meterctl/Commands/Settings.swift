@@ -10,14 +10,14 @@ struct Set: AsyncParsableCommand {
             For example: meterctl set bench name="Bench meter" poll-interval=1s. An empty value resets a setting to \
             its default.
 
-            Every host of the cloud keeps a setting. A setting of the meter itself, such as brightness, is sent at each \
-            connect; meterctl command sends it only once.
+            Every host of the cloud stores the setting. meterd sends a setting of the meter itself, such as \
+            brightness, at each connect. To send it only once, use meterctl command.
             """
     )
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "key=value …", completion: .settingChanges)
+    @Argument(help: "One or more settings with their new values: key=value …", completion: .settingChanges)
     var changes: [String]
     @OptionGroup var json: JSONOption
 

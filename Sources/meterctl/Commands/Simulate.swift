@@ -10,62 +10,65 @@ import SimulatedPort
 
 struct Simulate: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Simulate a meter: the real protocol on a pseudo-terminal.",
+        abstract: "Simulate a meter with its real protocol on a pseudo-terminal.",
         discussion: """
-            Prints the path of its port and runs until Ctrl-C. Type meanwhile: fault \
-            \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: "|"))|none [N], power-cycle, unplug, plug.
+            Prints the path of its port and runs until Ctrl-C. While it runs, you can type: fault \
+            \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: "|"))|none [N], power-cycle, unplug, \
+            plug.
 
-            With --stdio it uses standard input and output instead, until the input ends, for a program that plays \
-            the link. With --framed each message there, one write of the meter or its host, follows its length in \
-            two bytes, big-endian.
+            With --stdio, it uses standard input and output instead, until the input ends, for a program that \
+            simulates the link. With --framed, the length of each message, in two bytes, big-endian, precedes the \
+            message. A message is one write of the meter or its host.
 
-            With --proxy a simulated Bluetooth proxy of ESPHome hears it instead; the model esphome is such a node \
-            with sensors of its own. Type meanwhile: reboot, and fault with one of \
-            none, \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
+            With --proxy, the meter is reached over a simulated ESPHome Bluetooth proxy instead. The model esphome is \
+            an ESPHome board with its own sensors. While it runs, you can type: reboot, and fault with one of none, \
+            \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
             """
     )
 
     @Argument(help: "Model: um24c, um25c, um34c, tc66c, km003c, atorch-usb …", completion: .list(models))
     var model: String
-    @Flag(help: "Use a pseudo-terminal; the default.")
+    @Flag(help: "Use a pseudo-terminal. This is the default.")
     var pty = false
-    @Flag(help: "Use standard input and output.")
+    @Flag(help: "Use standard input and output instead of a pseudo-terminal.")
     var stdio = false
-    @Option(help: "Serve a Bluetooth proxy or a board at this address, such as 127.0.0.1:6053; port 0 is any.")
+    @Option(
+        help: "Serve a Bluetooth proxy or an ESPHome board at this address: 127.0.0.1:6053. Port 0 is any free port.")
     var proxy: String?
     @Option(help: "With --proxy: file with the proxy's key in base64. Default: no encryption.")
     var proxyKey: String?
-    @Flag(help: "With --stdio: put the length before each message.")
+    @Flag(help: "With --stdio: prefix each message with its length (2 bytes, big-endian).")
     var framed = false
     @Option(
         help:
-            "With --stdio: kind of link: serial, hid, bulk, network, ble or spp. Default: the model's first of these."
+            "With --stdio: kind of link: serial, hid, bulk, network, ble or spp. Default: the model's first kind."
     )
     var over: String?
-    @Option(help: "Maximum bytes of a notification with --over ble.")
+    @Option(help: "With --over ble: maximum length of a notification, in bytes.")
     var notification = SimulatorCatalogue.defaultNotificationMax
     @Flag(
         help:
-            "With --stdio: accept commands that arrive together, without losing one or hanging."
+            "With --stdio: accept several commands that arrive together, without losing any of them or hanging."
     )
     var bunched = false
-    @Option(help: "Symbolic link to make to the port, for the same path over restarts.")
+    @Option(help: "Path of a symbolic link to create to the port, so that the path stays the same over restarts.")
     var link: String?
-    @Option(help: "Number that makes two meters of one model differ, or two proxies of one meter.")
+    @Option(help: "Number that distinguishes simulated meters of one model, or simulated proxies of one meter.")
     var seed: UInt64 = 1
     @Option(
         help:
-            "Charge a phone: its current halves in each such time, such as 20s. Default: 30 min."
+            "Simulate a charging phone whose current halves in this time, such as 20s. Default: 30 min."
     )
     var chargeHalf: TimeArgument?
-    @Option(help: "Discharge a battery in this time instead, such as 2m: its voltage falls, then no current flows.")
+    @Option(
+        help: "Simulate a battery that discharges in this time, such as 2m. Its voltage falls, then no current flows.")
     var dischargeIn: TimeArgument?
-    @Option(help: "Interval between new values. Default: the model's.")
+    @Option(help: "Interval between new values. Default: the interval of the model.")
     var refresh: TimeArgument?
     @Option(
-        help: "Inject a fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
+        help: "Inject this fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
     var fault: String?
-    @Option(help: "Answers from one fault to the next.")
+    @Option(help: "With --fault: number of answers from one fault to the next.")
     var every = 1
 
     func validate() throws {

@@ -5,14 +5,14 @@ import LinuxIO
 import ProgramKit
 
 struct SpanOptions: ParsableArguments {
-    @Option(help: "Beginning: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: an hour before the end.")
+    @Option(help: "Start time: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: an hour before the end.")
     var from: MomentArgument?
-    @Option(help: "End, in the same form. Default: now.")
+    @Option(help: "End time, in the same form as --from. Default: now.")
     var to: MomentArgument?
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Two marks, or one span: NAME, NAME#2 or an id. Must be last.",
+            "Use the period between two marks, or of one mark that is a span. A mark is NAME, NAME#2 (the second of that name) or an id. Put this option last.",
             valueName: "mark"))
     var between: [String] = []
     @OptionGroup var times: TimeOptions
@@ -46,8 +46,9 @@ struct SpanOptions: ParsableArguments {
 
 struct Stretch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Statistics over a stretch of time: charge, energy, and the spread of each quantity.",
-        discussion: "Uses this host's stored readings, recorded or not. record keep makes a recording of them."
+        abstract: "Show statistics over a stretch of time: charge, energy, and the distribution of each quantity.",
+        discussion:
+            "Uses readings that this host stored, in and outside recordings. record keep makes a recording of them."
     )
 
     @OptionGroup var daemon: DaemonOptions

@@ -6,17 +6,18 @@ import ProgramKit
 extension Sync {
     struct Parked: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Quarantined records: kept on this host and not synced.",
+            abstract: "List, restore or delete quarantined records, which this host keeps and does not sync.",
             discussion: """
-                Reasons: refused, the cloud rejects it, and its values are in force here; unreadable, the cloud sent it, and \
-                this host cannot store it; unlisted, the cloud did not list it in a full read; otherZone, another host \
-                set it in the zone that this host left. The last two expire after 30 days, unless the setting was made \
-                on this host.
+                Each record has a reason: refused means that the cloud rejected the record, and its values apply on \
+                this host. unreadable means that the cloud sent the record, but this host cannot store it. unlisted \
+                means that the cloud did not list the record in a full read. otherZone means that another host set it \
+                in the zone that this host left. Unlisted and otherZone records expire after 30 days, unless the \
+                setting was made on this host.
                 """,
             subcommands: [List.self, Restore.self, Drop.self], defaultSubcommand: List.self)
 
         struct List: AsyncParsableCommand {
-            static let configuration = CommandConfiguration(abstract: "List the records, newest first.")
+            static let configuration = CommandConfiguration(abstract: "List the quarantined records, newest first.")
 
             @OptionGroup var daemon: DaemonOptions
             @OptionGroup var times: TimeOptions
@@ -47,11 +48,12 @@ extension Sync {
 
         struct Restore: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Restore a record with its old date, so that it overwrites nothing newer, and send it.",
-                discussion: "Sends a record that the cloud refused again.")
+                abstract:
+                    "Restore a record with its old date, which overwrites nothing newer, and send it to the cloud.",
+                discussion: "A record that the cloud refused is sent again.")
 
             @OptionGroup var daemon: DaemonOptions
-            @Argument(help: "Its id in the list.", completion: .parked)
+            @Argument(help: "Id of the record, as shown by meterctl sync parked.", completion: .parked)
             var id: String
             @OptionGroup var json: JSONOption
 
@@ -64,11 +66,11 @@ extension Sync {
 
         struct Drop: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
-                abstract: "Delete a record from the list permanently.",
-                discussion: "Values that the cloud refused stay in force here.")
+                abstract: "Delete a quarantined record permanently.",
+                discussion: "Values that the cloud refused still apply on this host.")
 
             @OptionGroup var daemon: DaemonOptions
-            @Argument(help: "Its id in the list.", completion: .parked)
+            @Argument(help: "Id of the record, as shown by meterctl sync parked.", completion: .parked)
             var id: String
             @OptionGroup var confirmation: ConfirmationOption
             @OptionGroup var json: JSONOption

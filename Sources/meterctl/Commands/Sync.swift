@@ -10,10 +10,10 @@ struct Sync: AsyncParsableCommand {
 
     struct Now: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Send and fetch everything, and show the result.")
+            abstract: "Send and fetch all changes, and show the result.")
 
         @OptionGroup var daemon: DaemonOptions
-        @Flag(help: "Return at once.")
+        @Flag(help: "Return without waiting for the result.")
         var detach = false
         @OptionGroup var json: JSONOption
 
@@ -80,13 +80,13 @@ struct Sync: AsyncParsableCommand {
 
     struct Events: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Print each event of the sync engine until Ctrl-C.")
+            abstract: "Print each event of the synchronization with the cloud until Ctrl-C.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var times: TimeOptions
         @Flag(help: "Print one JSON object per line.")
         var json = false
-        @Option(name: .customLong("for"), help: "Stop after this time.")
+        @Option(name: .customLong("for"), help: "Stop after this duration, such as 60s.")
         var duration: TimeArgument?
 
         func run() async throws {
@@ -109,7 +109,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop the current sync after the page in progress; the next sync continues there.")
+            abstract: "Stop the current sync after the page in progress. The next sync continues from there.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption
@@ -123,7 +123,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Resume after a halt, once its cause is fixed.")
+            abstract: "Resume a halted sync, once the cause of the halt is fixed.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

@@ -3,7 +3,7 @@ import GatewayAPI
 import ProgramKit
 
 struct Version: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Version, commit and build.")
+    static let configuration = CommandConfiguration(abstract: "Show the version, commit and build.")
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var json: JSONOption

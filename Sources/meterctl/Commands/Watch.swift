@@ -16,10 +16,10 @@ struct Watch: AsyncParsableCommand {
     var csv = false
     @Flag(
         help:
-            "Print every reading, also of another host's meter. Without it, fast meters and other hosts' are folded into means."
+            "Print every reading. Default: means over several readings of fast meters and other hosts' meters."
     )
     var all = false
-    @Option(name: .customLong("for"), help: "Stop after this time.")
+    @Option(name: .customLong("for"), help: "Stop after this duration, such as 60s.")
     var duration: TimeArgument?
 
     func validate() throws {

@@ -4,15 +4,16 @@ import ProgramKit
 
 struct Web: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The web page: show its address, or open it to the network with a login.",
+        abstract: "Show the address of the web page, or open the page to the network with a login.",
         subcommands: [Enable.self, Disable.self, URLs.self], defaultSubcommand: URLs.self)
 
     struct Enable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Open the page to the network, and print the token for the login.",
             discussion: """
-                The token is shown this once. Running it again makes a new one and ends every login. The connection is \
-                encrypted only with tls = "self-signed" or a certificate below [web] in meterd.toml: see Docs/Web.md.
+                The token is shown only once. Running the command again creates a new token and ends every login. The \
+                connection is encrypted only with tls = "self-signed" or a certificate below [web] in meterd.toml: see \
+                Docs/Web.md.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
@@ -32,7 +33,7 @@ struct Web: AsyncParsableCommand {
 
     struct Disable: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Serve the page on this machine only; ends every login.")
+            abstract: "Serve the page on this machine only, and end every login.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

@@ -5,7 +5,7 @@ import ProgramKit
 struct Who: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show which host has which meter, and until when.",
-        discussion: "All leases of the cloud that this host belongs to.")
+        discussion: "Shows all leases of the cloud that this host belongs to.")
 
     @OptionGroup var daemon: DaemonOptions
     @Flag(help: "Refresh every second and at each change, until Ctrl-C.")

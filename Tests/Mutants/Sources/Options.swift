@@ -29,7 +29,8 @@ struct Options {
     /// Those, and what keeps their words: the stores, and the parts of the gateway that drive the machines.
     static let all =
         pure + [
-            "CloudStore", "CloudEtcd", "MeterStore", "Gateway/Session", "Gateway/Leases", "Gateway/Sync", "Gateway/Samples",
+            "CloudStore", "CloudEtcd", "MeterStore", "Gateway/Session", "Gateway/Leases", "Gateway/Sync",
+            "Gateway/Samples",
         ]
 
     static let usage = """

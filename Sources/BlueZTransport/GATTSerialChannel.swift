@@ -23,8 +23,9 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     private var packets: (any ByteChannel)?
     private let known: @Sendable () -> Known?
     private var state: State
-    /// Set if the device has two services, which mean an RF-star module. TC66C and FNIRSI meters have this module, UM
-    /// meters do not (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
+    /// Kind of Bluetooth module in the meter, once the link is open. Two services mean an RF-star module, which TC66C
+    /// and FNIRSI meters have; nil for UM meters (Docs/Protocols/TC66.md#links and
+    /// Docs/Protocols/FNIRSI.md#bluetooth-le).
     package private(set) var radioModule: RadioModule?
     private var alarm: Alarm
 
@@ -37,7 +38,7 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// Discovery results from another host, which made the link.
+    /// Discovery results received from the host that made the link.
     package struct Known: Sendable {
         package var database: GATTDatabase
         package var mtu: Int
@@ -143,8 +144,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         case .deliver(let bytes):
             guard case .open(let handle) = state else { break }
             handle(.received(bytes))
-            // Received bytes change a deadline only if they cause packets to be sent. Reading `nextWake` copies the
-            // machine.
+            // Re-arm the timer only if packets were sent. Otherwise the received bytes changed no deadline, and reading
+            // `nextWake` would copy the machine for nothing.
             if sendWaiting() { arm() }
             return
         case .failed(let reason): fail(reason)
@@ -188,8 +189,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes immediately, but calls the handler in the next loop iteration: `send` may detect the fault, and must not
-    /// call the handler.
+    /// Closes immediately, but calls the handler only in the next loop iteration, because `send` may detect the fault
+    /// and must not call the handler.
     private func fail(_ reason: GATTSerialFailure) {
         guard let handle else { return }
         shut()

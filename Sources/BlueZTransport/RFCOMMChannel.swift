@@ -100,8 +100,9 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Returns whether the meter may still have a port. With these errors, the meter was reached but has no SDP server
-    /// or a faulty one. Any other error would also occur on each channel, after the meter's whole timeout.
+    /// Returns whether the meter may still have a serial port after the search failed with this error. The listed
+    /// errors mean that the meter was reached, but has no SDP server or a faulty one. Any other error would occur again
+    /// on each channel, each time after the full connect timeout.
     private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }

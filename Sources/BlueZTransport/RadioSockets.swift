@@ -37,7 +37,7 @@ package struct KernelRadioSockets: RadioSockets {
         // Larger than any meter's answer. A longer answer is truncated.
         var answer = [UInt8](repeating: 0, count: 8192)
         var left: Int32 = -1
-        // See `ATTSocket`: the closing thread may never return.
+        // Close on another thread, because the closing thread may never return (see `ATTSocket`).
         defer { if left >= 0 { FileDescriptor(owning: left).closeElsewhere() } }
         let length = try Errno.check {
             cb_ask_for_serial_port(adapter, meter, milliseconds, cancel.raw, &answer, Int32(answer.count), &left)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// The cloud's two clocks and its only way to wait; tests pass in their own.
+/// The cloud's two clocks and its sleep function. Tests pass in their own.
 package struct CloudClock: Sendable {
     /// Boot-time clock, used for every lease decision.
     package var now: @Sendable () -> MonotonicTime
@@ -8,7 +8,7 @@ package struct CloudClock: Sendable {
     package var wallNow: @Sendable () -> WallTime
     /// Whether a source outside this machine confirms the calendar. Otherwise nothing is deleted by age.
     package var isConfirmed: @Sendable () -> Bool
-    /// Returns at that time or later; throws if its task is cancelled.
+    /// Sleeps until that time or later; throws if its task is cancelled.
     package var sleep: @Sendable (_ until: MonotonicTime) async throws -> Void
 
     package init(

@@ -57,16 +57,17 @@ extension Credential {
         return copy
     }
 
-    /// Applies the rule for enrolment, for all engines: returns the host's other tokens, which this one replaces
+    /// Applies the rule for enrolment, for all engines: returns the host's earlier tokens, which this one replaces
     /// (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
     ///
-    /// A host's id and its machine's digest are not secret, so they revoke nothing. A token is replaced if it is unused
-    /// and the host presents the same enrolment token again, because the answer was lost. It is also replaced if the
-    /// host shows a token of its own.
+    /// A host's id and its machine's digest are not secret, so they are no reason to revoke a token. An earlier token
+    /// is replaced if it is unused and from the same enrolment token, because the answer was lost. It is also replaced
+    /// if the host sends one of its own tokens with at least the same role.
     ///
     /// - Parameters:
     ///   - others: all credentials of the zone, possibly including this one.
-    ///   - shown: hashes of tokens that the host showed besides the enrolment token.
+    ///   - shown: hashes of tokens that the host sent besides the enrolment token.
+    /// - Throws: `permissionDenied` if an earlier token may not be replaced, or has a role beyond this one's.
     package func replaced(
         among others: [Credential], showing shown: [[UInt8]]
     ) throws(CloudFailure) -> [Credential] {

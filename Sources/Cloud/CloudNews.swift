@@ -1,7 +1,6 @@
 package import Domain
 
-/// A change made through another replica. Only a hint, which may arrive late, twice or never: hosts also ask again
-/// without it.
+/// A change made through another replica. Only a hint, which may arrive late, twice or never, so hosts also poll.
 package enum CloudNews: Hashable, Sendable {
     case records(types: [String], zone: String)
     case lease(LeaseRecord, meter: String, zone: String)

@@ -55,7 +55,8 @@ package actor CloudRetention {
         var believed = known.map { BelievedDate(date: $0) } ?? BelievedDate(newest: newest, calendar: calendar)
         // If another replica moved the date, it has already counted this time.
         let running = last.flatMap { $0.date == known ? now - $0.at : nil } ?? .zero
-        // Time without any change is skipped.
+        // Nil if no change is newer than the date. The date then skips to the calendar, because there is nothing in
+        // between to age.
         let next = newest.flatMap { $0 > believed.date ? believed.date : nil }
         believed.advance(toConfirmed: calendar, running: running, next: next)
         let date = believed.date

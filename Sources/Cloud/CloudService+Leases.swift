@@ -30,7 +30,7 @@ extension CloudService {
             try await engine.decideLease(of: asked, in: zone.name) { [clock, queues] lease in
                 let now = clock.now()
                 let place = MeterPlace(zone: zone.name, meter: lease.meter)
-                // A free meter is reserved for the host with the offer. Only a held meter can be taken over.
+                // Only a free meter is reserved for the host with the offer: any host may take over a held meter.
                 let isHeld = lease.record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
@@ -74,7 +74,7 @@ extension CloudService {
         // If this fails, or this replica does not know the queue yet, the replica that the host listens to removes the
         // host (`settleQueue`).
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
-        // A repeated grant is no news for the hosts.
+        // A repeated grant changes nothing for the hosts, so no event is sent.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
         tell(record, meter: meter, in: zone)
         logger.info(
@@ -187,7 +187,7 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone)
     }
 
-    /// Changes a lease under any id of its meter, and informs the zone.
+    /// Changes a lease under any id of its meter, and notifies the zone's hosts.
     ///
     /// - Returns: the id under which the meter is leased, and the lease afterwards.
     private func change(

@@ -38,7 +38,7 @@ extension CloudService {
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
         if standing.meter != asked, queues.queue(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
-            // The id has become an alias, and its queue has not moved yet.
+            // The id has become an alias, but its queue has not moved yet: remove the host there too.
             _ = try await change(.leave(member.host), at: MeterPlace(zone: zone.name, meter: asked))
         }
         let place = MeterPlace(zone: zone.name, meter: standing.meter)

@@ -34,7 +34,7 @@ extension CloudService {
             changed.formUnion(batch.enter(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
-            // The writer has not received the results of folding either, so it is notified too.
+            // Folded records (moved to their canonical names) are new to the writer too, so it is notified as well.
             hub.tellChange(of: Self.inSyncOrder(changed), by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)

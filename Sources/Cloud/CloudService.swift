@@ -16,7 +16,7 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = PendingAnswers<PendingCommand>()
-    /// Repeated requests that wait for a stored command's outcome, by zone and author.
+    /// Number of repeated requests that wait for a stored command's outcome, by zone and author.
     let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
@@ -44,7 +44,7 @@ package final class CloudService: Sendable {
             changed: { post.tell { $0.noteWatching() } })
     }
 
-    /// Interval of time events. They let a host detect a dead stream, and the cloud detect a dead host.
+    /// Interval of pings on the event streams. They let a host detect a dead stream, and the cloud detect a dead host.
     package static let pingInterval = Duration.seconds(15)
     /// Interval of queue checks: the longest delay in noticing an unused offer or the end of a lease.
     static let round = Duration.seconds(1)
@@ -137,7 +137,7 @@ package final class CloudService: Sendable {
 
     func nextRandom() -> UInt64 { rng.withLock { $0.next() } }
 
-    /// Id of this replica, under which hosts wait through it.
+    /// Id of this replica. Queues store it with each host that waits through this replica.
     var copy: ReplicaID { identity.withLock { $0 } }
 
     func becomeAnother() {

@@ -5,9 +5,9 @@ package struct CloudStatistics: Hashable, Sendable {
     package var records: Int
     /// Number of held leases, even if expired; with etcd, as far as this replica has seen.
     package var leases: Int
-    /// Number of steps that waited for the disk or for etcd since the start.
+    /// Number of store transactions since the start, each of which waited for the disk or for etcd.
     package var commits: UInt64
-    /// Number of writes in these steps: concurrent writes share one wait.
+    /// Number of writes in these transactions. Concurrent writes share one transaction.
     package var writes: UInt64
     /// Size on disk: the SQLite file without its log, or the database of the etcd member that answered.
     package var bytes: Int64

@@ -11,7 +11,7 @@ final class EventBuffer: Sendable {
     static let waitingMax = 256
 
     private enum State {
-        /// Valid transitions: `listening`, `ended`.
+        /// Events are queued, or none is and no listener waits. Valid transitions: `listening`, `ended`.
         case waiting([EventBody])
         /// A listener waits, and no event is queued. Valid transitions: `waiting`, `ended`.
         case listening(CheckedContinuation<EventBody?, Never>)

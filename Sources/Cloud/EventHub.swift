@@ -11,7 +11,7 @@ final class EventHub: Sendable {
         var hasQueued = false
     }
 
-    /// Listeners of a zone, indexed by host: one host has few.
+    /// Listeners of a zone. An index by host finds the few listeners of one host.
     private struct Zone {
         var listeners: [UInt64: Listener] = [:]
         var hosts: [HostID: [UInt64]] = [:]

@@ -5,7 +5,8 @@ import Synchronization
 final class LeaseQueues: Sendable {
     fileprivate struct State {
         var queues: [MeterPlace: LeaseQueue] = [:]
-        /// Versions at which queues became empty. Removed once all queues have been read at a later version.
+        /// Versions at which queues became empty, so that an older state that arrives late is ignored. Removed once all
+        /// queues have been read at a later version.
         var emptied: [MeterPlace: UInt64] = [:]
         var readThrough: UInt64 = 0
         var zones: [String: Set<String>] = [:]

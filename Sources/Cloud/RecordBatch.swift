@@ -7,7 +7,8 @@ struct RecordBatch {
     private(set) var results: [ModifyAnswer.Result]
     /// Records to store; nil if the record was refused or already answered.
     private var stores: [[SyncRecord]?]
-    /// Remainders under older names, stored only after their contents are stored under the canonical names.
+    /// What remains of records with older names after folding (`fold`). Stored only after the folded contents are
+    /// stored under the canonical names.
     private var leftovers: [Int: SyncRecord] = [:]
     private(set) var hasFolds = false
 
@@ -52,7 +53,7 @@ struct RecordBatch {
         stores[index] = nil
     }
 
-    /// Refuses all records but `own`, the only one that a read-only host changes.
+    /// Refuses all records but `own`, the only one that a read-only host may change.
     mutating func refuseOthers(than own: RecordKey) {
         for index in accepted where records[index].key.normalised != own {
             let key = records[index].key

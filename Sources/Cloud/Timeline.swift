@@ -29,8 +29,8 @@ package struct TimelineMark: Hashable, Sendable {
         self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
     }
 
-    /// Returns the marks that no valid token contains any more. These marks, and everything read under them, end at or
-    /// below the floor of purged tombstones.
+    /// Returns the marks that no valid change token contains any more. These marks, and everything read under them, end
+    /// at or below the floor (greatest sequence of a purged tombstone).
     package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
         marks.prefix((marks.lastIndex { $0.first <= floor }) ?? 0)
     }
@@ -53,8 +53,8 @@ package struct FeedState: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// Checks whether reading may continue after a token. Checks the floor before the marks, so that a host that was
-    /// away for long receives that error.
+    /// Checks whether a host may continue reading after a change token. Checks the floor before the marks, so that a
+    /// host that was away for long receives `changeTokenExpired`.
     ///
     /// - Parameter marks: at least the token's mark and the next one, if the zone has them.
     /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.
@@ -100,7 +100,7 @@ package struct FeedState: Hashable, Sendable {
         return failure
     }
 
-    /// Returns the token from which the next page begins.
+    /// Returns the change token from which the next page begins.
     ///
     /// - Parameters:
     ///   - last: the sequence of this page's last record; nil for an empty page.

@@ -6,11 +6,11 @@ package struct ChangeToken: Hashable, Sendable {
     /// Epoch of the store. A different one means that a backup was restored: `changeTokenExpired`.
     package var epoch: String
     package var sequence: UInt64
-    /// Last record read with this sequence; nil if all were read.
+    /// Key of the last record read with this sequence; nil if all records with this sequence were read.
     package var key: String?
-    /// Floor of purged tombstones when a reading from the very beginning started; nil for other readings. The host then
-    /// had no records, so it misses no purged tombstone. Without this floor, its second page would always be below the
-    /// zone's floor.
+    /// Floor (greatest sequence of a purged tombstone) when a reading from the very beginning started; nil for other
+    /// readings. The host then had no records, so it misses no purged tombstone. Without this floor, its second page
+    /// would always be below the zone's floor.
     package var floor: UInt64?
     /// Zone, mark and time of the reading; nil for a token of the first form.
     package var origin: Origin?

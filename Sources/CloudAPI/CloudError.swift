@@ -6,16 +6,18 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case notAuthenticated
     /// 403: the token does not allow this.
     case permissionDenied
-    /// 403, or for a record: a read-only host's token, for a change. Does not stop the host's sync.
+    /// 403, or the result for a record: a host with a read-only token requested a change. Does not stop the host's
+    /// sync.
     case readOnly
     /// 404.
     case zoneNotFound
-    /// 410: another epoch, or below the floor of purged tombstones.
+    /// 410: the change token is from another epoch, or older than tombstones purged since. Also a token of the first
+    /// form (`v1`) that is newer than anything in the zone.
     case changeTokenExpired
-    /// 410: the store was reset to a state older than the token, and lacks changes that the host has seen. The host
-    /// fetches everything again and pushes everything it has.
+    /// 410: the store was reset to a state older than the change token, and lacks changes that the host has seen. The
+    /// host fetches everything again and pushes everything it has.
     case timelineLost
-    /// 410: the token belongs to another zone.
+    /// 410: the change token belongs to another zone.
     case anotherZone
     /// 413: more records or bytes than one request may have.
     case limitExceeded
@@ -23,16 +25,16 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case rateLimited
     /// 503, possibly with `retryAfter`.
     case serviceUnavailable
-    /// For a record: the zone, or this host's share of it, has no room for the addition. The rest of the batch is not
-    /// affected, and changes that need no more room are always accepted.
+    /// Result for a record: the zone, or this host's share of it, has no room for the addition. The rest of the batch
+    /// is not affected, and changes that need no more room are always accepted.
     case quotaExceeded
-    /// For a record: a stamp is too far ahead of the cloud's clock.
+    /// Result for a record: the stamp of a change is too far ahead of the cloud's clock.
     case clockSkew
-    /// 400 for a request, or the result for a record.
+    /// Malformed request (400), or malformed record (the record's result).
     case badRequest
     /// 409, with the lease.
     case leaseHeld
-    /// For a lease in a renewal; 409 elsewhere.
+    /// Result for a lease in a renewal; 409 for other requests.
     case leaseLost
     /// 404: no such route or object.
     case notFound
@@ -49,8 +51,9 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         package var message: String
         /// Seconds.
         package var retryAfter: Double?
-        /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`. It distinguishes a
-        /// restore from a purge.
+        /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`. With
+        /// `changeTokenExpired`, an epoch other than the token's means a restored backup, and the same epoch means
+        /// purged tombstones.
         package var epoch: String?
         /// Identity of the requested zone, with the same codes as `epoch`.
         package var zoneID: String?

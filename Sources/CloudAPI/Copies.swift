@@ -1,7 +1,7 @@
 // Messages between the replicas of one cloud. Hosts neither send nor receive them.
 
-/// `POST /v1/copies/news`: a message of one replica to another. A lost message is resent, or its loss appears as a gap.
-/// Answers: 200 `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
+/// `POST /v1/copies/news`: a message of one replica to another. A lost message is resent, or the recipient receives the
+/// number of lost readings. Answers: 200 `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
 package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     /// A batch of readings, or its refusal, for watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {
@@ -29,7 +29,8 @@ package struct ReplicaNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A host that has just begun to listen to the sender, and has missed the commands waiting for it.
+    /// A host that has just begun to listen to the sender. The recipient sends the commands waiting for this host,
+    /// which the host has missed.
     package struct Listener: Codable, Hashable, Sendable {
         package var zone: String
         package var hostID: String
@@ -122,7 +123,7 @@ package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
         package var meter: String
         /// Id of the requesting host, which receives no request itself.
         package var hostID: String
-        /// Maximum age of a line, measured from its end, in milliseconds; absent for all lines.
+        /// Maximum time since the last event of a line, in milliseconds; absent for all lines.
         package var within: Int64?
 
         package init(zone: String, meter: String, hostID: String, within: Int64?) {

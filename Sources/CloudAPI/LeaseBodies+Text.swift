@@ -89,7 +89,7 @@ extension RenewRequest: ReadBody {
 }
 
 extension AcquireRequest: ReadBody {
-    /// Reads the usual form. Nil also for a take-over, which is rare.
+    /// Reads the usual form. Nil for any other form, such as a take-over request, which is rare.
     package init?(text: some Collection<UInt8>) {
         let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]

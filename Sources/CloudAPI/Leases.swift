@@ -44,10 +44,10 @@ package struct LeaseBody: Codable, Hashable, Sendable {
 }
 
 package enum TakeoverRequest: Codable, Hashable, Sendable {
-    /// `{"token": 5}`: only the grant with this token.
+    /// `{"token": 5}`: takes the meter only from the holder whose lease has this token.
     case of(token: UInt64)
-    /// `true`, from hosts of versions before take-overs named a grant. The request may have been meant for an earlier
-    /// holder, so the present holder keeps the meter. `false` requests no take-over.
+    /// `true`: a take-over request from an older host, which names no grant. The request may have been meant for an
+    /// earlier holder, so the present holder keeps the meter. `false` requests no take-over.
     case unnamed(Bool)
 
     private enum CodingKeys: String, CodingKey { case token }

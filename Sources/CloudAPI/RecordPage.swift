@@ -1,7 +1,7 @@
 package import Domain
 
-/// Records of a page of changes, in order. A store that keeps the wire form adds its texts unchanged, which saves most
-/// of the work of a page.
+/// Records of a page of changes, in order. A store that keeps records in wire form adds their texts unchanged, which
+/// saves most of the work of a page.
 package struct RecordPage: Sendable {
     /// Records of the page; nil if they are in `text`.
     private var list: [SyncRecord]?
@@ -22,7 +22,7 @@ package struct RecordPage: Sendable {
         text.reserveCapacity(capacity * Self.usualLength)
     }
 
-    /// Bytes of a record with a handful of properties.
+    /// Estimated size of a record with a handful of properties, in bytes.
     private static let usualLength = 640
 
     package var records: [SyncRecord] {

@@ -148,7 +148,7 @@ package struct EventBody: Codable, Hashable, Sendable {
     /// `change`: records of these types changed.
     package struct Change: Codable, Hashable, Sendable {
         package var types: [String]
-        /// Host that wrote them, which need not fetch its own changes; null if several did.
+        /// Id of the only host that wrote these records; it need not fetch its own changes. Null for several hosts.
         package var hostID: String?
 
         package init(types: [String], hostID: String?) {
@@ -160,7 +160,7 @@ package struct EventBody: Codable, Hashable, Sendable {
     package var change: Change?
     /// `lease`: the lease's holder, state or waiting hosts changed.
     package var lease: LeaseBody?
-    /// `offer`: reserves the meter for the receiving host, which answers with an acquire.
+    /// `offer`: reserves the meter for the receiving host, which replies with an acquire request.
     package var offer: Offer?
     /// `interest`: a host watches a meter that the receiving host holds.
     package var interest: Interest?
@@ -198,7 +198,7 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct Command: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// Token of the lease at which the command is aimed.
+        /// Token of the required lease: only its holder may run the command.
         package var token: UInt64
         package var action: RelayActionBody
         package var hostID: String
@@ -221,7 +221,7 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct LogQuestion: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// Maximum age of a line, measured from its end, in milliseconds; absent for all lines.
+        /// Maximum age of a line in milliseconds, counted from the end of its event; absent for all lines.
         package var within: Int64?
         /// Replica that collects the answers. The answers must name it.
         package var copy: String?

@@ -1,6 +1,6 @@
 /// One reading of a batch: one measurement, or several folded into one.
 package struct RelayReadingBody: Codable, Hashable, Sendable {
-    /// Milliseconds before the batch was sent.
+    /// Age of the reading when the batch was sent, in milliseconds.
     package var age: Int64
     /// Milliseconds since 1970 by the holder's calendar.
     package var time: Int64
@@ -30,7 +30,7 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     package var model: String?
     /// State of the meter at the holder, as in `meterctl status`.
     package var state: String?
-    /// Whether the holder shares its readings. False if not, and then it sends none; absent otherwise.
+    /// False if the holder does not share its readings, so that it sends none; absent otherwise.
     package var shared: Bool?
     /// Oldest first.
     package var readings: [RelayReadingBody]
@@ -55,7 +55,7 @@ package struct RelayAnswer: Codable, Hashable, Sendable {
 package struct RelayEventBody: Codable, Hashable, Sendable {
     /// `readings`: a batch from the holder.
     package struct Batch: Codable, Hashable, Sendable {
-        /// Epoch of the cloud's store. Tokens of two epochs cannot be compared.
+        /// Epoch of the cloud's store. Lease tokens of different epochs cannot be compared.
         package var epoch: String
         package var token: UInt64
         package var holderID: String
@@ -64,7 +64,7 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         package var missed: Int
         package var model: String?
         package var state: String?
-        /// Whether the holder shares its readings. False if not; absent otherwise.
+        /// False if the holder does not share its readings; absent otherwise.
         package var shared: Bool?
         package var readings: [RelayReadingBody]
 

@@ -2,7 +2,7 @@
 package struct RelayActionBody: Codable, Hashable, Sendable {
     /// `command`, `startRecording` or `stopRecording`; a holder refuses unknown kinds.
     package var kind: String
-    /// Name in `meterctl command`.
+    /// Name of the command, as in `meterctl command`.
     package var command: String?
     package var number: Int?
     package var name: String?
@@ -16,7 +16,7 @@ package struct RelayActionBody: Codable, Hashable, Sendable {
 package struct RelayCommandRequest: Codable, Hashable, Sendable {
     /// UUID. A repeated command runs once, and both requests receive its outcome.
     package var requestID: String
-    /// Token of the lease at which the command is aimed: no other holder runs it.
+    /// Token of the required lease: the holder of another lease does not run the command.
     package var token: UInt64
     package var action: RelayActionBody
 
@@ -80,7 +80,7 @@ package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Time limit of a claim, after which the command is not run (Docs/Relay.md).
+    /// Time limit of the holder's claim. Without a claim by then, the command is not run (Docs/Relay.md).
     package static let claimMilliseconds: Int64 = 5_000
     /// Time limit from a claim to the holder's answer, which arrives within 5 s unless it is lost.
     package static let outcomeMilliseconds: Int64 = 10_000

@@ -1,26 +1,27 @@
-/// A line of a host's part of a meter's log: an event on that host that occurred once or several times.
+/// One line of a meter's log on one host: an event that occurred once or several times.
 package struct RelayLogLine: Codable, Hashable, Sendable {
     /// `held`, `state`, `command` or `remedy`; the cloud also passes on unknown kinds.
     package var kind: String
-    /// Milliseconds from the first occurrence to the sending of the part.
+    /// Milliseconds from the first occurrence to the sending of this line.
     package var age: Int64
-    /// Milliseconds from the last occurrence or the end; absent while the event continues.
+    /// Milliseconds from the last occurrence, or from the event's end, to the sending of this line; absent while the
+    /// event continues.
     package var lastAge: Int64?
-    /// First occurrence by the host's calendar, in milliseconds since 1970, for people.
+    /// Time of the first occurrence by the host's calendar, in milliseconds since 1970; only for display.
     package var time: Int64
     /// Number of occurrences; absent for one.
     package var count: Int?
-    /// Subject of the line: the link of a holding, a state, a command, or a remedy.
+    /// Subject of the line: a state, a command, a remedy or, for `held`, the link over which the host held the meter.
     package var what: String
-    /// End of a holding, cause of a state or remedy, or outcome of a command.
+    /// Cause of a state or remedy, outcome of a command or, for `held`, how the host's hold on the meter ended.
     package var detail: String?
     /// Origin of a command: the name of a host, or another source.
     package var by: String?
     package var byID: String?
     package var adapter: String?
-    /// Token of a holding's lease; absent without a lease.
+    /// For `held`: token of the lease under which the host held the meter; absent without a lease.
     package var token: UInt64?
-    /// Token of the last lease, if several holdings are one line.
+    /// For `held`: token of the last lease, if the line combines several periods in which the host held the meter.
     package var lastToken: UInt64?
 
     package init(kind: String, age: Int64, lastAge: Int64?, time: Int64, what: String) {
@@ -35,11 +36,11 @@ package struct RelayLogLine: Codable, Hashable, Sendable {
 /// `POST …/meters/{meter}/log/{request}`. Answers: 200 `{}`, even if no caller waits any more.
 package struct RelayLogPart: Codable, Hashable, Sendable {
     package var copy: String?
-    /// Newest lines, oldest first.
+    /// The host's newest lines, in chronological order.
     package var lines: [RelayLogLine]
     /// Whether the host has more lines; absent if not.
     package var cut: Bool?
-    /// Whether the host shares its log. False if not; absent otherwise.
+    /// False if the host does not share its log; absent otherwise.
     package var shared: Bool?
 
     package init(lines: [RelayLogLine]) { self.lines = lines }
@@ -62,7 +63,7 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
     }
 
     package var parts: [Part]
-    /// Names of listening hosts that did not answer in time.
+    /// Names of connected hosts that did not answer the request in time.
     package var silent: [String]
 
     package init(parts: [Part], silent: [String]) {
@@ -72,10 +73,11 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Time limit of a request for a log. The cloud checks it once a second.
+    /// Time limit of a request for a log. The cloud checks it once a second, so an answer may arrive up to a second
+    /// later.
     package static let logMilliseconds: Int64 = 3_000
     package static let logLinesPerPart = 500
-    /// Maximum size of a part's lines: the sum of their texts in bytes, plus `logLineBytes` for each line.
+    /// Maximum size of one host's lines: the sum of their texts in bytes, plus `logLineBytes` for each line.
     package static let logPartBytes = 131_072
     package static let logLineBytes = 160
     /// Maximum length of each text of a log line, in bytes.

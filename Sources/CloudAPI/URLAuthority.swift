@@ -1,4 +1,4 @@
-/// Host of a URL: `host`, `host:port` or `[address]:port` (RFC 3986, 3.2), without a user.
+/// Host and optional port of a URL: `host`, `host:port` or `[address]:port` (RFC 3986, 3.2), without a user.
 package struct URLAuthority: Hashable, Sendable {
     /// Name or address, without brackets.
     package let host: String

@@ -38,10 +38,10 @@ extension AcquireOutcome {
         self = .granted(view)
     }
 
-    /// - Returns: nil for an error other than a refusal.
+    /// - Returns: nil for any error but `leaseHeld`.
     package init?(refused content: CloudErrorBody.Content) {
         guard content.code == .leaseHeld else { return nil }
-        // A newer cloud may give an unknown reason. The meter is not available in any case.
+        // A newer cloud may give an unknown reason, but the meter is unavailable whatever the reason.
         self = .refused(
             content.reason.flatMap { LeaseAnswer.Refusal.Reason(rawValue: $0) } ?? .held,
             content.lease.flatMap { LeaseView($0) }, retryAfter: SyncFailure(content).retryAfter)
@@ -54,7 +54,7 @@ extension RenewOutcome {
         if result.result == "renewed", let view {
             self = .renewed(view)
         } else {
-            // A newer cloud may give an unknown reason. The lease is no longer ours in any case.
+            // A newer cloud may give an unknown reason, but the lease is lost whatever the reason.
             self = .lost(LeaseRenewal.Loss(rawValue: result.result) ?? .unknown, view)
         }
     }
@@ -84,13 +84,15 @@ extension CloudAccount {
         self.init(
             zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
             policy: body.policy, zoneID: body.zoneID)
-        // A newer cloud may give an unknown role. The cloud refuses forbidden calls in any case.
+        // A newer cloud may give an unknown role. `full` is safe then, because the cloud itself refuses forbidden
+        // calls.
         role = body.role.flatMap { HostRole(rawValue: $0) } ?? .full
     }
 }
 
 extension ChangesPage {
-    /// Reads the wire form. Nil if a record is of another type, because it would be stored under this type's token.
+    /// Reads the wire form. Nil if a record is of another type, because it would be stored under this type's change
+    /// token.
     package init?(_ body: ChangesBody, of type: RecordType) {
         guard body.records.allSatisfy({ $0.key.type == type }) else { return nil }
         self.init(

@@ -82,7 +82,8 @@ extension RelayActionBody {
 }
 
 extension RelayCommand {
-    /// Reads the wire form. Nil for an unknown kind of meter id.
+    /// Reads the wire form. Nil if an id cannot be read (such as a newer kind of meter id), or the token is out of
+    /// range.
     package init?(_ body: EventBody.Command) {
         guard let id = RequestID(body.requestID), let meter = MeterID(body.meter),
             let author = HostID(body.hostID), body.token <= FencingToken.max.rawValue

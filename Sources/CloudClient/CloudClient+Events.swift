@@ -12,7 +12,8 @@ extension CloudClient {
             let task = Task {
                 do {
                     try await self.follow { event throws(SyncFailure) in
-                        // After a missed event the stream has to be opened again, and everything listed.
+                        // The full buffer dropped an event. Throw, so that the caller opens the stream again and lists
+                        // everything.
                         guard case .dropped = continuation.yield(event) else { return }
                         throw SyncFailure(.network, "events came faster than they were taken")
                     }
@@ -53,7 +54,7 @@ extension CloudClient {
             if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
         }
-        // This replica is stopping, so the host switches to the next replica before the stream ends.
+        // A regular end means that this replica is stopping, so the next call uses the next replica.
         giveUp(index)
         throw SyncFailure(.network, "the cloud ended the event stream")
     }

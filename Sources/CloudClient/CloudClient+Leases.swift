@@ -12,9 +12,9 @@ extension CloudClient: LeaseAuthority {
             return try await acquire(body, at: path)
         } catch {
             guard error.kind == .badRequest, body.takeover != nil else { throw error }
-            // An old cloud, from before take-overs named a grant, cannot read the request and has decided nothing. A
-            // request without a take-over at least returns the holder: without an answer, this host would continue
-            // without a lease.
+            // A cloud of an older version cannot read the token in the take-over, and refuses the request without a
+            // decision. Repeat the request without the take-over, because the answer then at least contains the holder.
+            // Without an answer, this host would continue without a lease.
             body.takeover = nil
             return try await acquire(body, at: path)
         }

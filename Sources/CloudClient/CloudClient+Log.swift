@@ -27,7 +27,7 @@ extension CloudClient: LogLink {
 }
 
 extension LogQuestion {
-    /// Reads the wire form. Nil for an unknown kind of meter id.
+    /// Reads the wire form. Nil if an id cannot be read, such as a newer kind of meter id.
     package init?(_ body: EventBody.LogQuestion) {
         guard let id = RequestID(body.requestID), let meter = MeterID(body.meter) else { return nil }
         self.init(id: id, meter: meter, within: body.within.map { .milliseconds(max(0, $0)) }, copy: body.copy)

@@ -14,7 +14,7 @@ extension CloudClient: CloudLink {
 
     package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
         let path = "/v1/zones/\(zone.urlPart)"
-        // An older cloud reads no body here, so a body is sent only with an id.
+        // Without an id, send no body, because older clouds expect none.
         guard let id else {
             let _: Ignored = try await call(.PUT, path)
             return
@@ -58,7 +58,7 @@ extension ModifyAnswer.Result {
     }
 }
 
-/// Body of an answer whose status alone matters.
+/// Body that is ignored, because only the status of the answer matters.
 struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
 }

@@ -12,8 +12,8 @@ extension CloudClient: RelayLink {
                 do {
                     try await self.follow(path) { event in
                         guard let news = try RelayNews(event) else { return }
-                        // A full buffer drops news. Lost batches are detected by their numbers, and other news is
-                        // repeated.
+                        // A full buffer drops an element. This needs no handling: the numbers of batches reveal lost
+                        // ones, and other news is repeated.
                         continuation.yield(news)
                     }
                 } catch {

@@ -42,7 +42,7 @@ package final class CloudClient: Sendable {
 
     /// Closes all connections. Later calls fail.
     package func shutdown() async {
-        // Throws when called twice; then the client is already closed.
+        // `shutdown` throws if called twice; the client is then already closed.
         try? await http.shutdown()
     }
 
@@ -77,7 +77,8 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// Sends a request as `call` does, but throws the cloud's own refusal.
+    /// Sends a request like `call`, but throws a refusal by the cloud as `CallFailure.refused`, with its code and
+    /// details.
     func attempt<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: TimeAmount? = nil
@@ -141,7 +142,7 @@ package final class CloudClient: Sendable {
     private func unreachable(_ address: CloudAddress, at index: Int, _ error: any Error) -> SyncFailure {
         switch error {
         case let wrong as WrongCertificate: return SyncFailure(wrong, at: address.text)
-        // The call was cancelled for other reasons: the address may be fine.
+        // The caller cancelled the call. This does not mean that the address fails, so do not switch to the next one.
         case is CancellationError: return SyncFailure(.network, "the call to \(address.text) was cancelled")
         default:
             giveUp(index)
@@ -156,8 +157,8 @@ package final class CloudClient: Sendable {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 
-    /// Reads the whole body. The library enforces the deadline only until the answer's head, so a slow server would
-    /// never end.
+    /// Reads the whole body. Checks the deadline, because the library enforces it only until the answer's head: reading
+    /// from a slow server might never end.
     private func collect(
         _ response: HTTPClientResponse, until deadline: NIODeadline
     ) async throws(SyncFailure) -> ByteBufferView {
@@ -193,8 +194,8 @@ package final class CloudClient: Sendable {
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
-            // The reason of the refusal did not arrive. The status alone must not count as the cloud's answer: a broken
-            // connection would halt a session, or set a record aside.
+            // The reason of the refusal did not arrive. Do not treat the status alone as the cloud's refusal: then a
+            // broken connection would halt a session, or set a record aside.
             return .failed(error)
         }
         // Without an error body, the status is reported.
@@ -218,6 +219,6 @@ enum CallFailure: Error {
 }
 
 extension String {
-    /// Encodes one part of a path. Encodes dots too, because a part of dots alone means another path.
+    /// Encodes one component of a path, including its dots: a component such as `..` would lead to another path.
     var urlPart: String { percentEncoded.replacing(".", with: "%2E") }
 }

@@ -8,7 +8,7 @@ package struct CloudMembership: Hashable, Sendable {
     package var token: Secret
     /// Pin of a self-signed certificate. If nil, the system's trust roots decide.
     package var pin: CertificatePin?
-    /// Whether to push other hosts' records too, if the zone differs from the last one.
+    /// Whether to push other hosts' records too, if the zone differs from the host's previous zone.
     package var bringsAll: Bool
 
     package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?, bringsAll: Bool = false) {
@@ -35,8 +35,8 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
 
-    /// Whether the text is visible ASCII, as required in a header. The HTTP library's error would show a refused
-    /// secret.
+    /// Whether the text is visible ASCII, as required in a header. Check this first, because the HTTP library's error
+    /// message would contain an invalid secret.
     var isSendable: Bool {
         !text.isEmpty && text.utf8.count <= 4096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -1,10 +1,10 @@
-/// Parser of server-sent events (WHATWG HTML) in pieces of any size.
+/// Parser of server-sent events (WHATWG HTML), for input in chunks of any size.
 ///
 /// Supports `event:` and `data:` lines, comments, and all three line ends. An event longer than `bytesMax` is an error,
 /// so that a broken server cannot fill the memory.
 package struct ServerSentEvents: Sendable {
     package struct Event: Hashable, Sendable {
-        /// `message` if the stream gives none.
+        /// Name of the event; `message` if the stream names none.
         package var name: String
         package var data: String
     }

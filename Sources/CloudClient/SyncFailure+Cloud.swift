@@ -54,7 +54,8 @@ extension SyncFailure {
                 + "again with that pin; if not, somebody stands between")
     }
 
-    /// Limits a wait from the network to one day. Accepts any number without a trap.
+    /// Converts a retry time from the network, limited to one day. Nil for a negative or non-finite number; never
+    /// traps.
     private static func wait(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
         return .milliseconds(Int64((min(seconds, 86_400) * 1000).rounded()))

@@ -13,7 +13,7 @@ package struct EtcdBackup: Sendable {
     private var written: WallTime
     private var epoch: String
     private var tokenFloor: UInt64
-    /// Entries without the key prefix.
+    /// Entries; their keys omit the store's prefix.
     var entries: [EtcdPut]
 
     /// Writes every key as of one revision.

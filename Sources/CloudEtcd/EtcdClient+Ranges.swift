@@ -1,8 +1,8 @@
 extension EtcdClient {
     private static let entriesPerPage = 2000
 
-    /// Reads a range in pages: all from one state (the range's own revision, if given), or each page from the present
-    /// state if `isOfOneState` is false.
+    /// Reads a range in pages. With `isOfOneState`, all pages are from one revision: the range's own, if given.
+    /// Otherwise each page is from the current revision.
     ///
     /// - Returns: the revision at which reading began.
     @discardableResult

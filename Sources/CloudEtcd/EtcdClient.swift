@@ -11,8 +11,8 @@ import Synchronization
 /// Client of etcd's JSON gateway, using whichever member answers.
 ///
 /// etcd may carry out a request twice: after a timeout, the client sends it again to the next member. Every request of
-/// this module allows for that (see `EtcdCompare`). The client never returns a state older than an earlier one. If the
-/// store went back, every call fails until the program restarts.
+/// this module allows for that (see `EtcdCompare`). The client never returns a state older than an earlier one. If etcd
+/// reverts to an older state, every call fails until the program restarts.
 final class EtcdClient: Sendable {
     private struct State {
         var current = 0
@@ -31,8 +31,8 @@ final class EtcdClient: Sendable {
     private let state = Mutex(State())
     private let breaks = Atomic<UInt64>(0)
 
-    /// Number that changes whenever the store may have gone back: after a broken connection, or a change of the members
-    /// or their term.
+    /// Number that changes whenever etcd may have reverted to an older state: after a broken connection, or a change of
+    /// the members or their term.
     var life: UInt64 { breaks.load(ordering: .sequentiallyConsistent) }
 
     private func beginAnotherLife() { breaks.wrappingAdd(1, ordering: .sequentiallyConsistent) }
@@ -97,8 +97,8 @@ final class EtcdClient: Sendable {
         var attempts = 0
         var hasLoggedIn = false
         while true {
-            // Newest revision before the request: answers that arrive out of order do not mean that the store went
-            // back.
+            // Compare with the newest revision from before the request. Answers may arrive out of order, so an answer
+            // older than a later request's does not mean that etcd reverted.
             let (index, newest) = try state.withLock { state throws(EtcdError) in
                 if let wentBack = state.wentBack { throw wentBack }
                 return (state.current, state.newest)
@@ -222,13 +222,13 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// Maximum size of an answer: a full range of the largest zone.
+    /// Maximum size of an answer in bytes: a full range of the largest zone.
     private static let answerBytesMax = 512 << 20
 
     // MARK: Watching
 
-    /// Reports all changes of a range from the next one on, until the connection ends. Events are hints: they may
-    /// arrive late, twice or never.
+    /// Reports changes of a range from now on, until the connection ends. Events are hints: they may arrive late, twice
+    /// or never.
     ///
     /// - Throws: if the watch cannot begin.
     func watch(

@@ -7,7 +7,7 @@ struct CommandEntry: StoredValue, Hashable {
 }
 
 extension EtcdCloudEngine {
-    /// Maximum number of attempts. So many conflicts with other writers in a row are not a coincidence.
+    /// Maximum number of attempts. So many conflicts in a row mean a fault rather than competing writers.
     private static let commandRoundsMax = 200
     /// Maximum number of commands deleted in one request: each needs a nested transaction with two deletions.
     private static let commandsForgottenAtOnce = EtcdTransaction.operationsMax / 3

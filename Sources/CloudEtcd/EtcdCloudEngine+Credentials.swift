@@ -154,7 +154,8 @@ extension EtcdCloudEngine {
     }
 }
 
-/// Credentials bound to one host. Every binding changes this list, so two machines never share a host id.
+/// Credentials bound to one host. Every binding changes this list, so concurrent bindings conflict, and two machines
+/// never share a host id.
 private struct HostBindings {
     let key: [UInt8]
     var revision: Int64 = 0

@@ -62,8 +62,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Returns held leases with their exact holders. Renewals through other replicas are as of the last reading of all
-    /// leases.
+    /// Returns held leases. The holders are exact, but renewals through other replicas are included only up to the last
+    /// reading of all leases.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)
@@ -118,7 +118,7 @@ extension EtcdCloudEngine {
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
         try await client.readAll(range, isOfOneState: false) { beats.append($0) }
-        // Time after the answers, which is no earlier than any of these changes.
+        // Read the clock after the answers: with a time before a renewal, the lease might be given away too early.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {

@@ -50,7 +50,7 @@ extension EtcdCloudEngine {
             group.addTask { [self] in
                 do throws(EtcdError) {
                     try await client.watch(EtcdRange(prefix: keys.watched)) { [self] in
-                        // Changes from before the watch.
+                        // Report changes from before the watch.
                         await readAllNews(hear)
                     } _: { [self] events in
                         for event in events { await handle(event, hear) }
@@ -81,7 +81,7 @@ extension EtcdCloudEngine {
             do throws(EtcdError) {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
-                // The other replicas also read all pulses every `repairInterval`.
+                // A lost digest does little harm: the other replicas also read all pulses every `repairInterval`.
                 logger.debug("renewals not sent to other replicas", metadata: ["cause": "\(error)"])
             }
         }
@@ -147,7 +147,7 @@ extension EtcdCloudEngine {
         if let news = try news(ofHead: head, zone: zone) { await hear(news) }
         let isFirst = leaseCache.readThrough(zone) == 0
         let leases = try await readLeases(in: zone)
-        // At the start all leases are new to this replica only.
+        // At the start all leases are new to this replica only, so do not report them.
         guard !isFirst else { return }
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }

@@ -63,7 +63,8 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// Returns the ranges of the mark named by a token and of the next mark, to be read in the same step as the page.
+    /// Returns the range of two timeline marks: the one in a change token, and the next. The caller reads them in the
+    /// same step as the page.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))

@@ -80,7 +80,8 @@ extension EtcdCloudEngine {
         return try usage.operations(from: before, in: zone, keys)
     }
 
-    /// Maximum number of tombstones in one transaction, at five operations each, or three and the shares of hosts.
+    /// Maximum number of tombstones in one transaction. Dating a tombstone takes four operations. Purging one takes
+    /// three, besides the usage of its hosts.
     private static let tombstonesPerStep = 24
 
     private struct Tombstone {
@@ -96,8 +97,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes the first tombstones of a range, a few at a time, so that other writers can write in between. Writes the
-    /// head with them, so that a writer that has read one of these records must read it again.
+    /// Changes the first tombstones of a range, a few at a time, so that other writers can write in between. Also
+    /// writes the zone's head, so that a writer that has read one of these records must read it again.
     ///
     /// - Returns: number of tombstones changed; 0 if there are none.
     private func changeTombstones(

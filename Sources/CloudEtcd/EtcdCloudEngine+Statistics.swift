@@ -18,8 +18,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Checks that a majority answers a read, without which writes fail, and that etcd has no quota alarm, under which
-    /// it still answers reads.
+    /// Checks that a majority of the members answers a read, because writes need a majority. Also checks that etcd has
+    /// no quota alarm, because reads succeed in spite of it.
     package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])

@@ -12,8 +12,8 @@ extension EtcdCloudEngine {
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
                 .put(key: keys.head(name), value: try StoredHead(used: StoredAmount(.zero)).bytes),
                 .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
-                // Otherwise the first reading of an older zone would create this key, which etcd refuses once its quota
-                // is reached.
+                // Create this key now. Otherwise the first reading of the aliases creates it, as in older zones, and
+                // etcd refuses that once its quota is reached.
                 .put(key: keys.aliases(of: name), value: try StoredAliases(AliasBook()).bytes),
             ]
             _ = try await client.commit(transaction)
@@ -41,7 +41,8 @@ extension EtcdCloudEngine {
     package func zone(_ name: String) async throws -> Zone? { try await finish { [self] in try await readZone(name) } }
 
     private func readZone(_ name: String) async throws -> Zone? {
-        // One request usually reads both keys. They need not match, because the head only ever grows.
+        // Usually one request reads both keys. They may be of different revisions, because the head's sequence only
+        // grows.
         async let terms = reads.entry(keys.zone(name))
         async let head = reads.entry(keys.head(name))
         guard let entry = try await terms else { return nil }

@@ -74,7 +74,7 @@ package final class EtcdCloudEngine: CloudEngine {
 
     func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// Closes the engine once the calls in progress have ended. Later calls throw.
+    /// Closes the connections, and returns once all shared tasks have ended. Calls in progress fail; later calls throw.
     package func close() async {
         await client.shutdown()
         await work.end()
@@ -101,8 +101,8 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Checks that a zone exists. Zones are never deleted, so a zone found earlier is only read again if the store may
-    /// have gone back.
+    /// Checks that a zone exists. Zones are never deleted, so a zone found earlier is only read again if etcd may have
+    /// reverted to an older state.
     ///
     /// - Returns: the zone's identity.
     /// - Throws: `zoneNotFound`.
@@ -153,8 +153,8 @@ struct StoreStart: Hashable, Sendable {
         ]
         var found = try await client.read(others).ranges
         if found[0].entries.isEmpty, found[4].entries.isEmpty {
-            // Only for a new store: etcd refuses every request that might write once its quota is reached, and a
-            // replica must start even then.
+            // Write only if the store is new: etcd refuses every request that might write once its quota is reached,
+            // and a replica must start even then.
             var made = EtcdTransaction(compares: [
                 EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
             ])
@@ -197,7 +197,7 @@ struct StoreStart: Hashable, Sendable {
     func limits(at now: MonotonicTime) -> LeaseLimits {
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: tokenFloor))
         guard let restoringLockDelay else { return limits }
-        // After the backup, a host may have acquired a lease with the longest times.
+        // Assume the longest time to live, because a host may have acquired a lease with it after the backup.
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: restoringLockDelay, policy: .strict)
         limits.grantsNothingNewBefore = now + longest.over

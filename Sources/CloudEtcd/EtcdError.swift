@@ -18,7 +18,8 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLarge = "too-large"
         /// etcd is overloaded, or other writers keep changing the same key.
         case overloaded
-        /// The state is older than an earlier one: etcd was restored, or the settings name another etcd.
+        /// etcd's state is older than a state that it returned before: it was restored, or the settings name another
+        /// etcd.
         case wentBack = "went-back"
         /// The answer does not come from etcd.
         case garbage

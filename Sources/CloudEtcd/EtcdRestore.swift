@@ -5,8 +5,8 @@ import Synchronization
 /// Turns an etcd restored from a snapshot into a separate store, while no replica runs (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// A new epoch makes hosts fetch and push everything again. Tokens begin above any that can have been granted since the
-/// snapshot. Replicas grant no new lease until former holders must have stopped.
+/// A new epoch makes hosts fetch and push everything again. New lease tokens exceed any that can have been granted
+/// since the snapshot. Replicas grant no new lease until former holders must have stopped.
 package struct EtcdRestore: Hashable, Sendable {
     package var epoch: String
     package var tokenFloor: UInt64
@@ -42,7 +42,7 @@ package struct EtcdRestore: Hashable, Sendable {
             .put(key: keys.epoch, value: Array(epoch.utf8)),
             .put(key: keys.tokenFloor, value: Array(String(floor).utf8)),
             .put(key: keys.restoring, value: []),
-            // The snapshot's owner has the replicas' secret, so the replicas make a new one.
+            // Anyone with the snapshot knows the replicas' secret, so delete it: the replicas then create a new one.
             .delete(key: keys.copiesKey), .delete(key: keys.backup),
         ]
         change.failure = [.range(EtcdRange(key: keys.epoch))]
@@ -53,7 +53,7 @@ package struct EtcdRestore: Hashable, Sendable {
         return EtcdRestore(epoch: epoch, tokenFloor: floor, leases: leases)
     }
 
-    /// Returns the token floor of the restored store.
+    /// Returns the token floor of the restored store: the least lease token that it may grant.
     ///
     /// - Parameters:
     ///   - greatest: greatest token granted so far.

@@ -3,7 +3,8 @@ import Domain
 import LinuxIO
 
 extension CloudClock {
-    /// Swift's `ContinuousClock` is the boot-time clock that `LinuxClock` reads.
+    /// Clock of this machine. It sleeps on Swift's `ContinuousClock`, which is the boot-time clock that `LinuxClock`
+    /// reads.
     package static var system: CloudClock {
         CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },

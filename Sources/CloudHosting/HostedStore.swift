@@ -22,11 +22,11 @@ protocol HostedStore: BackedUpStore {
     func close() throws
 }
 
-/// Exchanges news between this replica's hosts and the other replicas.
+/// Exchanges change notices with the other replicas, for the hosts that are connected to this replica.
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Stream that ends once other replicas can reach this one. They receive its address with its first heartbeat.
+    /// Stream that ends once other replicas can reach this one. Only then does the first heartbeat publish its address.
     let isServed: AsyncStream<Void>
 
     func run() async throws {
@@ -83,7 +83,7 @@ struct EtcdStore: HostedStore {
                 try await EtcdBackup.write(of: etcd, at: now) { try file.writeAll($0) }
                 try Errno.check { fsync(file.raw) }
             } catch {
-                // A partial backup is useless.
+                // Delete the file, because a partial backup is useless.
                 unlink(path)
                 throw error
             }
@@ -115,7 +115,7 @@ struct EtcdStore: HostedStore {
     func close() throws { try etcd.closeAtOnce() }
 }
 
-/// Runs `body` on a separate thread, because requests share the other threads.
+/// Runs `body` on a separate thread, so that it does not block the threads that requests share.
 private func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     let result = await withCheckedContinuation { continuation in
         BackgroundThread.run { continuation.resume(returning: Result { try body() }) }

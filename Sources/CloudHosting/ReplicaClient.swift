@@ -9,8 +9,8 @@ import PinnedHTTP
 
 /// HTTP client for the other replicas. All replicas have the same key, so one pin is enough.
 final class ReplicaClient: ReplicaLink {
-    /// Timeout of an answer. Another replica asks the store about a claim, and waits for hosts' parts of a log, with
-    /// one check per second.
+    /// Timeout of an answer. The other replica may wait for hosts' logs, whose time limit (`logMilliseconds`) it checks
+    /// once a second, or for the store's answer about a claim.
     private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
     private static let answerBytesMax = CloudLimits.copyBodyBytes
 

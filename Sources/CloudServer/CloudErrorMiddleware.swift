@@ -11,7 +11,7 @@ import ServerKit
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    /// Health of the store, which is informed of requests that the store failed to carry out.
+    /// Health of the store; receives the failures of requests that the store did not carry out.
     var health: StoreHealth?
 
     func handle(
@@ -20,7 +20,7 @@ struct CloudErrorMiddleware: RouterMiddleware {
         do {
             return try await next(request, context)
         } catch let failure as CloudFailure {
-            // `health` itself produces the failures of the health route.
+            // `health` itself causes the failures of the health route, so do not report them to it.
             if failure.code == .serviceUnavailable, request.uri.path != CloudRoute.health.path {
                 await health?.failed(failure.message)
             }

@@ -15,6 +15,6 @@ package struct CloudRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Sets the verdict on the client of the connection, which decides how long the connection is kept.
+    /// Classifies the client of the connection, which decides how long the connection is kept.
     func tell(_ standing: ConnectionVerdict) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

@@ -94,7 +94,8 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .health, .metrics: .open
         case .copyNews, .copyQuestion: .copies
         case .join, .account, .createZone, .changes, .events, .leases, .watchReadings, .meterLog: .looking
-        // The host answers with its own log. Without an answer, the requesting host would wait.
+        // Also for read-only hosts: a host only answers with its own log, and the requesting host would wait for it in
+        // vain.
         case .answerLog: .looking
         case .modifyRecords: .records
         case .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue, .retireHost,

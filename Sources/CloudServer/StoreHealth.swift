@@ -4,8 +4,8 @@ package import Logging
 /// Health of the store, checked on request.
 ///
 /// A check locks the store for writing and reads through a fresh handle; its result is valid for 2 s. After a failed
-/// write, such a check is not enough, because a full disk can be locked and read. Then only a successful write ends the
-/// fault, tried at most every 10 s. Each change is logged.
+/// write, such a check is not enough, because a store on a full disk can still be locked and read. Then only a
+/// successful write ends the fault; a check attempts one at most every 10 s. Each change is logged.
 package actor StoreHealth {
     private static let answerLasts = Duration.seconds(2)
     private static let betweenWrites = Duration.seconds(10)
@@ -16,7 +16,7 @@ package actor StoreHealth {
     private let logger: Logger
     /// Fault of the store; nil if it works.
     private var reason: String?
-    /// Warning of the last check, although the store works.
+    /// Warning of the last check about a store that works; nil if there is none.
     package private(set) var warning: String?
     private var needsWrite = false
     private var lookedAt: MonotonicTime?

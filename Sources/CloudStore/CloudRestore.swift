@@ -7,25 +7,26 @@ import StoreKit
 /// Restores a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// A new epoch makes hosts fetch and push everything again. Tokens begin above any that can have been granted since the
-/// backup. After its next start, the store grants no new lease until former holders must have stopped. The directory's
-/// previous contents are kept under another name.
+/// A new epoch makes hosts fetch and push everything again. New lease tokens exceed any that can have been granted
+/// since the backup. After its next start, the store grants no new lease until former holders must have stopped. The
+/// directory's previous contents are kept under another name.
 package struct CloudRestore: Hashable, Sendable {
     package var epoch: String
     package var tokenFloor: UInt64
     package var zones: Int
     package var records: Int
     package var leases: Int
-    /// New path of the previous store.
+    /// New path of the previous store; nil if there was none.
     package var replaced: String?
 
     /// - Parameters:
     ///   - backup: a result of `SQLiteCloudEngine.backup`, only read.
     ///   - now: this machine's calendar.
-    ///   - ignoresClock: accepts a calendar that is behind the backup's own date. Tokens then begin as of that date.
+    ///   - ignoresClock: accepts a calendar that is behind the backup's own date. Lease tokens then begin as of that
+    ///     date.
     /// - Throws: `locked` while a cloud uses the directory; `clockBehind` if the calendar is behind the backup's own
-    ///   date, because tokens would begin too low; `damaged` for a file that is not a backup. Dates within the backup
-    ///   do not matter: a host may have joined under a calendar that was years ahead.
+    ///   date, because lease tokens would begin too low; `damaged` for a file that is not a backup. Dates within the
+    ///   backup do not matter: a host may have joined under a calendar that was years ahead.
     package static func run(
         from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
         rng: inout some RandomNumberGenerator

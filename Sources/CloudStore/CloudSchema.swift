@@ -259,7 +259,7 @@ enum CloudSchema {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            // The check itself fails on such damage.
+            // Some damage makes the check itself fail, so return its error as the fault.
             return [error.message ?? "damaged"]
         }
     }

@@ -62,7 +62,7 @@ final class GroupCommit: Sendable {
 
     /// Removes the next command from the queue; returns nil if there is none.
     ///
-    /// - Parameter ends: if the queue is empty, ends this drain, so that the next command starts a new one.
+    /// - Parameter ends: if the queue is empty, ends this run of `drain`, so that the next command starts a new one.
     private func take(ends: Bool = false) -> (any PendingWrite)? {
         state.withLock { state in
             guard state.next < state.pending.count else {
@@ -71,7 +71,7 @@ final class GroupCommit: Sendable {
                 if ends { state.isDraining = false }
                 return nil
             }
-            // Under continuous load, `pending` is never empty.
+            // Under continuous load `pending` is never empty, so remove the finished commands here.
             if state.next >= Self.commandsMax {
                 state.pending.removeFirst(state.next)
                 state.next = 0
@@ -149,8 +149,8 @@ private final class Command<Value: Sendable>: PendingWrite {
             try batch.inSavepoint { value = try body(batch) }
             result.withLock { $0 = value.map { .success($0) } }
         } catch {
-            // Some errors, such as a full disk, roll back the whole transaction: later commands would run outside of
-            // any.
+            // Some errors, such as a full disk, roll back the whole transaction. Stop then, because later commands
+            // would run outside of any transaction.
             guard batch.db.isInsideTransaction else { throw error }
             result.withLock { $0 = .failure(error) }
         }

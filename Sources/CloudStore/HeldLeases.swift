@@ -8,7 +8,7 @@ struct HeldLeases {
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Runs of hosts' programs. The leases of a run share one object, which is stored with their number.
+    /// Holders' sessions. The leases of a session share one `Run` object; `leases` is their number.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }
@@ -68,7 +68,7 @@ struct HeldLeases {
         runs[key] = entry.leases > 1 ? (entry.run, entry.leases - 1) : nil
     }
 
-    /// Returns the number of a normalised MAC address, `AA:BB:CC:DD:EE:FF`; nil for another id.
+    /// Returns the numeric value of a normalised MAC address, `AA:BB:CC:DD:EE:FF`; nil for another id.
     private static func mac(_ meter: String) -> UInt64? {
         MACAddress(printed: meter)?.bits
     }

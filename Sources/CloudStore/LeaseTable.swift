@@ -36,7 +36,7 @@ final class LeaseTable: Sendable {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
             guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
-            // Readers do not need the former lease of the alias itself.
+            // Readers need only the meter's lease, not a former lease that is stored under the alias.
             var standing = book.standing(of: key.meter) { _ in nil }
             standing.record = record
             return standing

@@ -58,7 +58,7 @@ enum RecordRow {
 
     static func record(_ row: Row) throws -> SyncRecord {
         if let record = try row.withUnsafeData(named: "body", { $0.flatMap { SyncRecord(text: $0) } }) { return record }
-        // The record is valid JSON in another format, or damaged.
+        // The fast reader failed: the JSON has another format, which the general decoder reads, or is damaged.
         let body: Data = row["body"]
         do {
             return try JSONDecoder().decode(SyncRecord.self, from: body)

@@ -43,7 +43,7 @@ extension SQLiteCloudEngine {
             }
             let state = FeedState(
                 try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
-            // Only a token from before the newest mark needs a look-up.
+            // A look-up is only needed for a change token from before the newest timeline mark.
             let marks: [TimelineMark] =
                 if let number = token?.origin?.mark, number != state.mark?.number {
                     try TimelineTable.pair(at: number, of: id, db)

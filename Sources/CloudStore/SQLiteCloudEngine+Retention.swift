@@ -40,7 +40,7 @@ extension SQLiteCloudEngine {
             for row in rows {
                 var zone = try batch.zone(row["zone_name"])
                 zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
-                // Usage never includes an unreadable record.
+                // An unreadable record was never counted in the usage, so do not subtract it.
                 if let record = try? RecordRow.record(row) { zone.usage.add(.change(from: record, to: nil)) }
                 batch.setZone(zone)
                 try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])

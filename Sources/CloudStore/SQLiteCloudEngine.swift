@@ -24,7 +24,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     let markID: UInt64
 
     package struct Options: Sendable {
-        /// Time that a statement waits for another program.
+        /// Time that a statement waits for another program's lock on the file.
         package var busyTimeout: Duration
         /// Maximum number of pages, to simulate a full disk; nil for no limit.
         package var pageCountMax: Int?
@@ -46,7 +46,8 @@ package final class SQLiteCloudEngine: CloudEngine {
     /// Opens the store in a data directory, creates both if missing, and migrates an older store.
     ///
     /// - Parameters:
-    ///   - now: time on the clock of all lease times. Every unreleased lease counts as renewed at this moment.
+    ///   - now: time on the monotonic clock on which all lease times are measured. Every unreleased lease counts as
+    ///     renewed at this moment.
     ///   - rng: generator for the epoch of a new store, the ids of its zones, and the marks on their timelines.
     package static func open(
         directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
@@ -117,7 +118,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // After the backup, a host may have acquired a lease with the longest times.
+            // Assume the longest time to live, because a host may have acquired a lease with it after the backup.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)

@@ -7,7 +7,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var state: State
     /// Start of the present state, RFC 3339.
     package var since: String
-    /// Open and opening links, and the assumed maximum.
+    /// Number of open and opening links. `links_max` is the assumed maximum.
     package var links: Int
     package var links_max: Int
     /// Number of devices of any kind received in the last minute. After a long time at 0, recovery begins.

@@ -124,7 +124,7 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     /// Result of a battery test. The notice's `alert` then has the id 0, the test's name and its cut-off.
     package struct Result: Codable, Hashable, Sendable {
         package var recording: String
-        /// `cutoff`, or `gap` if the meter fell silent.
+        /// `cutoff`, or `gap` if the meter sent no more readings.
         package var end: String
         @NullCodable package var charge_mAh: Double?
         @NullCodable package var energy_Wh: Double?
@@ -140,7 +140,8 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Number on the host; a repeated number is a resent notice. 0 for a test. Battery tests are not numbered.
+    /// Number of the notice on this host; a repeated number is a resent notice. 0 for a test of an alert. For a battery
+    /// test, its start in milliseconds since 1970.
     package var number: Int64
     /// `raised`, `cleared`, `happened`, `finished` (a battery test) or `test`.
     package var event: String

@@ -6,7 +6,8 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     package var kind: String
     /// First occurrence, RFC 3339, by the calendar of the answering host.
     package var at: String
-    /// Time of the last occurrence, or of the end of a holding; null while the holding continues.
+    /// Time of the last occurrence. For a holding (a period in which a host held the meter), its end; null while it
+    /// continues.
     @NullCodable package var until: String?
     package var age_ms: Int64
     package var count: Int
@@ -16,17 +17,19 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     package var mine: Bool
     /// First occurrence, by the calendar of its host at that time.
     package var host_time: String
-    /// Link of a holding (`ble`, `spp`, `usb`), state, setting's key, command, remedy or alert.
+    /// By `kind`: link (`ble`, `spp`, `usb`) over which the host held the meter, state, setting's key, command, remedy
+    /// or alert.
     package var what: String
-    /// End of a holding, cause of a state or remedy, new value of a setting, or outcome of a command or alert.
+    /// By `kind`: reason why the host no longer holds the meter, cause of a state or remedy, new value of a setting, or
+    /// outcome of a command or alert.
     @NullCodable package var detail: String?
     /// Host of the user who changed the setting or sent the command, or `MQTT`; null for an automatic event.
     @NullCodable package var by: String?
     @NullCodable package var by_id: String?
     @NullCodable package var adapter: String?
-    /// Token of the holding's lease; null without a lease.
+    /// Fencing token of the lease under which the host held the meter; null without a lease.
     @NullCodable package var token: UInt64?
-    /// Token of the last lease, if the line sums up several holdings.
+    /// Fencing token of the last lease, if the line sums up several periods in which the host held the meter.
     @NullCodable package var last_token: UInt64?
 
     package init(
@@ -45,7 +48,7 @@ package struct LogLineBody: Codable, Hashable, Sendable {
 
 /// `GET /v1/meters/{meter}/log`.
 package struct LogBody: Codable, Hashable, Sendable {
-    /// Whether other hosts were asked.
+    /// Whether other hosts were asked for their part of the log.
     package enum Others: String, Codable, Hashable, Sendable, CaseIterable {
         case unasked
         case none

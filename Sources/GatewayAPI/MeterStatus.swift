@@ -100,7 +100,7 @@ package struct SpreadBody: Codable, Hashable, Sendable {
 package struct SamplingBody: Codable, Hashable, Sendable {
     /// The setting `rate`, in samples per second.
     package var wanted: Int
-    /// Null while meterd polls single measurements.
+    /// Samples per second in use; null while meterd polls single measurements.
     @NullCodable package var rate: Int?
     @NullCodable package var error: String?
 
@@ -117,7 +117,8 @@ package struct CountedBody: Codable, Hashable, Sendable {
     /// Signed for a meter without counters: energy flowing back is subtracted.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// RFC 3339: the first reading, the last `reset-energy`, or the return from another host.
+    /// Start of the count, RFC 3339: the first reading, the last `reset-energy`, or the return of the meter from
+    /// another host.
     package var since: String
     /// Time covered by the count, without gaps.
     package var counted_ms: Int64

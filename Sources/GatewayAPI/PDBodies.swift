@@ -38,7 +38,7 @@ package struct PDBody: Codable, Hashable, Sendable {
     package struct Contract: Codable, Hashable, Sendable {
         /// The contract in words, as in `pd_contract`.
         package var text: String
-        /// Number of the source's object.
+        /// Position of the chosen power data object in the source's offer, from 1.
         package var position: Int
         /// Voltage of the contract; null if the source chooses it.
         @NullCodable package var voltage_V: Double?

@@ -13,7 +13,8 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
         case otherZone
     }
 
-    /// Id for `restore` and `drop`: a letter for the list, and a number that is never reused.
+    /// Id for `restore` and `drop`: `r` (refused or unreadable) or `a` (other reasons), and a number that is never
+    /// reused.
     package var id: String
     package var reason: Reason
     package var words: String

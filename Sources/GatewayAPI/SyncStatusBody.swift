@@ -66,7 +66,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var unread: [String]
     /// Record types in a full resync.
     package var refetching: [String]
-    /// Whether another run follows.
+    /// Whether another run is already requested. It starts after the present run or the retry pause.
     package var again: Bool
     package var cancelling: Bool
     /// Consecutive failed runs, including those before a restart.

@@ -108,7 +108,7 @@ package final class LiveFeed: Sendable {
         if event == nil { told = TelemetryState(news, at: loop.now) }
         told?.lookedAt = loop.now
         if isDue { told?.isDueAt = loop.now + Self.silenceMax }
-        // A value that JSON cannot encode, such as NaN, is omitted until it is a number again.
+        // Send nothing if JSON cannot encode a value of the event, such as NaN.
         guard let event else { return try? Response.event("all", news) }
         guard event.isEmpty else { return try? Response.event("changes", event) }
         return isDue ? ByteBuffer(string: ": nothing new\n\n") : nil

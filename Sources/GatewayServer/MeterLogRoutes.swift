@@ -9,7 +9,8 @@ package struct MeterLogRoutes: RouteGroup {
     private let log: ZoneLog
 
     private static let linesUsual = 200
-    /// Maximum number of lines that a host stores for a meter, including the largest share of other hosts' lines.
+    /// Largest `limit` of a request. It exceeds the number of lines that a host stores for a meter, because the answer
+    /// includes other hosts' lines.
     private static let linesMax = 10_000
 
     package init(log: ZoneLog) { self.log = log }

@@ -32,7 +32,8 @@ package struct MeterRoutes: Sendable {
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
-        // The middleware that answers wrong methods must be added before the routes.
+        // `ErrorMiddleware` needs a list of all routes, but must be added before them. So first add the routes to
+        // another router, only to list them.
         let list = Router(context: BasicRequestContext.self)
         add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)
@@ -128,7 +129,8 @@ package struct MeterRoutes: Sendable {
         guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }
-        // Ids of ports contain slashes. nginx and Home Assistant decode %2F on the way, which would change the path.
+        // Ids of ports contain slashes. Clients send them as ~2F, because nginx and Home Assistant decode %2F on the
+        // way, which would change the path.
         let isID = ["port:", "usb:"].contains { decoded.hasPrefix($0) }
         return isID ? decoded.replacing("~2F", with: "/") : decoded
     }

@@ -96,6 +96,7 @@ final class Asker: Sendable {
 
     init(mayDisturb: @escaping @Sendable () -> Bool) { isAllowed = mayDisturb }
 
-    /// Whether the client may cause costs for others. Some viewers of the web page may not. Checked at each call.
+    /// Whether the client may act at others' expense: downloading a meter's logs, for example, stops its measuring.
+    /// Some viewers of the web page may not. Checked at each call.
     var mayDisturb: Bool { isAllowed() }
 }

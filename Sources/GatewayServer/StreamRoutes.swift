@@ -14,7 +14,7 @@ extension MeterRoutes {
                 try await readings.forEach { reading in
                     var line = ReadingLine(reading)
                     if reading.origin == nil, glance.isDue(at: reading.wallTime) {
-                        // Another host may have taken over the meter meanwhile.
+                        // Another host may have taken over the meter meanwhile. The line then has no telemetry.
                         line.told = glance.news(try? await directory.session(reference).told())
                     }
                     try await write(line)

@@ -3,8 +3,8 @@ import GatewayAPI
 package import Hummingbird
 import ServerKit
 
-/// Control of the web page, and its addresses for the Firefox Profiler, on the control socket only: `/v1/web` and
-/// `/v1/profiler`.
+/// Routes that control the web page and its addresses for the Firefox Profiler: `/v1/web` and `/v1/profiler`, on the
+/// control socket only.
 package struct WebRoutes: RouteGroup {
     private let page: WebPage?
 

@@ -7,7 +7,7 @@ package protocol BrokerLink: Sendable {
     ///
     /// - Parameter will: message that the broker publishes if it loses the connection.
     func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
-    /// Ends the link or the attempt. The listener may receive no event about this.
+    /// Ends the link or the attempt, possibly without an event to the listener.
     func close()
     func subscribe(_ topics: [String])
     /// Publishes messages in order, waking the link's thread only once.
@@ -26,7 +26,7 @@ package struct NumberedMessage: Hashable, Sendable {
 
 package enum BrokerEvent: Hashable, Sendable {
     case opened
-    /// The link was lost, or the attempt failed. The last event of an attempt.
+    /// The link was lost, or the attempt failed. No event of this attempt follows.
     case lost(BrokerTrouble)
     case acknowledged(PacketNumber, refusal: String?)
     case received(BrokerMessage)

@@ -1,8 +1,8 @@
 import Domain
 import Synchronization
 
-/// Events of links, queued for the bridge. The number of messages is limited. Messages above the limit are only
-/// counted, so that a flood uses no memory.
+/// Events of broker links, queued for the bridge. The number of messages is limited. Messages above the limit are
+/// dropped and counted, so that a flood does not fill the memory.
 final class EventQueue: Sendable {
     static let messagesMax = 64
 

@@ -3,8 +3,8 @@ package import Logging
 
 /// Runs the bridge between this host's meters and a broker.
 ///
-/// An actor on the sessions' loop, which reads all meters once a second. Events of links arrive through a bounded
-/// queue. Blocking calls run only inside the link.
+/// This actor runs on the loop of the meter sessions and reads all meters once a second. Events of links arrive through
+/// a bounded queue. Blocking calls run only inside the link.
 package actor HomeBridge {
     package struct Dependencies: Sendable {
         package var link: any BrokerLink
@@ -12,7 +12,8 @@ package actor HomeBridge {
         /// Returns the meters. Called on the loop of the meters, so no other thread is involved.
         package var meters: @Sendable () -> [BridgedMeter]
         package var alerts: @Sendable () -> [BridgedAlert]
-        /// Returns marks made or changed on this host since the last call.
+        /// Returns the shared marks (named moments or spans of a meter) made or changed on this host since the last
+        /// call.
         package var marks: @Sendable () -> [BridgedMark]
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var rng: any RandomNumberGenerator & Sendable
@@ -45,7 +46,7 @@ package actor HomeBridge {
         package var published: Int
         package var dropped: Int
         package var refused: Int
-        /// Number of topics on this link that the broker refused.
+        /// Number of topics that the broker refused on this link.
         package var refusedTopics: Int
         /// Whether the broker allows subscriptions. True until it refuses one.
         package var hearsRequests: Bool
@@ -53,8 +54,8 @@ package actor HomeBridge {
         package var trouble: BrokerTrouble?
     }
 
-    /// Wake-ups besides the timer. A stream's elements pass through another thread, which costs more than reading all
-    /// meters.
+    /// Events that `run` handles, except the timer. The timer does not use this stream: its elements pass through
+    /// another thread, which costs more than reading all meters.
     private enum Wake: Sendable {
         case events
         case perform(RequestNumber, MeterRequest, MeterID)
@@ -74,12 +75,13 @@ package actor HomeBridge {
     private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
-    /// Number of the current attempt. Identifies late events of an earlier attempt.
+    /// Number that identifies the current connection attempt, so that late events of earlier attempts are ignored.
     private var attempt = 0
     private var isFinished = false
-    /// Whether the link was established at `since`.
+    /// Whether the link is up. Then `since` is the time when it was established.
     private var isConnected = false
-    /// Time of the start, or of the last change of the link.
+    /// Time when the link was established or lost; before the first link, when the bridge started. Nil before the
+    /// start.
     private var since: WallTime?
     private var hearsRequests = true
 

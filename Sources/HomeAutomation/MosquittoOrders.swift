@@ -3,9 +3,9 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// Orders from other threads for the thread of an attempt. Adding an order never blocks.
+/// Orders (publish, subscribe, close) from other threads to the thread of an attempt. Adding an order never blocks.
 ///
-/// The number of orders needs no limit here: the sender has at most a window of messages in flight.
+/// No limit is needed here, because the sender has at most a window of messages in flight.
 final class MosquittoOrders: Sendable {
     enum Order: Sendable {
         case publish([NumberedMessage])
@@ -14,7 +14,7 @@ final class MosquittoOrders: Sendable {
     }
 
     private let orders = Mutex<[Order]>([])
-    /// Receiving end. A byte in it means that an order is waiting.
+    /// Reading end of the socket pair. A byte in it means that an order is waiting.
     private let input: FileDescriptor
     private let output: FileDescriptor
 
@@ -32,7 +32,7 @@ final class MosquittoOrders: Sendable {
             return orders.count == 1
         }
         guard isFirst else { return }
-        // If the pipe is full, the thread wakes up anyway.
+        // Ignore an error: if the socket is full, its earlier bytes wake the thread.
         _ = try? withUnsafeBytes(of: UInt8(1)) { byte throws(Errno) -> Int? in try output.write(byte) }
     }
 
@@ -52,7 +52,7 @@ final class MosquittoOrders: Sendable {
             pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(events), revents: 0),
         ]
-        // On failure, such as lack of memory, the caller only loops sooner.
+        // Ignore a failure, such as lack of memory: the caller then only repeats its loop sooner.
         _ = poll(&states, nfds_t(states.count), milliseconds)
         guard states[0].revents != 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 64)

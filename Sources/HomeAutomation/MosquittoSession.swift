@@ -9,8 +9,8 @@ final class MosquittoSession {
     /// Limit of select(2), which the library uses. It cannot handle descriptors from this number on.
     private static let descriptorMax = 1024
 
-    /// Milliseconds between calls of the library while the link is idle. The library sends its pings in these calls. A
-    /// broker disconnects after 1.5 times `keepAlive`, which is 15 s after the 30 s.
+    /// Milliseconds between calls of the library while the link is idle. The library sends its pings in these calls.
+    /// The interval must be under 15 s, because a broker disconnects after 1.5 times `keepAlive` (30 s).
     private static let lookInterval: Int32 = 5000
 
     private let client: OpaquePointer
@@ -71,7 +71,7 @@ final class MosquittoSession {
             try check("credentials", mosquitto_username_pw_set(client, credentials.user, credentials.password))
         }
         guard settings.address.isEncrypted else { return }
-        // 1: the broker's certificate is verified, including its name.
+        // With 1, the library verifies the broker's certificate, including its name.
         try check("TLS 1.2", mosquitto_tls_opts_set(client, 1, "tlsv1.2", nil))
         if let path = settings.certificatePath {
             guard mosquitto_tls_set(client, path, nil, nil, nil, nil) == MosquittoCode.success else {
@@ -189,7 +189,7 @@ final class MosquittoSession {
     }
 
     private func disconnected(_ code: Int32) {
-        // Codes below 128 are the library's own, which `run` receives as well.
+        // Ignore codes below 128: they are the library's own, and `run` receives them too.
         if code >= 128, refusal == nil { refusal = .dismissed(code) }
     }
 

@@ -79,7 +79,7 @@ package struct BoundedProgram: Sendable {
             if LinuxClock.now >= deadline { end = .timedOut }
             if end == nil { isOpen = read(source, isOpen: isOpen, into: &output) }
         }
-        // Kill before reaping, while the number still belongs to the group.
+        // Kill the group before `waitpid`: after that call, another process may have its ID.
         kill(-process, SIGKILL)
         while isOpen, end == nil, (try? source.awaitInput(for: .zero)) == true {
             isOpen = read(source, isOpen: true, into: &output)

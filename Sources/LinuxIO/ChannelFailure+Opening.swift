@@ -18,7 +18,7 @@ extension ChannelFailure {
     /// Translates an error of open(2).
     ///
     /// - Parameter isSerial: whether the path is a serial port, which the system's udev rules assign to the group
-    ///   dialout. Other nodes need this project's rules.
+    ///   dialout. Other device nodes need this project's udev rules.
     init(_ error: Errno, opening path: String, isSerial: Bool = false) {
         switch error.code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:

@@ -96,8 +96,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Opens the link on its own thread, because other meters wait on the loop. A failing device may delay its
-    /// transfers for seconds, and a connect may wait for a lock in the kernel.
+    /// Opens the link on its own thread, because blocking the loop would delay other meters. A failing device may delay
+    /// its transfers for seconds, and a connect may wait for a lock in the kernel.
     private func begin() {
         guard case .opening = state else { return }
         BackgroundThread.run { [self] in
@@ -181,7 +181,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         if readiness.contains(.writable) { writeQueue() }
     }
 
-    /// Reads up to eight packets, or one buffer of a stream. The loop serves other descriptors before the rest.
+    /// Reads up to eight packets, or one buffer of a stream. The rest waits until the loop has served other
+    /// descriptors.
     private func read(hasHungUp: Bool) {
         // A block of a UM meter arrives in seven packets together. Waking the loop for each packet would cost more.
         for _ in 0..<(link.framing == .packets ? 8 : 1) {
@@ -261,7 +262,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // A writing thread waits during its write, unless the descriptor accepted nothing at first.
+        // A blocking write waits for room on its own thread, unless the descriptor accepted no bytes at first.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom
@@ -283,8 +284,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
 
-    /// Closes immediately, but calls the handler in the loop's next turn. `send` may detect the failure, and must not
-    /// call the handler itself.
+    /// Closes immediately, but calls the handler in the loop's next turn, because `send` may detect the failure and
+    /// must not call the handler itself.
     private func fail(_ failure: ChannelFailure) {
         let handle: Handler
         switch state {
@@ -307,7 +308,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         gapTimer = nil
         if let end = usableEnd {
             loop.unregister(end.descriptor)
-            // The descriptor's number may be reused after closing, so a writing thread closes the end itself.
+            // During a write on another thread, leave closing to `wrote`: closing here would allow another file to
+            // reuse the descriptor's number.
             if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
         }
         switch state {

@@ -14,7 +14,7 @@ package final class ExtendedExpression {
     ///
     /// - Throws: the reason if the expression is invalid or has no group.
     package init(_ pattern: String) throws(Problem) {
-        // In the default locale, characters are bytes, and a group may end inside a character.
+        // Use UTF-8: in the default locale, characters are bytes, so a group might end inside a character.
         setlocale(LC_CTYPE, "C.UTF-8")
         let code = regcomp(&expression, pattern, REG_EXTENDED)
         guard code == 0 else {

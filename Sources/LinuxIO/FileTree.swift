@@ -46,7 +46,7 @@ package enum FileTree {
             return nil
         }
         var bytes = [UInt8](repeating: 0, count: bytesMax)
-        // The device may just have been unplugged.
+        // A read may fail because the device has just been unplugged.
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
         let isBlank = { (byte: UInt8) in byte <= 0x20 }
         let text = bytes.prefix(count).drop(while: isBlank)

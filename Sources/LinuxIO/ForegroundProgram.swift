@@ -11,7 +11,8 @@ package struct ForegroundProgram: Sendable {
 
     private let process: pid_t
 
-    /// Starts the program. From then on this program ignores the interrupt keys, which the child receives too.
+    /// Starts the program. From then on, this program ignores the interrupt keys and leaves them to the child, which
+    /// receives them as well.
     ///
     /// - Parameters:
     ///   - command: name, searched in PATH, and arguments.
@@ -19,7 +20,7 @@ package struct ForegroundProgram: Sendable {
     package init(_ command: [String], toErrors: Bool) throws(Errno) {
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
-        // The parent process may have set SIGCHLD to be ignored, which discards the status of ended children.
+        // Reset SIGCHLD: the parent process may have set it to be ignored, which discards the status of ended children.
         signal(SIGCHLD, SIG_DFL)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

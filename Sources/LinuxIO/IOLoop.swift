@@ -6,7 +6,8 @@ import Synchronization
 /// A thread that waits for descriptors and timers, and runs actors.
 ///
 /// The channels and timers of an actor with this executor call it on the same thread: in a handler, `assumeIsolated`
-/// succeeds. Work from the loop's own thread costs no system call. Work from another thread costs at most one.
+/// succeeds. Adding work on the loop's own thread costs no system call. Adding work on another thread costs at most
+/// one.
 package final class IOLoop: SessionLoop, @unchecked Sendable {
     // Unchecked: only the loop's thread accesses members marked "loop only". The other members are safe on any thread.
 
@@ -17,7 +18,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     private let name: String
     /// Poller of the descriptors. Loop only, except for `wake`.
     private let poller: Poller
-    /// Work of this turn, and work added since its start. Loop only.
+    /// Work that runs in this turn of the loop (`running`), and work added for the next turn (`arrived`). Loop only.
     private var running: [Work] = []
     private var arrived: [Work] = []
     /// Number of `hold` calls without a `letGo`. Loop only.
@@ -219,7 +220,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs the present work. The loop serves descriptors before work added meanwhile.
+    /// Runs the work that has been added so far. Work added meanwhile runs only after the loop has served the
+    /// descriptors.
     private func runWork() {
         guard !arrived.isEmpty else { return }
         swap(&arrived, &running)

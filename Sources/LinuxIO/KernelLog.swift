@@ -26,8 +26,8 @@ package enum KernelLog {
                 guard let count, count > 0 else { break }
                 all += record[..<count]
             } catch {
-                // The record was overwritten before it was read. The next read continues with the oldest remaining
-                // record.
+                // EPIPE: the record was overwritten before it was read. The next read continues with the oldest
+                // remaining record.
                 guard error.code == EPIPE else { return all.isEmpty ? nil : String(decoding: all, as: UTF8.self) }
             }
         }

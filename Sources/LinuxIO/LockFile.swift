@@ -44,7 +44,7 @@ package final class LockFile: Sendable {
 
     private static func write(owner: pid_t, to descriptor: Int32) {
         let text = Array("\(owner)\n".utf8)
-        // The process ID is only used in the other process's message.
+        // Ignore errors: the process ID appears only in the error message of another process.
         _ = ftruncate(descriptor, 0)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

@@ -11,7 +11,7 @@ package enum NetlinkMessage: Hashable, Sendable {
     /// A request failed. `code` is the kernel's errno.
     case failure(code: Int32)
     case other(type: UInt16)
-    /// Unreadable rest: a length exceeds the data, or is too small for a message.
+    /// The rest of the datagram is unreadable: a length exceeds the data, or is too small for a message.
     case malformed
 
     /// Decodes one datagram in the machine's byte order. Never traps. Drops messages after a malformed one.

@@ -98,7 +98,8 @@ private actor NetworkWatch {
                 isNews =
                     isNews || buffer.withUnsafeBytes { Self.isNews(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             } catch {
-                // ENOBUFS means that messages were lost, so check. Any other error would only repeat immediately.
+                // ENOBUFS means that messages were lost, so check the route. Any other error would repeat immediately,
+                // so also close the socket.
                 isNews = true
                 if (error as? Errno)?.isLostMessages != true { close() }
                 break

@@ -20,7 +20,7 @@ final class Poller {
         var handler: Handler
     }
 
-    /// Mark of the poller's own descriptors. No other descriptor has this mark.
+    /// Event data (`epoll_data`) of the poller's own descriptors. No other descriptor has this value.
     private static let ownMark = UInt64.max
 
     init() throws(Errno) {
@@ -83,7 +83,8 @@ final class Poller {
             return
         }
         let number = Int(mark & 0xFFFF_FFFF)
-        // An earlier handler of this batch may have closed the descriptor, and its number may be in use again.
+        // Compare generations: an earlier handler of this batch may have closed the descriptor, and its number may be
+        // in use again.
         guard let registration = handlers[number], registration.generation == UInt32(mark >> 32) else { return }
         registration.handler(Readiness(rawValue: event.events))
     }

@@ -48,7 +48,7 @@ package final class PseudoTerminal: Sendable {
     private static func place(_ link: String, to path: String) throws(Errno) {
         if cl_exists(link) == 1, cl_is_symlink(link) == 0 { throw Errno(EEXIST) }
         let new = "\(link).\(getpid()).new"
-        // A killed process with the same process ID may have created this file.
+        // Remove a leftover link: a killed process with the same process ID may have created it.
         _ = unlink(new)
         try Errno.check { symlink(path, new) }
         do {

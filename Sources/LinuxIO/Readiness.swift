@@ -9,7 +9,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 
     package static let readable = Readiness(rawValue: cl_epoll_in)
     package static let writable = Readiness(rawValue: cl_epoll_out)
-    /// The other end has closed. Always reported, in every turn of the loop.
+    /// The other end has closed. Reported in every turn of the loop, even if not requested.
     package static let hangup = Readiness(rawValue: cl_epoll_hup)
     package static let failed = Readiness(rawValue: cl_epoll_err)
 

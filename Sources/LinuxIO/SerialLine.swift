@@ -6,8 +6,8 @@ import Glibc
 package struct SerialLine: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let path: String
-    /// Whether the port is a pseudo-terminal, which keeps TIOCEXCL after its slave is closed, as long as the master is
-    /// open.
+    /// Whether the port is a pseudo-terminal. TIOCEXCL is not set on such a port, because it would last after its slave
+    /// is closed, as long as the master is open.
     private let isPseudoTerminal: Bool
 
     /// Opens without blocking, and discards the line's buffers.
@@ -47,8 +47,8 @@ package struct SerialLine: LinkEndpoint {
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
-    /// Locks the port against other programs. TIOCEXCL makes their open(2) fail, except for root. The lock stops root,
-    /// and programs that check it.
+    /// Locks the port against other programs. TIOCEXCL makes their open(2) fail, except for root. The flock(2) lock
+    /// also stops root, and programs that check this lock.
     private func claim() throws(ChannelFailure) {
         let isTaken = cl_tty_is_exclusive(descriptor.raw) == 1
         do throws(Errno) {

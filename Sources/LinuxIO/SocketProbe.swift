@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Distinguishes a socket in use from the file of a killed program.
+/// Distinguishes a socket in use from a socket file that a killed program left behind.
 package enum SocketProbe {
     package enum Finding: Hashable, Sendable {
         case free

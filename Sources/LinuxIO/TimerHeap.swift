@@ -90,7 +90,7 @@ struct TimerHeap {
 
     private mutating func popEarly(at now: Int64, addedBefore limit: UInt64) -> Body? {
         guard !early.isEmpty else { return nil }
-        // The check nearly always avoids the copy.
+        // Check first, because filtering copies the list and is rarely needed.
         if !early.allSatisfy({ isWaiting($0.id) }) { early = early.filter { isWaiting($0.id) } }
         guard let index = early.firstIndex(where: { $0.deadline <= now && $0.id >> Self.slotBits < limit }) else {
             return nil

@@ -6,7 +6,7 @@ package enum WholeFile {
     /// crash the old file remains.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(Errno) {
         let new = path + ".new"
-        // A crashed attempt may have created this file, perhaps with another mode.
+        // Remove a leftover file: a crashed attempt may have created it, perhaps with another mode.
         _ = unlink(new)
         let file = try FileDescriptor(opening: new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         var rest = bytes[...]

@@ -2,7 +2,7 @@ package import Domain
 
 /// Send queue with a limit, and the pause before the next write.
 package struct WriteQueue {
-    /// Limit in bytes, above the need of any meter. A line with such a backlog is stuck.
+    /// Limit in bytes, above the need of any meter. A link with a longer backlog is stuck.
     package static let capacity = 65_536
 
     private let framing: Framing
@@ -36,7 +36,7 @@ package struct WriteQueue {
         guard !new.isEmpty else { return true }
         if framing == .packets { lengths.append(new.count) }
         if isEmpty {
-            // Adopts the caller's array without a copy.
+            // Store the caller's array, which avoids a copy.
             bytes = new
             start = 0
         } else {

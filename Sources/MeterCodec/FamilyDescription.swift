@@ -23,7 +23,7 @@ package protocol FamilyDescription: Sendable {
     ///
     /// - Parameter name: in upper case.
     func isMakersName(_ name: String) -> Bool
-    /// The radio over which the maker's name alone is sufficient for connecting.
+    /// The radio over which the maker's name alone is sufficient for connecting; nil for none.
     var makersNameRadio: LinkAddress.Transport? { get }
     /// Returns whether the name is that of a radio module in the family's meters. Other devices may have the same
     /// module.
@@ -96,7 +96,8 @@ package struct AdvertisedName: Hashable, Sendable {
 
 /// Requests that identify a family's meters over a radio by their answers (Docs/Protocols/Identification.md).
 package struct RadioQuestion: Sendable {
-    /// Requests to send, one per step. An empty request allows time for a slow answer. Empty for meters that push.
+    /// Requests to send, one per step. An empty request allows time for a slow answer. The list is empty for meters
+    /// that push.
     package var steps: [[UInt8]]
     /// Families whose meters would execute the requests as a command. The requests are not sent if the device may
     /// belong to one of these families.

@@ -69,7 +69,7 @@ extension Frame {
         }
     }
 
-    /// Number of the frame's shape. A later frame replaces an earlier one of the same shape.
+    /// Number of the frame's kind. A later frame replaces an earlier one of the same kind.
     package var shape: Int {
         switch self {
         case .um: 0

@@ -50,7 +50,7 @@ extension MarkedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
+    /// Applies a verdict: returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
     package mutating func step(_ verdict: FrameVerdict, length: Int) -> DecodeStep {
         switch verdict {
         case .good(let frame):

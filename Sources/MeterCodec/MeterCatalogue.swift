@@ -22,7 +22,7 @@ package struct MeterCatalogue: Sendable {
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
 
-    /// All families. MeterSimulator contains their simulators.
+    /// All families that the gateway supports. Their simulators are in the module MeterSimulator.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
         CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
@@ -62,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns the widest range of each quantity that all these models limit. If a model has no range of power, voltage
-    /// and current limit the power.
+    /// Returns the widest range of each quantity for which all these models have a range. For a model without a power
+    /// range, the product of its highest voltage and current is the limit.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]

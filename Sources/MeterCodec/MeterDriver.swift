@@ -1,6 +1,6 @@
 package import Domain
 
-/// The host's side of the conversation with a meter. Each link has its own driver.
+/// Host's side of a meter's protocol. Each open link has its own driver.
 ///
 /// A driver contains only protocol state, such as request ids and a stream's keep-alive. It has no clock, no retries
 /// and no link. The caller decides when to send and how long to wait, using `profile`.
@@ -15,13 +15,13 @@ package protocol MeterDriver: Sendable {
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
     /// Records that the caller has sent a command.
     mutating func sent(_ command: MeterCommand)
-    /// Whether the driver's output may not reach the meter, because no answer proves it. The caller then tries another
-    /// way to send.
+    /// Whether the driver's output seems not to reach the meter, because expected answers are missing. The caller then
+    /// switches the output and calls `outputSwitched`.
     var doubtsOutput: Bool { get }
-    /// Records that the caller tried the other way to send.
+    /// Records that the caller tried to switch the link's output.
     ///
-    /// - Parameter isSwitched: whether another way exists; the caller uses it from now on.
-    /// - Returns: bytes to send again by the new way.
+    /// - Parameter isSwitched: whether the link has another output, which the caller uses from now on.
+    /// - Returns: bytes to send again through the other output.
     mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
     /// Returns the bytes to send before the link closes, so that the meter returns to a clean state.
     mutating func closing() -> [Outgoing]
@@ -32,9 +32,10 @@ package protocol MeterDriver: Sendable {
     /// Whether to omit single values that the meter cannot have measured (`MeterEvent.filtered`). Requires
     /// `MeterProfile.filters`.
     var isFiltering: Bool { get set }
-    /// Wanted rate of the meter's own clock, one of `MeterProfile.rates`; nil for none. The next polls apply a change.
+    /// Wanted sampling rate of the meter's own clock in 1/s, one of `MeterProfile.rates`; nil to fetch one measurement
+    /// per poll. The next polls apply a change.
     var wantedRate: Int? { get set }
-    /// Current state of sampling. May change with each answer and with each missing answer.
+    /// Current state of sampling. May change after each answer and after each timeout.
     var sampling: MeterSampling { get }
 }
 
@@ -64,8 +65,8 @@ package enum MeterEvent: Sendable {
     /// The driver has identified the meter; the caller continues with the driver of this model.
     case identified(ModelName)
     case skipped(count: Int, because: CodecError)
-    /// Number of samples that the meter cannot have measured, in an otherwise good frame. The next frame contains a
-    /// neighbour's value instead, or none.
+    /// Number of dropped samples, which the meter cannot have measured, in otherwise good frames. The next `frame`
+    /// event contains a neighbouring sample's value instead, or none.
     case filtered(samples: Int)
 }
 
@@ -79,8 +80,8 @@ package struct MeterProfile: Sendable {
     package var commandSpacing: Duration
     /// Bit rate of a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// Commands that the model supports, with their numbers. All models have `resetEnergy`, which is never sent to a
-    /// meter.
+    /// Commands that the model supports, with their legal arguments. All models have `resetEnergy`, which is never sent
+    /// to a meter.
     package var commands: [CommandRule]
     /// Resolution of the meter's own counters over this kind of link.
     package let counterSteps: CounterSteps
@@ -117,12 +118,12 @@ package struct MeterProfile: Sendable {
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. `numbers` is nil if the command has no number. Otherwise legal numbers are `step`
-    /// apart, beginning with the first.
+    /// A command of this model. Legal arguments are in `numbers`, `step` apart, beginning with the first; nil if the
+    /// command has no argument.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?
-        /// Difference between successive legal numbers, at least 1.
+        /// Difference between successive legal arguments, at least 1.
         package let step: Int
         /// Whether the meter later reports the state that the command sets (`MeterEvent.readBack`).
         package let isReadBack: Bool
@@ -136,7 +137,7 @@ package struct MeterProfile: Sendable {
             self.isReadBack = isReadBack
         }
 
-        /// Returns whether the command accepts this number; nil means no number.
+        /// Returns whether the command accepts this argument; nil means no argument.
         package func allows(_ number: Int?) -> Bool {
             guard let numbers, let number else { return numbers == nil && number == nil }
             return numbers.contains(number) && (number - numbers.lowerBound).isMultiple(of: step)
@@ -184,7 +185,8 @@ extension MeterDriver {
 
     package var sampling: MeterSampling { MeterSampling() }
 
-    /// Passes every step of a decoder to `handle`: the core of every driver's `receive`.
+    /// Passes the decoder's frames and skipped bytes to `handle` until the decoder needs more input. Common part of
+    /// every driver's `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
         while let step = decoder.next() {
             switch step {

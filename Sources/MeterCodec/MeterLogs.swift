@@ -2,7 +2,7 @@ package import Domain
 
 /// A request for the logs that a meter records by itself.
 package enum LogRequest: Hashable, Sendable {
-    /// The meter's device information, without the catalogue and logs.
+    /// Only the meter's device information, without its logs and their catalogue.
     case device
     case catalogue
     /// One log, by its name in the catalogue.
@@ -12,7 +12,7 @@ package enum LogRequest: Hashable, Sendable {
 /// Answer to a `LogRequest`.
 package struct MeterLogs: Hashable, Sendable {
     package var device: DeviceInfo
-    /// Entries of the meter's logs; empty unless requested.
+    /// Catalogue with one entry for each of the meter's logs; empty unless requested.
     package var catalogue: [MeterLog]
     package var log: Content?
 

@@ -5,8 +5,8 @@ package struct MeterSampling: Hashable, Sendable {
     package var rate: Int?
     /// Request interval that this rate needs; nil for the user's poll interval.
     package var requestInterval: Duration?
-    /// Reason why the meter does not sample at the wanted rate; nil while the meter does so or the driver still
-    /// prepares it.
+    /// Reason why the meter does not sample at the wanted rate; nil while it does, or while the driver still sets the
+    /// rate.
     package var failure: String?
 
     package init(rate: Int? = nil, requestInterval: Duration? = nil, failure: String? = nil) {

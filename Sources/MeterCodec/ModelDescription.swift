@@ -1,14 +1,14 @@
 package import Domain
 
-/// A family to which users add models, for example in the configuration. Only the family knows the keys of a
-/// description.
+/// A family to which users can add models by describing them, for example in the configuration. Only the family
+/// interprets the keys of a description.
 package protocol DescribableFamily: FamilyDescription {
     /// Keys of a description in display order. The example values of all keys together form a legal description.
     var descriptionKeys: [DescriptionKey] { get }
     /// Returns the family with an additional model.
     ///
     /// - Parameter model: a model of this family with a new name.
-    /// - Throws: for the first value that the family does not understand.
+    /// - Throws: an error for the first value that is invalid for the family.
     func adding(_ model: ModelName, described: [String: DescriptionValue]) throws(DescriptionError) -> Self
 }
 
@@ -71,7 +71,7 @@ package struct DescriptionError: Error, Hashable, Sendable {
 }
 
 extension MeterCatalogue {
-    /// Keys of a description; empty if no family takes descriptions.
+    /// Keys of a model description; empty if no family accepts descriptions.
     package var descriptionKeys: [DescriptionKey] { describable?.descriptionKeys ?? [] }
 
     /// - Parameter name: 1 to 32 lower-case letters, digits and hyphens, and not the name of another model.

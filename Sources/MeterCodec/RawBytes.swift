@@ -38,12 +38,12 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// Returns whether the word, read as signed, is from `-most` to -1. The encoding of negative values may be
-    /// unpublished; such a value is treated as unknown.
+    /// Returns whether the word, read as signed, is from `-most` to -1. Callers treat such a value as unknown where the
+    /// encoding of negative values is unpublished.
     @inline(__always) func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
 
-    /// Returns whether the word is at most `max`, or negative as in `isBelowZero`. A decoder accepts a frame with such
-    /// a word.
+    /// Returns whether the word is at most `max`, or negative as in `isBelowZero`. Decoders reject a frame if this is
+    /// false for one of its fields.
     @inline(__always) package func isPossible(upTo max: Self, orBelowZeroBy most: Self) -> Bool {
         self <= max || isBelowZero(byUpTo: most)
     }

@@ -46,7 +46,7 @@ package struct SimulatorFaults: Hashable, Sendable {
     /// - Parameters:
     ///   - number: number of the answer, from 1.
     ///   - checkOffset: offset of the byte to corrupt for a wrong check.
-    /// - Returns: nil for no answer.
+    /// - Returns: nil if the fault suppresses the answer.
     package func apply(to answer: [UInt8], number: Int, checkOffset: Int) -> [UInt8]? {
         guard let kind, number % period == 0 else { return answer }
         var noise = SplitMix64(seed: UInt64(number))

@@ -5,7 +5,8 @@ import Gateway
 import Glibc
 import StoreKit
 
-/// Outcome for a file that SQLite cannot read, for the log and for users (Docs/SettingsAndRebuild.md#the-store).
+/// A damaged or lost store file: its path after it was renamed, and a message for the log and for users
+/// (Docs/SettingsAndRebuild.md#the-store).
 package struct QuarantinedFile: Hashable, Sendable {
     package var path: String
     package var message: String
@@ -46,8 +47,8 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).\(word)-\(number)"
-        // Move the file first, because the next opening moves a log without its file. A file without its log would be
-        // an old state.
+        // Move the file first: after an interruption, the next opening moves a log without its file. A file without its
+        // log would be used, although its state is old.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -76,7 +77,7 @@ enum DamagedFile {
 
     static func noteMade(_ path: String) {
         guard !FileManager.default.fileExists(atPath: madePath(path)) else { return }
-        // After a failure, the next opening retries.
+        // Ignore a failure: the next opening tries again to create the marker.
         _ = FileManager.default.createFile(atPath: madePath(path), contents: Data())
     }
 
@@ -103,11 +104,12 @@ enum DamagedFile {
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {
-        // After a failure, the next call that reads the damaged place retries.
+        // Ignore a failure: the next call that reads the damaged place tries again to create the marker.
         _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
     }
 
-    /// Reads the whole file if it may be damaged. Throws if it is damaged, otherwise clears the suspicion.
+    /// Reads the whole file if the marker `doubtPath` exists. Throws if the file is damaged; otherwise removes the
+    /// marker.
     static func settleDoubt(_ db: Database, path: String) throws {
         guard FileManager.default.fileExists(atPath: doubtPath(path)) else { return }
         let faults = try String.fetchAll(db, sql: "PRAGMA quick_check(3)").filter { $0 != "ok" }

@@ -7,8 +7,8 @@ import Synchronization
 extension MeterStore {
     /// Writes a snapshot of the store to a new file, while readings are written, and waits for the disk.
     ///
-    /// The copy contains no session, so that its user cannot get a lease that the copied run may still hold
-    /// (Docs/Leases.md#what-a-host-can-ask).
+    /// The copy contains no session (`leaseSession`), so that a host with the copy cannot take over leases that the
+    /// original host still holds (Docs/Leases.md#what-a-host-can-ask).
     package func backup(to path: String) async throws(StoreError) {
         let isStopped = Atomic(false)
         do {
@@ -52,11 +52,12 @@ extension MeterStore {
             try willDo(0)
             try opened(backup).read { db in
                 try check(db, path: backup)
-                // A plain copy of a store's file still contains its session.
+                // Remove the session, which a plain copy of a store's file still contains.
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)
-            // Without this, a kill between two renames would separate the former store from its last writes.
+            // Write back the log first. Otherwise a kill between two renames would separate the former store from its
+            // last writes.
             StoreCopy.writeBackLog(of: path)
             let former = isThere(path) || isThere(path + "-wal")
             let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil

@@ -12,7 +12,7 @@ extension MeterStore: ImportRepository {
 
     package func deleteImport(_ stretch: MeterID) async throws(StoreError) -> Int {
         let count = try await deleteReadings(of: stretch)
-        // Remove the number, which a deleted import does not need again, unlike a meter.
+        // Also remove the row in `meter_ref`: unlike a meter, a deleted import does not need its number again.
         try await transaction { db in
             try db.execute(
                 sql: """

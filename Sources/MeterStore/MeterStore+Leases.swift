@@ -3,8 +3,9 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Returns the latest run on this machine that held a lease, if any. The owner of the store's lock can assume that
-    /// this run has ended, and may take over its leases (Docs/Leases.md#what-a-host-can-ask).
+    /// Returns the session of the latest run of the program on this machine that held a lease, if any. The owner of the
+    /// store's lock can assume that this run has ended, and may take over its leases
+    /// (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
@@ -21,8 +22,8 @@ extension MeterStore {
         }
     }
 
-    /// Returns the greatest known token of each meter. A cloud whose store was rolled back must still issue greater
-    /// tokens (Docs/Leases.md#rule-5).
+    /// Returns the greatest known fencing token of each meter. A cloud whose store was rolled back must still issue
+    /// greater tokens (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(
@@ -35,7 +36,7 @@ extension MeterStore {
         }
     }
 
-    /// Stores the greatest known token of a meter. Does nothing for an unknown meter.
+    /// Stores the greatest known fencing token of a meter. Does nothing for an unknown meter.
     package func keepLeaseToken(
         _ token: FencingToken, of meter: MeterID, in zone: String
     ) async throws(StoreError) {

@@ -19,7 +19,8 @@ extension MeterStore: MeterRepository {
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
                 .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
-            // A lost sighting is replaced soon, but a user's choice must survive a power cut.
+            // Only a user's choice must survive a power cut. A lost sighting is not important, because the meter is
+            // soon seen again.
             let isWish =
                 meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
                 || meter.preferred != old?.preferred

@@ -79,8 +79,9 @@ extension MeterStore {
         return found
     }
 
-    /// Returns the oldest chunks and seconds of all meters, in limited steps, until the rest is half of `maxBytes`.
-    /// Minutes and hours are kept, because they are small and the only remaining data of deleted readings.
+    /// Returns the oldest chunks of readings and blocks of one-second aggregates of all meters, in limited steps. Their
+    /// deletion shrinks the file to `maxBytes` but leaves readings of at least half of `maxBytes`. One-minute and
+    /// one-hour aggregates are kept, because they are small and the only remaining data of deleted readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
@@ -111,7 +112,8 @@ extension MeterStore {
             SELECT id, block_ms, length(bytes) FROM sample_tier
             WHERE tier = \(SampleTier.second.rawValue) ORDER BY block_ms LIMIT \(stepLength)
             """
-        // Seconds count as 0 readings, because their readings were already counted when they were deleted.
+        // One-second aggregates count as 0 readings, because their readings were already counted when they were
+        // deleted.
         return try Row.fetchAll(db, sql: sql).map {
             Candidate(table: "sample_tier", id: $0[0], first: $0[1], bytes: $0[2])
         }

@@ -15,7 +15,8 @@ extension MeterStore: RecordingRepository {
         }
     }
 
-    /// Stores running recordings without waiting for the disk. Writes are frequent, and a loss is marked as a gap.
+    /// Stores running recordings without waiting for the disk, because writes are frequent and a loss is marked as a
+    /// gap.
     package func keep(_ recordings: [Recording]) async throws(StoreError) {
         guard !recordings.isEmpty else { return }
         try await transaction { db in

@@ -66,7 +66,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the first or last date of overwritten settings and deletions, which age like readings.
+    /// Returns the first or last time at which this host received an overwriting or deletion of settings. History and
+    /// deletions expire like readings.
     private static func learned(
         _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [Int64] {

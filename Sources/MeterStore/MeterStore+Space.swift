@@ -3,7 +3,8 @@ import GRDB
 package import Gateway
 
 extension MeterStore: SpaceRepository {
-    /// Returns the largest part of the file if the file is too large, otherwise nil. Only then reads whole tables.
+    /// Returns the largest part of the file if the file is too large, otherwise nil. Reads whole tables only if the
+    /// file is too large.
     package func crowding(maxBytes: Int64) async throws(StoreError) -> DiskUsage? {
         try await access("read") { db in
             let used = try Pages(db).used
@@ -19,8 +20,8 @@ extension MeterStore: SpaceRepository {
         }
     }
 
-    /// Parts of the file other than single readings and seconds: a name for users, and an expression for the
-    /// approximate bytes of a row.
+    /// Parts of the file other than single readings and one-second aggregates: a name for users, and an expression for
+    /// the approximate bytes of a row.
     private static var parts: [(part: String, sum: (table: String, length: String))] {
         let value = "length(CAST(ifnull(value, '') AS BLOB)) + length(property) + 80"
         let former = "length(CAST(ifnull(value, '') AS BLOB)) + length(CAST(ifnull(new_value, '') AS BLOB)) + 200"

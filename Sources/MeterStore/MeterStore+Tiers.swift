@@ -165,7 +165,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Calls `body` for each chunk that contains seconds, earliest first. Skips unreadable chunks.
+    /// Calls `body` for each chunk of one-second aggregates, earliest first. Skips unreadable chunks.
     ///
     /// - Parameter body: returns whether to continue.
     private static func forEachChunkOfSeconds(
@@ -190,8 +190,8 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Adds single readings: all readings if the series is fine enough, otherwise only readings that no block contains
-    /// yet.
+    /// Adds single readings: all readings if the series is fine enough, otherwise only readings that are not aggregated
+    /// in any block yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {

@@ -23,7 +23,8 @@ enum OwnIDs {
     {
         let both: StatementArguments = [new.description, old.description]
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM meter WHERE id = ?", arguments: [new.description]) == nil else {
-            // The port already has an id of this host. Readings under the older id are not moved.
+            // This host already has its own id for the port. Readings under the older id are not moved; only deactivate
+            // that id.
             try db.execute(
                 sql: "UPDATE meter SET is_wanted = 0, is_declared = 0 WHERE id = ?", arguments: [old.description])
             return

@@ -21,7 +21,7 @@ extension StoreSchema {
     }
 
     /// Returns the SQL condition that rows with dates from `first` to `last` may be deleted. The dates must not overlap
-    /// a doubt that is still in force at the cutoff.
+    /// a doubt (`BelievedDate.Doubt`) that is still in force at the cutoff.
     ///
     /// - Parameters:
     ///   - first: a column, or an expression of one.

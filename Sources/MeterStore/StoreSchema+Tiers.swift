@@ -2,7 +2,7 @@ import Domain
 import GRDB
 
 extension StoreSchema {
-    /// Creates tables for seconds, minutes and hours of readings.
+    /// Creates tables for readings aggregated by second, minute and hour.
     ///
     /// Existing readings are aggregated by the first calls of `rollUp`, because that takes as long as reading them all.
     static func createTierTables(_ db: Database) throws {

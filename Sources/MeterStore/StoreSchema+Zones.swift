@@ -1,10 +1,10 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates tables that assign progress to a zone, and tables for values that a zone does not list
+    /// Creates tables that assign sync progress to a zone, and tables for values that a zone does not list
     /// (Docs/Decisions/0013).
     ///
-    /// Earlier progress has no zone.
+    /// Progress stored by earlier versions has no zone.
     static func createZoneTables(_ db: Database) throws {
         try db.execute(
             sql: """

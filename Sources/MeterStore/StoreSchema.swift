@@ -53,7 +53,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
         migrator.registerMigration("11 tokens of leases", foreignKeyChecks: .immediate) { db in
-            // The greatest known token and its zone (MeterStore.leaseTokens).
+            // The meter's greatest known fencing token and its zone (MeterStore.leaseTokens).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
         }
@@ -67,7 +67,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "16 energy counted here", foreignKeyChecks: .immediate, migrate: createEnergyCountTable)
         migrator.registerMigration("17 where USB meters are plugged in", foreignKeyChecks: .immediate) { db in
-            // Either the port or the serial number is part of the meter's id (USBPlug).
+            // Store both, because the meter's id contains only one of them, the port or the serial number (USBPlug).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN usb_port TEXT; ALTER TABLE meter ADD COLUMN usb_serial TEXT")
         }
@@ -289,7 +289,7 @@ enum StoreSchema {
     /// Size of the write-ahead log, in bytes, that triggers a checkpoint.
     static let logLength = 1 << 19
 
-    /// Finds tables or columns that are missing although every migration has run.
+    /// Throws `damaged` if a table or column is missing although every migration has run.
     static func checkTables(_ db: Database, path: String) throws {
         // A single statement for all tables, because the check runs at each opening.
         let rows = try Row.fetchCursor(

@@ -1,6 +1,6 @@
 package import LinuxIO
 
-/// Lends `body` a real, running loop.
+/// Runs `body` with a real, running loop, and then shuts the loop down.
 package func withLoop<Result>(_ body: (IOLoop) async throws -> Result) async throws -> Result {
     let loop = try IOLoop(name: "test")
     loop.start()

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A connection to the server without a library that reads ahead.
+/// A TCP connection to the server under test, without a library that reads ahead.
 package final class RawSocket {
     package struct Failure: Error {
         package var code: Int32
@@ -8,7 +8,8 @@ package final class RawSocket {
 
     private let descriptor: Int32
 
-    /// - Parameter receiveBuffer: approximate number of unread bytes that the system may keep.
+    /// - Parameter receiveBuffer: approximate number of unread bytes that the system may keep; nil for the system's
+    ///   default.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }

@@ -10,15 +10,15 @@ package final class ScriptedCloud: Sendable {
         var epoch = "e1"
         /// Identity of the zone; nil to simulate an older cloud without identities.
         var zoneID: String?
-        /// Last sequence of each earlier run of the store, by the run's mark. A token beyond its mark's sequence
-        /// reveals a rollback.
+        /// Last valid sequence of each timeline that a rollback ended, by the timeline's number (`mark`). A change
+        /// token that was read at a later sequence of that timeline reveals the rollback.
         var marks: [Int: Int] = [:]
         var mark = 0
         /// Zone identity that the host passed, for each call of `createZone`.
         var askedIdentities: [String?] = []
         var sequence = 0
         var records: [RecordKey: (record: SyncRecord, sequence: Int)] = [:]
-        /// Sequence below which tokens are expired.
+        /// Sequence below which change tokens are expired.
         var floor = 0
         var isReachable = true
         var failures: [Call: [SyncFailure]] = [:]
@@ -67,7 +67,7 @@ package final class ScriptedCloud: Sendable {
 
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
 
-    /// Sets reachability. Without it, every call fails and no stream opens.
+    /// Sets whether the cloud is reachable. If it is not, every call fails and no stream opens.
     package func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
         if !isReachable { breakStreams() }
@@ -90,7 +90,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Purges all deleted records, which expires earlier tokens.
+    /// Purges all deleted records, which expires earlier change tokens.
     package func raiseFloor() {
         state.withLock { state in
             state.floor = state.sequence
@@ -110,7 +110,8 @@ package final class ScriptedCloud: Sendable {
 
     package func copy() -> Copy { state.withLock { Copy(sequence: $0.sequence, records: $0.records) } }
 
-    /// Rolls the store back to an earlier copy, and informs all hosts that have seen more.
+    /// Rolls the store back to an earlier copy. Change tokens that were read at a later sequence then fail with
+    /// `timelineLost`.
     package func putBack(_ copy: Copy) {
         state.withLock { state in
             state.marks[state.mark] = copy.sequence
@@ -171,7 +172,8 @@ package final class ScriptedCloud: Sendable {
             let token =
                 text.map { Token($0) }
                 ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
-            // Tombstones older than the start of an initial read are not needed for that read.
+            // An initial read needs no tombstones older than its start. So its token expires only if a purge follows
+            // that start.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
                 return (
                     nil,
@@ -207,7 +209,8 @@ package final class ScriptedCloud: Sendable {
         var sequence: Int
         /// The store's floor when the initial read started.
         var floor: Int
-        /// The store's run in which the token was issued. `read` is the zone's sequence at that time.
+        /// Number of the timeline in which the change token was issued (`State.mark`). `read` is the zone's sequence at
+        /// that time.
         var mark: Int
         var read: Int
 

@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// A watcher with scripted events. Records the ports that it should watch.
+/// A port watcher with scripted events. Records the ports that it was asked to watch.
 package final class ScriptedSightings: PortSource {
     private struct State {
         var watched: [DeclaredPort] = []
@@ -22,7 +22,7 @@ package final class ScriptedSightings: PortSource {
 
     package var remembered: [MeterID: USBPlug?] { state.withLock { $0.remembered } }
 
-    /// Meters that the watcher was asked to report again by their ports.
+    /// Meters that the watcher was asked to report again without their serial numbers (`meetAnew`).
     package var anew: [MeterID] { state.withLock { $0.anew } }
 
     package func remember(_ meter: MeterID, _ plug: USBPlug?) {

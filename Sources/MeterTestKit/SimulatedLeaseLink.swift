@@ -131,7 +131,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         return answer
     }
 
-    /// Lets virtual time pass.
+    /// Waits for `latency` in virtual time.
     ///
     /// - Returns: false if the link is broken or the caller's task was cancelled.
     private func arrive(after latency: Duration) async -> Bool {

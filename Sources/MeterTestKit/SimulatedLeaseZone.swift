@@ -5,7 +5,7 @@ import Synchronization
 /// Leases of a zone, shared by several hosts of a test. Works in memory and in virtual time, with the real authority's
 /// rules.
 ///
-/// Queues are simple: first come, first served, with ten seconds for the head.
+/// Queues are simple: first come, first served. The head of a queue has ten seconds to acquire a free meter.
 package final class SimulatedLeaseZone: Sendable {
     struct Offer {
         var host: HostID
@@ -74,6 +74,8 @@ package final class SimulatedLeaseZone: Sendable {
     }
 
     /// Deletes all leases, as after a restore from a backup without them.
+    ///
+    /// - Parameter time: earliest time of a new grant; nil for no limit.
     package func forget(until time: MonotonicTime? = nil) {
         state.withLock {
             $0.records = [:]

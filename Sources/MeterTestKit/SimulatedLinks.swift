@@ -85,7 +85,7 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.refusals[path] = failure }
     }
 
-    /// Makes opening hang from now on, or ends that.
+    /// Sets whether opening hangs.
     package func makeStuck(_ path: String, _ isStuck: Bool = true) {
         state.withLock { state in
             if isStuck { state.stuck.insert(path) } else { state.stuck.remove(path) }

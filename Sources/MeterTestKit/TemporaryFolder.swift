@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A folder with a unique name, removed with the value. It is in memory if there is room, because each commit of a
-/// store waits for the disk.
+/// A folder with a unique name, deleted together with this object. It is in memory if there is room, because on a disk
+/// each commit of a store would wait.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

@@ -51,13 +51,13 @@ package final class VirtualCloudClock: Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Moves the calendar forward or back, as a time server does.
+    /// Sets the wall clock forward or back, as a time server does.
     package func stepWallClock(by step: Duration) { state.withLock { $0.wallNow = $0.wallNow + step } }
 
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
-    /// Returns once `sleeps` sleeps have begun since the start. By then, a task that sleeps in a loop has finished its
-    /// work.
+    /// Returns once sleeps have begun `sleeps` times since the creation of this clock. A task that works and sleeps in
+    /// a loop has then finished its work.
     package func began(sleeps: UInt64) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

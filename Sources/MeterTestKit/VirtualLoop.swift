@@ -4,7 +4,7 @@ import Synchronization
 
 /// A loop whose time advances only when a test moves it.
 ///
-/// Work runs immediately, on the calling thread, one piece at a time. Timers run inside `advance`, in order of their
+/// Work runs immediately, on the calling thread, one item at a time. Timers run inside `advance`, in order of their
 /// times. Tests therefore neither sleep nor depend on the machine's load.
 package final class VirtualLoop: SessionLoop {
     private enum Work {
@@ -44,7 +44,7 @@ package final class VirtualLoop: SessionLoop {
         }
     }
 
-    /// Moves the calendar forward or back, as a time server does.
+    /// Sets the wall clock forward or back, as a time server does.
     package func stepWallClock(by step: Duration) {
         state.withLock { $0.wallOffset += step.milliseconds }
     }
@@ -87,10 +87,10 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Runs a timer and waits for its end, even if another thread uses the loop. The timer may set further timers that
-    /// are also due.
+    /// Runs `body` and waits for its end, even if another thread uses the loop, because `body` may set further timers
+    /// that are also due.
     private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
-        // A caller on the loop would deadlock by waiting for itself, so its work runs after the current piece.
+        // A caller on the loop would deadlock by waiting for itself, so its work runs after the current work item.
         guard state.withLock({ $0.drainer != Thread.current }) else { return run(.body(body)) }
         let end = DispatchSemaphore(value: 0)
         run(
@@ -123,7 +123,8 @@ package final class VirtualLoop: SessionLoop {
         return value
     }
 
-    /// Runs `body` on the loop. If another thread has the loop, `body` may run after this returns.
+    /// Runs `body` on the loop. If another thread currently runs the loop's work, `body` may run after this function
+    /// returns.
     package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
 
     package func enqueue(_ job: consuming ExecutorJob) {

@@ -91,7 +91,7 @@ package struct InfluxWriter: PointSink {
     /// Maps the server's response to a send result. Status codes:
     /// <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
     /// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>. VictoriaMetrics answers 400 to an
-    /// unknown address (seen with 1.79.5).
+    /// unknown URL (seen with 1.79.5).
     ///
     /// - Parameter secrets: texts to hide in the server's message, such as the path, which VictoriaMetrics repeats.
     private static func verdict(on outcome: OutgoingRequest.Outcome, hiding secrets: [String]) -> SendAnswer {

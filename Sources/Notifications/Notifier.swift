@@ -9,7 +9,7 @@ package struct Notifier: AlertNotifier {
     private let host: String
     private let isRoot: Bool
 
-    /// - Parameter isRoot: whether this program runs as root, which refuses to start other programs.
+    /// - Parameter isRoot: whether this program runs as root. If so, targets that start a program are refused.
     package init(_ targets: [NotificationTarget], host: String, isRoot: Bool = geteuid() == 0) {
         byName = Dictionary(targets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.host = host
@@ -27,7 +27,7 @@ package struct Notifier: AlertNotifier {
         do {
             request = try self.request(for: notice, number, target)
         } catch let problem as SecretToken.Problem {
-            // Temporary, because the user may correct the file with the token.
+            // Report a failure that can be retried: the user may correct the token file.
             return .failed(problem.message)
         } catch {
             return .refused(words(for: error))

@@ -4,7 +4,7 @@ import Synchronization
 /// The terminal's alternate screen with single-key input. The previous contents return when the program ends normally
 /// or calls `exit`.
 package enum FullScreen {
-    /// Terminal state to restore; nil outside of `enter` and `leave`.
+    /// Terminal state to restore; nil except between `enter` and `leave`.
     private static let before = Mutex<State?>(nil)
 
     private struct State: Sendable {
@@ -13,7 +13,7 @@ package enum FullScreen {
     }
 
     /// Shows the alternate screen, and turns off echo and line input. Ctrl-C is still a signal. Ctrl-Z has no effect,
-    /// because the shell would find the terminal in this state.
+    /// because a suspended program would leave the shell without echo.
     package static func enter() {
         var modes = termios()
         let hasKeys = tcgetattr(STDIN_FILENO, &modes) == 0

@@ -19,7 +19,7 @@ package struct LivePicture {
     /// - Parameters:
     ///   - size: size of the terminal. After a change of size, all lines are written again, because the terminal may
     ///     have broken them.
-    ///   - rest: returns the last line if some lines are left out, given their number.
+    ///   - rest: makes the last line if lines are left out; its argument is their number.
     package mutating func update(
         to lines: [String], size: (rows: Int, columns: Int), rest: (Int) -> String
     ) -> String {
@@ -51,7 +51,8 @@ package struct LivePicture {
     /// Returns the text that updates the row; empty for an unchanged line.
     private func change(of row: Int, _ before: [String]) -> String {
         let line = row < shown.count ? shown[row] : ""
-        // Clear the rest of the line last, so that no line is ever empty in between.
+        // Write the text before clearing the rest of the line. A line that is cleared first would be empty for a
+        // moment.
         return row < before.count && before[row] == line ? "" : "\(line)\u{1B}[K"
     }
 }

@@ -14,7 +14,7 @@ package struct ServiceReport: Service {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - parts: each returns once the part has done something.
+    ///   - parts: closures; each returns once its part of the program has done some work.
     ///   - sleep: waits for a time; throws if the task is cancelled.
     package init(
         to manager: ServiceManager, parts: [@Sendable () async -> Void], status: @escaping @Sendable () async -> String,
@@ -27,7 +27,8 @@ package struct ServiceReport: Service {
         self.logger = logger
     }
 
-    /// Returns a third of the watchdog's limit, so that one late or lost message does no harm.
+    /// Returns a third of the watchdog's limit, so that one late or lost message does no harm. Without a watchdog,
+    /// returns 20 s.
     package static func interval(for limit: Duration?) -> Duration { (limit ?? .seconds(60)) / 3 }
 
     package func ready() { tell { try manager.tell(.ready, waiting: true) } }

@@ -3,9 +3,9 @@ import Domain
 /// A text table. Each column is as wide as its widest cell, with two blanks between columns, and the table fits the
 /// terminal.
 ///
-/// For lack of room, the widest columns are cut and marked with `…`: first columns of words, last the first column,
-/// which names a row. A last column with the main content, as in a list of facts, is wrapped instead. Without a
-/// terminal, only extremely long cells are cut.
+/// If there is not enough room, the widest columns are cut and marked with `…`. Columns of words are cut first. The
+/// first column, which names a row, is cut last. A last column with the main content, as in a list of facts, is wrapped
+/// instead. Without a terminal, only extremely long cells are cut.
 package struct Table {
     private var rows: [[Cell]]
     private let wrapsLast: Bool

@@ -45,7 +45,7 @@ package struct NodeChannelOpener: ChannelOpener {
     }
 }
 
-/// A link to an ESPHome board. Receives the sensors' values as lines.
+/// A link to an ESPHome board. Its handler receives each reading as a line of JSON.
 final class NodeChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop.
 

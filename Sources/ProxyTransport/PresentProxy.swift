@@ -10,7 +10,7 @@ struct PresentProxy {
     let settings: NodeSettings
     var machine: ProxyMachine
     var connection: DescriptorChannel?
-    /// Channels of links, by the meter's address.
+    /// Channel that owns each link, by the meter's address.
     var owners: [MACAddress: ProxyPackets] = [:]
     var isScanning = false
     private(set) var state = AdapterState.starting
@@ -40,9 +40,9 @@ struct PresentProxy {
 
     var metadata: Logger.Metadata { ["proxy": "\(settings.display)"] }
 
-    /// Updates the shown state from the machine's.
+    /// Sets `state` to the machine's state.
     ///
-    /// - Returns: the state shown before; nil if unchanged.
+    /// - Returns: the previous state; nil if unchanged.
     mutating func showState(at now: MonotonicTime, since wallNow: @autoclosure () -> WallTime) -> AdapterState? {
         let new = machine.state(at: now)
         guard new != state else { return nil }

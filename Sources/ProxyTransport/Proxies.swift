@@ -10,7 +10,8 @@ package import Logging
 /// This host's Bluetooth proxies. Keeps each proxy connected, reports the meters in its range, and opens links through
 /// it.
 ///
-/// Implements the same protocols as this machine's adapters. The address of its radio identifies a proxy.
+/// Implements the same protocols as this machine's adapters, with the address of a proxy's radio as the adapter's
+/// address.
 package actor Proxies: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -58,7 +59,7 @@ package actor Proxies: RadioSource, RadioSlots {
         // Keep the loop running: the meters' sessions end later, and restore their meters through these links.
         loop.hold()
         lastMoment = loop.schedule(at: loop.now + Self.lastWords) {
-            // A strong reference, because the loop must not end before this call.
+            // Capture `self` strongly: it keeps the loop, which must not end before this call.
             self.assumeIsolated { $0.shut() }
         }
         shutIfUnused()
@@ -148,7 +149,8 @@ package actor Proxies: RadioSource, RadioSlots {
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
 
-    /// Updates the demand in the loop's next turn, because the meters have not yet handled the current event.
+    /// Updates each proxy's scan demand in the loop's next turn, because the meters have not yet handled the current
+    /// event.
     private nonisolated func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }
@@ -183,7 +185,7 @@ package actor Proxies: RadioSource, RadioSlots {
 
     func leave(_ packets: ProxyPackets) {
         let address = packets.link.address
-        // A newer channel to the same meter keeps its link.
+        // Do nothing if a newer channel to the same meter owns the link.
         guard let place = place(of: packets.link.adapter), proxies[place].owners[address] === packets else { return }
         proxies[place].owners[address] = nil
         update(place) { machine, now in machine.leave(address, at: now) }
@@ -235,7 +237,7 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 
     private func stateChanged(_ place: Int, at now: MonotonicTime) {
-        // Runs for each advertisement.
+        // This function runs for each advertisement, so report only real changes.
         defer { if proxies[place].takeNews() { changed() } }
         if proxies[place].noteScanning(at: now), let address = proxies[place].address {
             sightings.discovering(.lowEnergy, isOn: proxies[place].isScanning, by: address, at: now)

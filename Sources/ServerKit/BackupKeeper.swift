@@ -52,7 +52,7 @@ package final class BackupKeeper: Service {
 
     /// - Parameters:
     ///   - sleep: waits for a time; throws if the task is cancelled.
-    ///   - willDo: called before each step; a test fails the step by throwing.
+    ///   - willDo: called before each step; a test throws here to make the step fail.
     ///   - changed: called when an attempt has succeeded or failed.
     /// - Returns: nil if the settings name no directory.
     package init?(

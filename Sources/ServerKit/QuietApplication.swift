@@ -6,9 +6,9 @@ package import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
 
-/// A server that is idle without requests.
+/// An HTTP server that causes no wake-ups while it gets no requests.
 ///
-/// Hummingbird's own `Application` formats the date once a second even without answers, which costs three thread
+/// Hummingbird's own `Application` formats the date once a second even without requests, which costs three thread
 /// switches a second per server.
 package struct QuietApplication<Responder: HTTPResponder>: ApplicationProtocol
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {

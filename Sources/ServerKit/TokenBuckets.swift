@@ -27,8 +27,8 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Takes one permission. Does not access the table, because a copy of the table held meanwhile would force
-        /// copying all of it.
+        /// Takes one permission. Must not read the table: a copy of the table held during this change would cause all
+        /// of it to be copied.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)

@@ -26,7 +26,7 @@ package enum StoreCopy {
         // Create the file first, because SQLite would create it with the umask's mode.
         FileDescriptor(owning: try Errno.check { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }).close()
         let queue = try DatabaseQueue(path: path)
-        // The first reading begins the snapshot, which lasts over all steps.
+        // The first read begins the snapshot, so all steps copy the same state of the database.
         _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")
         try queue.writeWithoutTransaction { copy in
             try source.backup(to: copy, pagesPerStep: pagesPerStep) { _ in

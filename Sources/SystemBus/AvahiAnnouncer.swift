@@ -90,7 +90,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         }
     }
 
-    /// Sends a call. Passes on a text or path in the answer, if any.
+    /// Sends a call to Avahi. If the answer begins with a text or an object path, passes it to `receive`.
     private func send(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) {
         bus?.send(SystemBus.Call(path, interface, member, arguments)) { [weak self, connection] answer in
             guard let self, connection == self.connection else { return }

@@ -4,7 +4,7 @@ package import LinuxIO
 
 /// Finds services through Avahi. Each call has its own connection to the system bus.
 ///
-/// org.freedesktop.Avahi.Server.xml and …ServiceBrowser.xml of Avahi 0.8 and later (avahi-daemon/,
+/// Signatures: org.freedesktop.Avahi.Server.xml and …ServiceBrowser.xml of Avahi 0.8 and later (avahi-daemon/,
 /// github.com/avahi/avahi).
 package struct AvahiDiscovery: Discovery {
     private let loop: IOLoop

@@ -11,7 +11,7 @@ import LinuxIO
 /// ```
 ///
 /// `close` leads from each state to CLOSED; from OPEN through LINGERING while there is a backlog. The states are those
-/// of `DescriptorChannel`, but bytes travel in transfers, and a write is complete once the kernel has returned its
+/// of `DescriptorChannel`, but data is sent in USB transfers: a write is complete once the kernel has returned its
 /// transfer.
 final class BulkChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`); every entry checks that.

@@ -59,7 +59,7 @@ package struct DeviceTable: Hashable, Sendable {
     private static let controllerVendors: Set<UInt16> = [0x28E9, 0x2E3C]
 
     /// Returns the model of a device; nil if the device is unknown or not a meter. The most specific matching row wins:
-    /// a layout ranks highest, then a text, then a product.
+    /// conditions on interface classes rank highest, then a text, then a product id.
     ///
     /// - Parameters:
     ///   - product: product id; nil if unknown.

@@ -30,7 +30,7 @@ package struct HidChannelOpener: ChannelOpener {
     }
 }
 
-/// Puts bytes into reports. Each incoming packet is a whole report.
+/// Splits sent bytes into HID reports. Each received packet is one whole report.
 struct HidChannel: ByteChannel {
     private let channel: DescriptorChannel
 

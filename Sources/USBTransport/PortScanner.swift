@@ -77,8 +77,8 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. It is never the only link,
-    /// because the kernel creates this node before the terminal's node, which takes precedence.
+    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. It is reported only together
+    /// with the terminal, which takes precedence, because the kernel creates this node earlier.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")

@@ -42,8 +42,8 @@ package final class PortWatcher: PortSource {
 
     /// - Parameters:
     ///   - declared: ports in the configuration.
-    ///   - interval: time between two scans; half as much more while nothing else wakes the loop.
-    ///   - listen: called once for each run.
+    ///   - interval: time between two scans; up to 1.5 times as long while nothing else wakes the loop.
+    ///   - listen: returns the hot-plug events; nil if the host has none. Called once for each run.
     package init(
         scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), loop: any SessionLoop,
         listen: @escaping Listen = { nil }

@@ -64,7 +64,8 @@ struct USBNames {
         }
         guard !hasTwin, !parted.contains(own) else { return false }
         if met[own] != nil { return true }
-        // An earlier version identified a meter by its port if two meters shared a serial number.
+        // An earlier version identified a meter by its port if two meters shared a serial number. So this number may
+        // not be unique.
         let wasByPort = met[byPort(meter)].map { $0 == nil } ?? false
         return !meter.sharesSerial && !wasByPort
     }

@@ -3,8 +3,8 @@ import Glibc
 package import LinuxIO
 
 package final class UdevMonitor: @unchecked Sendable {
-    // Unchecked: only one thread at a time uses libudev's objects. Until `events` it is the caller's, afterwards the
-    // loop's.
+    // Unchecked: only one thread at a time uses libudev's objects. Before the call of `events` it is the caller's
+    // thread, afterwards the loop's.
 
     package enum Group: String, Sendable {
         /// Events from udevd, after it has processed a device.

@@ -3,8 +3,8 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// Kind of store that a cloud's folder belongs to. A mark in the folder of a copy over etcd keeps commands from
-/// creating an empty store there.
+/// Checks whether a cloud's folder belongs to a SQLite store or to a cloud in etcd. In the second case, a mark file
+/// keeps commands from creating an empty SQLite store there.
 extension CloudFolder {
     private var etcdMark: String { "\(path)/etcd" }
     private var file: String { "\(path)/cloud.db" }
@@ -28,7 +28,7 @@ extension CloudFolder {
         }
     }
 
-    /// Marks the folder as belonging to a cloud over etcd. Call it once etcd has been reached.
+    /// Marks the folder as belonging to a cloud in etcd. Call it once etcd has been reached.
     func markAsOverEtcd() throws(CommandFailure) {
         let words = "This copy's cloud is in etcd: metercloud serve --engine etcd\n"
         do throws(Errno) {

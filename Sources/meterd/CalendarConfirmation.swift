@@ -4,16 +4,16 @@ import LinuxIO
 import ServerKit
 import Synchronization
 
-/// Whether the kernel's time service or a cloud on another machine confirms this machine's calendar.
+/// Confirmation of this machine's wall clock by the kernel's time service or by a cloud on another machine.
 final class CalendarConfirmation: Sendable {
-    /// Maximum offset from another machine's calendar that still confirms this machine's calendar.
+    /// Maximum offset from another machine's clock that still confirms this machine's clock.
     static let offsetMax = Duration.seconds(60)
 
     private let others = Mutex<(@Sendable () async -> Bool)?>(nil)
 
-    /// Sets a second check of the calendar.
+    /// Sets a second check of the wall clock.
     ///
-    /// - Parameter other: check used if the kernel's time service does not confirm the calendar.
+    /// - Parameter other: check used if the kernel's time service does not confirm the clock.
     func ask(_ other: @escaping @Sendable () async -> Bool) { others.withLock { $0 = other } }
 
     var isGiven: Bool {

@@ -28,7 +28,7 @@ actor CloudMember: CloudJoining {
         var relay: Configuration.Relay
         var actions: RelayedActions
         var log: LogKeeper
-        /// Date from which the age of stored data counts.
+        /// Keeps the date from which the ages of stored data are counted.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }
@@ -321,7 +321,8 @@ actor CloudMember: CloudJoining {
                 for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
-                // The lease keeper contacts the cloud every few seconds, while the sync session might wait for minutes.
+                // Sync when the lease keeper reaches the cloud again. It contacts the cloud every few seconds, while
+                // the sync session might wait for minutes.
                 for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {
@@ -342,7 +343,7 @@ actor CloudMember: CloudJoining {
         await active.keeper.policyIs(policy)
     }
 
-    /// Stores the id of this run's session, so that the next run may take over its leases.
+    /// Stores the session id of this program run, so that the next run may take over its leases.
     private func keepSession() async {
         do throws(StoreError) {
             try await dependencies.store.keepLeaseSession(dependencies.identity.session)

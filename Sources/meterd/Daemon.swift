@@ -73,8 +73,8 @@ struct Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Makes the health report. It covers the loop with its timers, every session, the directories and the cloud's
-    /// store.
+    /// Makes the health report. It checks the event loop, on which the timers, all meter sessions and each
+    /// `MeterDirectory` run. It also checks the store of the cloud, and the store file of each host.
     private func makeReport(
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
@@ -133,7 +133,7 @@ struct Daemon {
 }
 
 /// Makes this program's hosts join the cloud that it serves, and reports failures to them. It is a separate service,
-/// because the server admits connections only after it has reported every start.
+/// because the server admits connections only after its `onRunning` callback.
 private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
     let events: AsyncStream<EmbeddedCloud.Event>

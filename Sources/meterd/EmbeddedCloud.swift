@@ -67,7 +67,7 @@ struct EmbeddedCloud {
 
     func close() { cloud.close() }
 
-    /// Returns once the store has done some work (`HostedCloud.turn`).
+    /// Returns once the cloud's store has processed a request (`HostedCloud.turn`).
     func turn() async { await cloud.turn() }
 
     /// Returns the request with which this host joins its own cloud; nil if the file with the token is missing.

@@ -42,7 +42,7 @@ struct Host {
     /// Bridge to the MQTT broker; nil without a broker.
     let bridge: HomeBridge?
     private let name: String
-    /// Identity with which this run is shown to other hosts.
+    /// Identity of this host and its current run, as shown to other hosts.
     private let identity: LeaseKeeper.Identity
     private let loop: IOLoop
     private let logger: Logger
@@ -181,7 +181,8 @@ struct Host {
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
         var rng = SystemRandomNumberGenerator()
         let session = SessionID(using: &rng)
-        // The store's lock proves that every earlier run has ended.
+        // The store's lock proves that every earlier run has ended. So this run may take over the leases of the
+        // previous one.
         let previous = try await store.leaseSession()
         return LeaseKeeper.Identity(
             host: store.identity.host, hostName: name, session: session, previousSession: previous)
@@ -220,8 +221,8 @@ struct Host {
         try await settings.publish(hostName: name)
     }
 
-    /// Returns the services in the order of their start. They stop in reverse: meters and their streams, leases, the
-    /// server, the last readings.
+    /// Returns the services in the order of their start. They stop in reverse order: meters with their streams, the
+    /// cloud membership with its leases, the control server, and last the services that write remaining readings.
     ///
     /// The web page stops before the meters, because its streams would continue. The bridge to the broker also stops
     /// before them, because it would report each meter as gone.
@@ -387,7 +388,7 @@ extension Host {
     }
 }
 
-/// Runs a closure until shutdown, then calls `finish` so that it writes its remaining data.
+/// Runs `body` until shutdown. Then calls `finish`, so that `body` writes its remaining data.
 private struct FinishingService: Service {
     let body: @Sendable () async -> Void
     let finish: @Sendable () -> Void
@@ -401,7 +402,7 @@ private struct FinishingService: Service {
     }
 }
 
-/// Runs the directory until shutdown, then disconnects every meter cleanly.
+/// Runs the host's `MeterDirectory` until shutdown, then disconnects every meter cleanly.
 private struct DirectoryService: Service {
     let directory: MeterDirectory
 
@@ -411,7 +412,7 @@ private struct DirectoryService: Service {
     }
 }
 
-/// Runs the membership until shutdown, then releases every lease.
+/// Runs the host's `CloudMember` until shutdown, then releases every lease.
 private struct MemberService: Service {
     let member: CloudMember
 

@@ -66,7 +66,7 @@ extension Configuration {
     }
 }
 
-/// Returns the socket at the other end of a loopback connection.
+/// Returns the client's socket and its user, for a connection within this machine; otherwise nil.
 private func socket(of connection: WebConnection) -> WebPeer? {
     guard let client = IPAddress.plainBytes(of: connection.client),
         let server = IPAddress.plainBytes(of: connection.server),

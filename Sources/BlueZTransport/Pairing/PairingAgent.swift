@@ -203,7 +203,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func asked(_ sender: String, _ member: String, _ path: String?) -> Result<[BusValue], BusError> {
-        // Any program on the bus may call our object.
+        // Any program on the bus may call our object, so calls from programs other than bluetoothd are rejected.
         guard sender == owner, !owner.isEmpty else { return .failure(Self.rejected) }
         let device = path.flatMap { AgentDevice(path: $0) }
         let request = AgentMachine.Request(member, device)

@@ -42,7 +42,8 @@ package struct AdapterFiles: Sendable {
         return access(node, W_OK) == 0 ? node : nil
     }
 
-    /// Returns the chip reset that this program may use. An adapter is on one bus only.
+    /// Returns the chip reset that this program may use, by the bus of the adapter (USB or serial). Nil if none is
+    /// permitted.
     func chipReset(of adapter: String) -> ChipReset? {
         if usbNode(of: adapter) != nil { return .usbPort }
         return serialDevice(of: adapter).map { canRebind($0) } == true ? .serialDevice : nil

@@ -2,7 +2,7 @@ package import BluetoothCore
 package import Domain
 package import Gateway
 
-/// Demand of meters and users for the Bluetooth search.
+/// The need for a Bluetooth search: which meters are missing, and whether a user is searching.
 package struct DemandSource {
     private var source: (@Sendable () -> RadioDemand)?
     private var byHandUntil: MonotonicTime?

@@ -168,7 +168,8 @@ final class ManagementChannel: @unchecked Sendable {
         guard isOpen else { return }
         close()
         let listener = listener
-        // Deferred, because the caller may be a function of this channel.
+        // Deferred to the next loop iteration: a function of this channel may have called `lose`, and must return
+        // before the listener acts.
         loop.execute { listener.closed(reason) }
     }
 }

@@ -37,7 +37,7 @@ struct PresentAdapter: Sendable {
         machine.count(recoveries: before.recoveries, discoveryTime: .milliseconds(before.discovery_ms))
     }
 
-    /// Copies the machine's state and, if it changed, the time.
+    /// Copies the machine's state and, if it changed, the time of the change.
     ///
     /// - Returns: the state shown before. Nil if the state is unchanged.
     mutating func showState(since now: @autoclosure () -> WallTime) -> AdapterState? {

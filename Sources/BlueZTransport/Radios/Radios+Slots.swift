@@ -34,7 +34,8 @@ extension Radios {
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure {
         assumeIsolated { radios in
-            // The loop may handle the link's own socket before the kernel's messages about the pairing.
+            // Read pending kernel messages first: the loop may report the loss of the link's socket before the kernel's
+            // messages about the pairing, which explain it.
             radios.kernel.catchUp()
             guard let device = radios.pairingDevice(link, transport) else { return failure }
             let isBondable = radios.present.first { $0.index == device.adapter }?.machine.isBondable
@@ -108,7 +109,8 @@ extension Radios {
 
     private func index(of adapter: MACAddress) -> UInt16? { present.first { $0.address == adapter }?.index }
 
-    /// Updates the demand after the present event, because the meters have not received the event yet.
+    /// Updates the demand in the next loop iteration. The demand comes from the meters' sessions, which have not
+    /// handled the present event yet.
     private func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }

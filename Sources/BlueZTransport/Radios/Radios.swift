@@ -124,7 +124,8 @@ package actor Radios: RadioSource, RadioSlots {
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {
-            // The kernel looks up a name that is reported as unknown. A name from an inquiry's answer counts as known.
+            // Report whether the name is known, because the kernel looks up an unknown name. A name from an inquiry's
+            // answer counts as known.
             let isKnown = sightings.isNamed(report.address, heardBy: address)
             kernel.send(.confirmName(report.address, isKnown: isKnown), to: index)
         }
@@ -343,7 +344,8 @@ package actor Radios: RadioSource, RadioSlots {
         if let time = kernel.openTime, now >= time { return open() }
         kernel.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
-            // By index number, because the actions of one adapter may remove another from the list.
+            // Update the adapter by its index number, because the actions of one adapter may remove another from the
+            // list.
             update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {

@@ -11,10 +11,10 @@ extension Radios {
         /// Number of links that an adapter is assumed to support.
         package var linksMax = 5
         package var search = SearchMode.gentle
-        /// Time for which a person counts as searching after the last request.
+        /// Time after a user's last search request in which the user still counts as searching.
         package var byHand: Duration = .seconds(5)
         var expiryInterval: Duration = .seconds(5)
-        /// Retry interval if the kernel has no Bluetooth, or the channel is lost.
+        /// Retry interval while the kernel has no Bluetooth, or after its management channel was lost.
         package var reopenInterval: Duration = .seconds(30)
         /// PIN of all known meters that require a PIN (Docs/Protocols/UM.md#links).
         package var pin = "1234"

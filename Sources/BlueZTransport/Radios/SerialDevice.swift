@@ -13,7 +13,7 @@ struct SerialDevice: Hashable, Sendable {
 extension AdapterFiles {
     /// Returns nil if the adapter is not on a serial device, or the device has no driver.
     func serialDevice(of adapter: String) -> SerialDevice? {
-        // sys/…/serial0/serial0-0/bluetooth/hci0: the adapter's device is a serial one (Linux
+        // /sys/…/serial0/serial0-0/bluetooth/hci0: the adapter's device is a serial one (Linux
         // drivers/tty/serdev/core.c).
         let folder = "\(bluetoothClass)/\(adapter)/device"
         guard let device = FileTree.canonical(folder), let bus = FileTree.canonical("\(folder)/subsystem"),
@@ -57,7 +57,8 @@ extension AdapterFiles {
             usleep(Self.requestPause_us)
             if !FileTree.exists(request) { return true }
         }
-        // No unit handles requests. A unit that starts later must not find this request.
+        // No unit accepted the request, so remove it: a unit that starts later must not find it. If the file is already
+        // gone, a unit has just accepted it.
         return unlink(request) != 0
     }
 

@@ -35,11 +35,11 @@ package struct ATTBearer: Sendable {
     }
 
     package struct Counters: Hashable, Sendable {
-        /// Answers that are late, repeated, or of another kind than the outstanding request.
+        /// Number of answers that are late, repeated, or of another kind than the outstanding request expects.
         package var unasked = 0
         package var malformed = 0
         package var refused = 0
-        /// Requests without a reply because too many replies were waiting.
+        /// Number of requests without a reply, because too many replies were waiting.
         package var unanswered = 0
     }
 
@@ -147,7 +147,7 @@ package struct ATTBearer: Sendable {
             phase = .idle
             return .answered(request: request, .malformed(error))
         }
-        // An unknown opcode may be a request of a later version. Commands never get a reply.
+        // Refuse an unknown opcode, which may be a request of a later version. Commands never get a reply.
         if opcode == nil, !ATTOpcode.isCommand(raw) {
             reply(.errorResponse(to: raw, handle: 0, error: .requestNotSupported))
         } else if opcode?.kind == .request {

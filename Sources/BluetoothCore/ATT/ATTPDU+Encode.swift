@@ -1,7 +1,8 @@
 extension ATTPDU {
     /// The encoded PDU. Callers keep it within the MTU, which is unknown here.
     ///
-    /// Lists of entries of equal length omit entries that differ from the first: a receiver could not tell them apart.
+    /// Some lists have one length for all entries. In these, entries whose length differs from the first entry's are
+    /// omitted, because a receiver could not separate them.
     package var bytes: [UInt8] {
         var bytes = [opcode.rawValue]
         switch self {

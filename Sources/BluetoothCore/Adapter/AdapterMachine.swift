@@ -115,11 +115,11 @@ package struct AdapterMachine: Sendable {
     package mutating func deviceConnected(_ device: RadioAddress) { slots.connect(device) }
     package mutating func deviceDisconnected(_ device: RadioAddress) { slots.disconnect(device) }
 
-    /// Pauses discovery for bluetoothd, which has just taken control of the adapter.
+    /// Pauses discovery for bluetoothd, which has just taken control of the adapter. The sign is the kernel's report
+    /// that all devices are unblocked: bluetoothd unblocks them first (`clear_blocked`, BlueZ src/adapter.c).
     ///
-    /// bluetoothd first unblocks all devices (`clear_blocked`, BlueZ src/adapter.c), which the kernel reports.
-    /// bluetoothd does not detect a discovery that is already running, and would fail a request to begin one meanwhile.
-    /// It does receive the end of that discovery, and later discoveries.
+    /// bluetoothd does not detect a discovery that is already running, so it would fail a program's request to begin
+    /// one. It does detect the end of our discovery, and later discoveries.
     package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
         search.giveWay(at: now, timing)
         return finish(at: now)
@@ -281,7 +281,7 @@ package struct AdapterMachine: Sendable {
             search.clearDoubts()
             ladder.discoveryBegan()
             if phase == .running { search.started(kinds, at: now) }
-            // A granted discovery is no success until it has begun: see `discovering`.
+            // The kernel's acceptance of a discovery is no success until the discovery has begun: see `discovering`.
             return
         case .stopDiscovery: search.stopped()
         default: break
@@ -307,7 +307,7 @@ package struct AdapterMachine: Sendable {
             isDenied = true
             enter(.forbidden(until: now + timing.forbiddenRetry))
         case (_, .rfkilled):
-            // rfkill's own report may arrive later or be unavailable.
+            // Record the block now, because rfkill's own report may arrive later or never.
             setup.blocked()
             enter(.off(until: power.respectOff(at: now, timing)))
         case (.startDiscovery(let kinds), .busy): return wasBusy(kinds, at: now)
@@ -341,7 +341,7 @@ package struct AdapterMachine: Sendable {
         return []
     }
 
-    /// Ends a fault: the adapter answers, even if it receives no device.
+    /// Ends a fault, because the adapter has answered. It need not have received a device.
     private mutating func endFault() {
         commands.succeed()
         ladder.endFault()

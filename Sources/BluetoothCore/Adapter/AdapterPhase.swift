@@ -4,7 +4,7 @@ enum AdapterPhase: Hashable, Sendable {
     case settingUp
     case running
     case recovering(Recovery)
-    /// Switched off by another program, a person or rfkill. Nil as time means until rfkill releases the adapter.
+    /// Switched off by another program, a person or rfkill. A nil time means until rfkill releases the adapter.
     case off(until: MonotonicTime?)
     case forbidden(until: MonotonicTime)
 

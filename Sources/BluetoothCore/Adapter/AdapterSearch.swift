@@ -135,7 +135,8 @@ struct AdapterSearch: Sendable {
             return .believed
         }
         doubts += 1
-        // Another program's round is shorter than the longest of these pauses, and the kernel reports its end.
+        // The longest of these pauses outlasts another program's round, whose end the kernel reports. So "busy" again
+        // and again means a fault.
         return .doubted(
             hold: timing.busyDoubt * (1 << min(doubts - 1, 3)), isFault: doubts.isMultiple(of: Self.doubtsMax))
     }
@@ -154,9 +155,7 @@ struct AdapterSearch: Sendable {
 
     // MARK: Time
 
-    /// Updates shares, pauses and the time listened. Call it after each event.
-    ///
-    /// - Parameter hasAttempts: whether attempts to make a link are under way.
+    /// Updates the share of airtime, the pause for attempts, and the time listened. Call it after each event.
     mutating func update(hasAttempts: Bool, at now: MonotonicTime, _ timing: AdapterTiming) {
         pause.update(hasAttempts: hasAttempts, at: now, timing)
         countTime(at: now, timing)

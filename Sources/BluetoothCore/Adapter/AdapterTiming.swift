@@ -1,4 +1,4 @@
-/// Times of the adapter machine, on the boot-time clock.
+/// Timeouts, intervals and limits of `AdapterMachine`, on the boot-time clock.
 package struct AdapterTiming: Hashable, Sendable {
     /// Timeout of a command to the kernel. Most answers take milliseconds. The kernel's own limit for an HCI command is
     /// 2 s (`HCI_CMD_TIMEOUT`), and some requests need several commands.
@@ -9,11 +9,12 @@ package struct AdapterTiming: Hashable, Sendable {
     /// measured in whole seconds. It fails a program's request if our next round is running by then, so our pause is
     /// longer.
     package var rest: Duration = .seconds(8)
-    /// Pause once meters have been missing for `missingPatience`: a meter is off more often than on.
+    /// Pause once meters have been missing for `missingPatience`. They are probably switched off: a meter is off more
+    /// often than on.
     var restLong: Duration = .seconds(20)
     var missingPatience: Duration = .seconds(300)
-    /// Pause while a person is searching. A discovery that bluetoothd begins after ending another program's discovery
-    /// starts without a pause.
+    /// Pause while a person is searching. It is shorter than bluetoothd's pause (see `rest`), but a discovery with a
+    /// filter still succeeds: bluetoothd ends ours and begins its own without a pause (Docs/Decisions/0020).
     var restByHand: Duration = .seconds(1)
     /// Duration of a round on LE alone. Together with bluetoothd's pause, it is shorter than the 15 s that habluetooth
     /// waits for a discovery to begin (`START_TIMEOUT`).
@@ -26,8 +27,8 @@ package struct AdapterTiming: Hashable, Sendable {
     var roundKernel: Duration = .seconds(10)
     /// Pause after an unexplained "busy" answer. Doubles three times.
     var busyDoubt: Duration = .seconds(5)
-    /// Duration after which a discovery is restarted. An LE discovery lasts 10.24 s. An interleaved discovery lasts
-    /// some seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
+    /// Maximum duration of a round with Classic, after which this program stops it. An LE discovery lasts 10.24 s. An
+    /// interleaved discovery lasts some seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
     package var roundMax: Duration = .seconds(60)
     /// Minimum duration of a discovery. A discovery that ends earlier by itself counts as failed.
     package var roundMin: Duration = .seconds(2)

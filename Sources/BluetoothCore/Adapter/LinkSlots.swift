@@ -14,7 +14,7 @@ struct LinkSlots: Sendable {
 
     var count: Int { attempts.count + overdue.count + up.count }
     var hasAttempts: Bool { !attempts.isEmpty }
-    /// Whether one of our links is up. Sessions close their links if the meter is silent.
+    /// Whether one of our links is up. Such a link works, because its session closes it if the meter is silent.
     var hasOwnLinks: Bool { !up.isEmpty }
     /// Whether any program has a link, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { hasOwnLinks || !connected.isEmpty }

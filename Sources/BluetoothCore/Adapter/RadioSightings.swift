@@ -62,8 +62,8 @@ package struct SightingTiming: Hashable, Sendable {
 
     package init() {}
 
-    /// Timing for radios that search without a pause and report each advertisement. A meter counts as gone without the
-    /// end of a round.
+    /// Timing for radios that search without a pause and report each advertisement. There are no rounds to miss, so
+    /// only the time without an advertisement counts.
     package static var continuous: SightingTiming {
         var timing = SightingTiming()
         timing.roundsMissed = 0
@@ -305,7 +305,8 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind, in: catalogue)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
-        // Makes the earlier content count as new when received again, so that it is stored.
+        // Forget the digest of the earlier content, which was not stored. It then counts as new when received again,
+        // and is stored.
         if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
         if entry.verdict != .none { entry.contents = [Array(report.data)] + entry.contents.prefix(1) }

@@ -17,7 +17,7 @@ package struct SearchDemand: Hashable, Sendable {
     /// Whether a wanted meter has a link elsewhere and therefore does not advertise until that link ends.
     package var hasDistant: Bool
     package var byHandUntil: MonotonicTime?
-    /// Whether a meter sends something many times a second over this adapter.
+    /// Whether a meter sends data many times a second over this adapter.
     package var hasFastStream: Bool
 
     package init(

@@ -4,7 +4,7 @@ import Domain
 /// 5.4, vol 3 part C 11; types from Assigned Numbers 2.3).
 ///
 /// Each structure has a byte of length, a byte of type, and the rest. Data from a hostile or broken device may end
-/// anywhere. A structure that exceeds the data ends it; the ones before it count.
+/// anywhere. Decoding stops at a structure that exceeds the data, and keeps the earlier ones.
 package struct AdvertisingData: Hashable, Sendable {
     package var flags: UInt8?
     package var name: DeviceName?

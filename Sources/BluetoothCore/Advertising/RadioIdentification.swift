@@ -31,7 +31,7 @@ package enum RadioIdentification: Hashable, Sendable {
                 return
             }
         }
-        // Most other Classic devices offer the same serial port as the meters.
+        // LE only: over Classic, most other devices offer the same serial port as the meters, so it proves nothing.
         let hasModule = radio == .ble && !catalogue.radioServices.isDisjoint(with: short)
         let upper = name?.uppercased() ?? ""
         let maker = catalogue.families.first { $0.isMakersName(upper) }

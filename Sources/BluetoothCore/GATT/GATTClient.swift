@@ -192,7 +192,7 @@ extension GATTClient {
         case (.read(_, let soFar), .invalidOffset) where !soFar.isEmpty,
             (.read(_, let soFar), .attributeNotLong) where !soFar.isEmpty,
             (.read(_, let soFar), .requestNotSupported) where !soFar.isEmpty:
-            // The value ended exactly at the end of the first answer.
+            // The value ended exactly at the end of the previous answer, so there is no more to read.
             return .value(soFar)
         default: return .failed(.refused(error))
         }

@@ -103,7 +103,7 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
-    /// Switches to the other characteristic that writes to the meter's serial line.
+    /// Switches to the other characteristic that accepts writes to the meter's serial line.
     ///
     /// - Returns: false if there is no other, or the link is not open.
     package mutating func switchOutput() -> Bool {
@@ -115,7 +115,7 @@ package struct GATTSerialMachine: Sendable {
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }
         if let pdu = client.nextPDU(at: now) { return pdu.bytes }
-        // The driver calls this after each incoming packet, and the queue is usually empty.
+        // Check the queue first: the driver calls this after each incoming packet, and the queue is usually empty.
         guard !outgoing.isEmpty, case .open(let profile, unanswered: nil) = phase,
             let part = outgoing.next(atMost: mtu - 3)
         else { return nil }
@@ -189,7 +189,7 @@ extension GATTSerialMachine {
     private mutating func stepFailed(_ failure: GATTFailure) -> OnReceived {
         switch (phase, failure) {
         case (.agreeingOnMTU, .refused):
-            // Old modules do not support the request. The MTU remains 23.
+            // Old modules do not support the MTU exchange, so the MTU remains 23.
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
@@ -267,7 +267,7 @@ extension GATTSerialMachine {
             if value.handle != profile.input.value {
                 strayValues += 1
             } else if bytes.isEmpty {
-                // Usually the only value, so it is passed on without a copy.
+                // The first value is usually the only one, so it is passed on without a copy.
                 bytes = value.value
             } else {
                 bytes += value.value

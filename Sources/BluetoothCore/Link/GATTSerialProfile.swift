@@ -94,7 +94,8 @@ package struct GATTSerialProfile: Hashable, Sendable {
         input.properties.contains(.notify) ? .notifications : .indications
     }
 
-    /// Switches to the other characteristic that writes to the line, if there is one. A second call switches back.
+    /// Switches to the other characteristic that accepts writes to the line, if there is one. A second call switches
+    /// back.
     mutating func switchOutput() -> Bool {
         guard let other = spare else { return false }
         (way, spare) = (other, way)

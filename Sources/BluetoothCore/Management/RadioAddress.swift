@@ -1,6 +1,6 @@
 package import Domain
 
-/// Address of a device as the kernel writes it, with the kind of radio.
+/// Bluetooth device address with its address type, as in the kernel's management interface.
 package struct RadioAddress: Hashable, Sendable {
     /// Kind of address (Linux `include/net/bluetooth/bluetooth.h`, `BDADDR_…`).
     package enum Kind: UInt8, Sendable, CaseIterable {
@@ -26,7 +26,8 @@ package struct RadioAddress: Hashable, Sendable {
 }
 
 extension RadioAddress {
-    /// Origin of the address, as far as its bits show. Nil for a random pattern that the standard reserves.
+    /// Kind of the address: assigned for a public address, otherwise as the address's bits show. Nil for a random
+    /// pattern that the standard reserves.
     var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }

@@ -1,4 +1,5 @@
-/// Answers to a meter's pairing request while a link was being made. They reveal the cause of a failed link.
+/// State of a pairing while a link is being made: the meter's request, the answers to it, and the result. Reveals the
+/// cause of a failed link.
 package struct PairingAttempt: Hashable, Sendable {
     /// Whether the meter requested a PIN and the kernel forwarded the request to programs.
     package private(set) var isAsked = false
@@ -54,7 +55,8 @@ package struct PairingAttempt: Hashable, Sendable {
         }
         if answer == .late { return .refusedByAnother }
         if status == .timeout || !isFailed { return answer == .none ? .unanswered : .silentAfterPIN }
-        // The controller acknowledges a PIN before any part of it reaches the meter.
+        // The controller acknowledges a PIN before any part of it reaches the meter. So without an acknowledgement, the
+        // meter did not receive our PIN.
         return answer == .none || answer == .sent ? .refusedByAnother : .wrongPIN
     }
 }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Aliases that an older store has only as records, put into force for leases.
+/// Makes aliases effective for leases, if an older store has them only as records.
 ///
 /// These aliases can no longer be refused, although a meter may be leased under two ids. A holder of the canonical id
 /// keeps its lease. Otherwise the holder with the greatest token keeps its lease, under its own id. The other holders
@@ -10,7 +10,8 @@ package struct AliasAdoption: Hashable, Sendable {
     package private(set) var leases: [String: LeaseRecord] = [:]
 
     /// - Parameters:
-    ///   - records: only those of type `MeterAlias` count. Records beyond the limits are ignored, last names first.
+    ///   - records: only those of type `MeterAlias` count. In order of names, records that would exceed the limits of
+    ///     `AliasBook` are ignored.
     ///   - lease: reads the lease of exactly that id.
     package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()

@@ -1,7 +1,7 @@
 package import Domain
 
-/// Aliases of one zone that are in force for leases, and the token floors that they raised. An engine reads and writes
-/// it in the same atomic step as the leases (Docs/Decisions/0014-takeovers-and-aliases.md).
+/// Aliases of one zone that are in force for leases, and the fencing token floors that they raised. An engine reads and
+/// writes it in the same atomic step as the leases (Docs/Decisions/0014-takeovers-and-aliases.md).
 package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Id that the alias stands for; may be an alias itself.
@@ -83,7 +83,8 @@ package struct AliasBook: Hashable, Sendable {
         return entries.count + floors.count > Self.entriesMax || aliases >= Self.idsPerMeter
     }
 
-    /// Makes the next token of each id exceed `floor`; `leases` shows which lease tokens ensure that already.
+    /// Makes the next token of each id exceed `floor`. An id whose lease in `leases` has a token of at least `floor`
+    /// needs no entry.
     mutating func raiseFloors(of ids: [String], to floor: FencingToken, _ leases: [String: LeaseRecord]) {
         for id in ids where leases[id].map({ $0.token < floor }) ?? true { floors[id] = floor }
     }

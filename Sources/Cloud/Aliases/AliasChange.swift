@@ -4,7 +4,8 @@ package import Domain
 package struct AliasChange: Hashable, Sendable {
     /// Meters whose leases decide the change.
     package let meters: [String]
-    /// Former canonical ids of the moved ids. The change is refused if a host holds one of these meters.
+    /// Canonical ids, before the change, of the ids whose canonical id changes. The change is refused if a host holds
+    /// one of these meters.
     private let leaving: Set<String>
     private let moved: [String]
     private let book: AliasBook

@@ -4,13 +4,13 @@ import Domain
 struct FailureDetector {
     struct Silence: Hashable {
         var copy: ReplicaID
-        /// Last heartbeat; 0 if it never sent one.
+        /// Mark of the replica's last heartbeat; 0 if it never sent one.
         var mark: UInt64
     }
 
     private struct Heartbeat {
         var mark: UInt64
-        /// Time when this replica first saw that mark.
+        /// Time when this replica first read that mark.
         var since: MonotonicTime
     }
 
@@ -18,8 +18,8 @@ struct FailureDetector {
     static let interval = Duration.seconds(5)
     /// Time without a new heartbeat after which a replica is given up.
     static let silenceMax = Duration.seconds(20)
-    /// Maximum gap between readings. After a longer gap, counting restarts: no replica could send a heartbeat while the
-    /// store did not answer.
+    /// Maximum time between two reads of the heartbeats. After a longer gap, all silences count from zero: no replica
+    /// could send a heartbeat while the store did not answer.
     static let gapMax = Duration.seconds(10)
 
     private var heartbeats: [ReplicaID: Heartbeat] = [:]

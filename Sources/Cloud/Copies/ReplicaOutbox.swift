@@ -18,9 +18,9 @@ struct ReplicaOutbox {
 
     /// Maximum number of waiting batches: some seconds of a hundred watched meters.
     static let eventsMax = 1024
-    /// Maximum number of waiting commands, and of waiting listeners.
+    /// Maximum number of waiting commands, and of waiting messages about new listeners.
     static let othersMax = 256
-    /// Maximum number of batches in one message; fewer if together they exceed the readings of one batch.
+    /// Maximum number of batches in one message. Fewer if together they have more readings than one batch may have.
     static let eventsAtOnce = 64
 
     private var tellsWatching = true

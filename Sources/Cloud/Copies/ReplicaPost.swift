@@ -50,8 +50,8 @@ final class ReplicaPost: Sendable {
         state.withLock { ($0.peers.count, $0.peers.values.count(where: \.isSilent)) }
     }
 
-    /// Whether this replica has all lists of watched meters. False just after the start, before the other replicas have
-    /// answered.
+    /// Whether this replica has the list of watched meters of every reachable replica. False just after the start,
+    /// before the other replicas have answered.
     var knowsWhoWatches: Bool {
         state.withLock { state in
             state.door == nil || state.hasLooked && state.peers.values.allSatisfy { $0.isMet || $0.isSilent }

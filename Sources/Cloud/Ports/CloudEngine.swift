@@ -3,9 +3,9 @@ package import Domain
 
 /// Storage of the cloud: SQLite or etcd, under one contract (`MeterTestKit/Contracts/CloudEngineContract`).
 ///
-/// An engine stores and orders. The rules (`LeaseRules`, `SyncRecord.merge`, `StampLimit`), which it calls within its
-/// atomic step, decide what is allowed. When a call returns, its change is durable, except for renewals. A call that
-/// has begun is finished even if its task is cancelled.
+/// An engine stores changes and gives them an order. The rules (`LeaseRules`, `SyncRecord.merge`, `StampLimit`), which
+/// it calls within its atomic step, decide what is allowed. When a call returns, its change is durable, except for
+/// renewals. A call that has begun is finished even if its task is cancelled.
 ///
 /// Expected failures are thrown as a `CloudFailure`. Every call that names a missing zone throws `zoneNotFound`, except
 /// those that read one credential, or all. A failing disk causes `serviceUnavailable`.
@@ -38,7 +38,7 @@ package protocol CloudEngine: Sendable {
     /// Adds a credential. A credential obtained by enrolment replaces the host's other credentials in the same step
     /// (`Credential.replaced`), and revokes them as of its `createdAt`.
     ///
-    /// - Parameter shown: hashes of other tokens that the host showed.
+    /// - Parameter shown: hashes of other tokens that the host sent.
     /// - Returns: the ids of the replaced credentials.
     /// - Throws: `badRequest` if its id or hash is taken; the errors of `bind` and of `Credential.replaced`.
     @discardableResult
@@ -51,7 +51,8 @@ package protocol CloudEngine: Sendable {
     func bind(_ binding: Credential.Binding, to credential: String) async throws
     func credential(hash: [UInt8]) async throws -> Credential?
     func credentials(in zone: String?) async throws -> [Credential]
-    /// Notes the first use of a credential, after which another enrolment does not replace it.
+    /// Records the first use of a credential. From then on, an enrolment replaces it only if the host also sends one of
+    /// its own tokens.
     ///
     /// - Returns: the credential afterwards, revoked or not; nil if there is none.
     func noteUse(of credential: String) async throws -> Credential?
@@ -73,8 +74,9 @@ package protocol CloudEngine: Sendable {
     func modify(
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome]
-    /// Returns the records of a type that changed after a token, oldest change first, each once at its newest place.
-    /// Reading to the end includes every change acknowledged before the reading began, despite concurrent writes.
+    /// Returns the records of a type that changed after a change token, oldest change first. Each record appears once,
+    /// at its newest change. Reading to the end includes every change acknowledged before the reading began, despite
+    /// concurrent writes.
     ///
     /// A zone's first change in each run of the cloud writes a mark in its own transaction (`TimelineMark`), which
     /// reveals a store that was reset to an earlier state.

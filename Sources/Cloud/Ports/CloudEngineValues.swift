@@ -31,7 +31,7 @@ package struct Zone: Hashable, Sendable {
     }
 }
 
-/// A permission to use a zone. Only its owner knows the token itself.
+/// A permission to use a zone. The cloud stores only the hash of its token.
 package struct Credential: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case host
@@ -57,7 +57,7 @@ package struct Credential: Hashable, Sendable {
     package var hash: [UInt8]
     package var zone: String
     package var kind: Kind
-    /// Role of the host, or of hosts that join with it. Never changed.
+    /// Role of the host, or of the hosts that join with this token. Never changed.
     package let role: HostRole
     package var label: String
     package var binding: Binding?
@@ -84,7 +84,7 @@ package struct RecordOutcome: Hashable, Sendable {
     package enum Fate: Hashable, Sendable {
         case unchanged
         case changed(sequence: UInt64)
-        /// A stamp is too far ahead of the cloud's clock.
+        /// The stamp of a change is too far ahead of the cloud's clock.
         case clockSkew
         /// The merged record has more than `CloudLimits.propertiesPerRecord` properties.
         case tooManyProperties

@@ -7,7 +7,7 @@ package import Domain
 package struct CommandWish: Codable, Hashable, Sendable {
     package var author: String
     package var meter: String
-    /// Token of the lease at which the command is aimed.
+    /// Token of the lease for which the command is meant.
     package var token: UInt64
     package var action: RelayActionBody
 
@@ -19,7 +19,7 @@ package struct CommandWish: Codable, Hashable, Sendable {
     }
 }
 
-/// A command that its holder has claimed, or that ended without a claim. No replica grants another claim of it.
+/// A command that the meter's holder has claimed, or that ended without a claim. No replica grants another claim of it.
 package struct StoredCommand: Codable, Hashable, Sendable {
     package var wish: CommandWish
     package var holder: String

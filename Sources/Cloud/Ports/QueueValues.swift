@@ -1,6 +1,6 @@
 package import Domain
 
-/// Tag of a replica's id. A replica that the others gave up gets a new id.
+/// Type tag of `ReplicaID`. A replica gets a new id after the others gave it up.
 package enum ReplicaTag {}
 package typealias ReplicaID = UniqueID<ReplicaTag>
 
@@ -46,7 +46,7 @@ package struct QueueSnapshot: Hashable, Sendable {
 }
 
 package struct Heartbeats: Hashable, Sendable {
-    /// Mark of each replica, never 0; changes with each heartbeat.
+    /// Mark of each replica: a number that changes with each heartbeat; never 0.
     package var marks: [ReplicaID: UInt64]
     /// Addresses of the replicas that others can reach.
     package var addresses: [ReplicaID: String]

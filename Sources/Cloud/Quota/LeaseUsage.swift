@@ -3,8 +3,8 @@ package import Domain
 
 /// Number of leases that a zone ever had, and that each host created (Docs/Decisions/0017-quotas.md).
 ///
-/// The number only grows: leases are never deleted, so that their tokens always increase. Leases older than the limit
-/// count only for the zone.
+/// The number only grows: leases are never deleted, so that their tokens always increase. Leases from before these
+/// counts existed count only for the zone, because their creators are unknown.
 package struct LeaseUsage: Hashable, Sendable {
     package private(set) var total: Int
     package private(set) var hosts: [HostID: Int]

@@ -31,8 +31,9 @@ package struct QuotaAmount: Hashable, Sendable {
 package struct ZoneQuota: Hashable, Sendable {
     /// Default limits, with a quarter of each for one host.
     package static let standard = ZoneQuota(zone: QuotaAmount(bytes: 100 << 20, records: 200_000))
-    /// Bounds of the standard limit on leases, which is one for every second record. A meter has about twenty records
-    /// in the long run, so 200,000 records are enough for 10,000 meters, and the limit is ten times that.
+    /// Bounds of the standard limit on leases: one lease for every two records of the record limit, within these
+    /// bounds. A meter has about twenty records in the long run, so 200,000 records are enough for 10,000 meters, and
+    /// the limit is ten times that.
     ///
     /// Measured: 100,000 leases take 60 MB (at worst 280 MB) of etcd's default 2 GB and 110 MB of memory in each
     /// replica, or 14 MB on disk with SQLite.

@@ -24,7 +24,8 @@ extension CloudService {
         let zone = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
-            // The command may have been claimed since the first reading. From now on, no host can claim it.
+            // The command may have been claimed since the first reading. This second reading is final, because no host
+            // can claim the command under a lost lease.
             if let known = try await outcome(of: wish, key) { return known }
             throw lost(standing.record, of: standing.meter, in: zone)
         }
@@ -89,7 +90,7 @@ extension CloudService {
         do throws(CloudFailure) {
             let found = try await ask {
                 try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
-                    // Another command has this id, so no host can claim this command.
+                    // If the stored command differs, it has taken this id, so no host can claim our command.
                     if let stored { return CommandDecision(stored.wish == order.wish ? stored : nil) }
                     return CommandDecision(nil, storing: end.wasClaimed ? nil : order.stored(end.answer))
                 }
@@ -170,7 +171,7 @@ extension CloudService {
         try Self.check([texts.compactMap(\.self).joined()], CloudLimits.resultBytes, "an outcome")
         try Self.check([request.copy], CloudLimits.actionTextBytes, "the name of a copy")
         let key = PendingKey(zone: zone, requestID: try Self.request(requestID))
-        // A waiting author gets the answer even if the store fails.
+        // Answer a waiting author even if the store fails.
         let isStored: Result<Bool, CloudFailure>
         do throws(CloudFailure) {
             isStored = .success(try await store(request, key, by: member))
@@ -186,7 +187,8 @@ extension CloudService {
         do {
             try await ask(other) { $0.outcome = outcome }
         } catch {
-            // The replica that received the command may be gone. The author finds the outcome in the store.
+            // The replica that received the command may be gone. If the outcome is stored, ignore this error, because
+            // the author finds the outcome in the store.
             guard try isStored.get() else { throw error }
         }
         _ = try isStored.get()
@@ -244,7 +246,7 @@ extension CloudService {
     private func tell(_ order: PendingCommand, _ key: PendingKey) {
         let command = note(order, key)
         hub.tellCommand(command.command, to: order.holder, zone: key.zone)
-        // The holder may listen to any replica.
+        // Send the command to all replicas, because the holder may listen to any of them.
         post.tell { $0.add(command) }
     }
 

@@ -7,7 +7,7 @@ import Logging
 extension CloudService {
     /// Asks the zone's other hosts for their parts of a meter's log.
     ///
-    /// - Parameter within: maximum age of a line, measured from its end, in milliseconds; nil for all lines.
+    /// - Parameter within: maximum time since the last event of a line, in milliseconds; nil for all lines.
     /// - Throws: `badRequest`, `rateLimited`.
     package func log(
         of meter: String, within: Int64?, in zone: String, by principal: Principal
@@ -28,7 +28,7 @@ extension CloudService {
         return RelayLogAnswer(answer, areAllThere: areAllThere)
     }
 
-    /// Returns the parts of the hosts that listen to this replica, for a host or for another replica.
+    /// Returns the log parts of the hosts that listen to this replica, for a host or for another replica.
     ///
     /// - Parameter asker: requesting host, which receives no request itself.
     /// - Throws: `rateLimited`, `serviceUnavailable`.
@@ -46,7 +46,7 @@ extension CloudService {
         }
     }
 
-    /// Returns the parts from other replicas, and whether all other replicas answered.
+    /// Returns the log parts from other replicas, and whether all other replicas answered.
     private func parts(_ question: ReplicaQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
         await withTaskGroup(of: LogAnswer?.self) { group in
             for other in post.others {
@@ -128,7 +128,7 @@ extension LogAnswer {
 }
 
 extension ReplicaAnswerBody.Log {
-    /// Hosts whose parts do not fit count as silent.
+    /// Omits log parts beyond `CloudLimits.copyLogBytes`. Their hosts are listed as not answering.
     fileprivate init(_ answer: LogAnswer) {
         self.init(
             parts: [],

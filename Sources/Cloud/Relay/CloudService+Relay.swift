@@ -6,7 +6,8 @@ import Logging
 extension CloudService {
     /// Returns the events of a meter: first its holder, then its readings.
     ///
-    /// - Parameter wantsAll: whether to send every reading, even of a meter whose readings are otherwise folded.
+    /// - Parameter wantsAll: whether to send every reading, even if the holder would otherwise combine several into
+    ///   one.
     package func watch(
         _ meter: String, wantsAll: Bool, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelaySubscription {
@@ -18,7 +19,7 @@ extension CloudService {
         let subscription = try relay.watch(
             place, credential: member.credential, wantsAll: wantsAll,
             first: RelayEventBody(holder: body(of: standing.record, meter: standing.meter, in: zone)))
-        // If this reading shows a changed lease, all watchers receive the change.
+        // If the lease just read differs from the known one, all watchers receive the change.
         relayLease(standing.record, of: standing.meter, in: zone)
         return subscription
     }
@@ -41,13 +42,14 @@ extension CloudService {
         batch.shared = request.shared
         try batch.check()
         guard relay.isWatched(place) else {
-            // Zero interest would stop the holder from sending.
+            // Refuse until the watchers at the other replicas are known: an answer without interest would stop the
+            // holder from sending.
             guard post.knowsWhoWatches else { throw .justStarted }
             return RelayAnswer(interest: 0)
         }
         var lease = relay.lease(of: place)
         if lease?.isHeld(by: member.host, session, request.token) != true {
-            // The lease may have been granted a moment ago, perhaps through another replica.
+            // Read the lease again: it may have been granted a moment ago, perhaps through another replica.
             lease = try await ask { try await engine.standing(of: place.meter, in: zone) }.record
             relayLease(lease, of: place.meter, in: try await existing(zone))
         }
@@ -94,7 +96,8 @@ extension CloudService {
         do {
             let standing = try await engine.standing(of: place.meter, in: place.zone)
             guard standing.meter == place.meter, let zone = try await engine.zone(place.zone) else {
-                // The id has become an alias. The watchers must find the meter again.
+                // The id has become an alias, so end the watchers' streams: the hosts then subscribe again under the
+                // canonical id.
                 return relay.end(place)
             }
             relayLease(standing.record, of: place.meter, in: zone)

@@ -74,8 +74,8 @@ extension RelayCommandAnswer {
 
 /// Times when this replica first saw each version of a command: clocks are not compared.
 struct CommandAges {
-    /// Retention time from the claim or, once known, the outcome. A repeated request receives the outcome for 75 s
-    /// after the end. An outcome arrives within 10 s of its claim.
+    /// Retention time of a stored command, from its claim or, once known, its outcome. A repeated request must receive
+    /// the outcome for 75 s after the end, and an outcome arrives within 10 s of its claim, so both are added.
     static let keptFor = Duration.seconds(75) + PendingCommand.rules.outcomeTime
 
     private var since: [CommandMark: MonotonicTime] = [:]

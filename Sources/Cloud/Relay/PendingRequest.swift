@@ -13,7 +13,7 @@ protocol PendingRequest: Equatable, Sendable {
 
 struct AskedHost: Hashable {
     var name: String
-    /// Token of the lease at which the request is aimed; nil for a request that needs no claim.
+    /// Token of the lease for which the request is meant; nil for a request that needs no claim.
     var token: UInt64?
 }
 
@@ -45,11 +45,13 @@ struct PendingRules {
     var countPerHost: Int
     /// Maximum number of requests of all hosts of one zone, including stored ones.
     var countPerZone: Int
-    /// Maximum size of the parts for one host, in bytes. A part beyond it is refused, and its host counts as silent.
+    /// Maximum size of the waiting answers (log parts) to one requesting host, in bytes. An answer beyond it is
+    /// refused, and the answering host counts as silent.
     var bytesPerHost = Int.max
-    /// Maximum size of the parts for all hosts of one zone, in bytes.
+    /// Maximum size of the waiting answers to all requesting hosts of one zone, in bytes.
     var bytesPerZone = Int.max
-    /// Maximum size of the parts for all zones, in bytes. Each zone may have `bytesAlways` even beyond this limit.
+    /// Maximum size of the waiting answers in all zones, in bytes. Each zone may have `bytesAlways` even beyond this
+    /// limit.
     var bytesMax = Int.max
     var bytesAlways = Int.max
 }

@@ -155,7 +155,7 @@ struct PendingRequests<Request: PendingRequest> {
     mutating func passed(_ now: MonotonicTime) -> [Ended] {
         var ended: [Ended] = []
         while let due = ends.next(by: now) {
-            // The request has another deadline now, or has ended.
+            // Skip an outdated deadline: the request has another one now, or has ended.
             guard entries[due.item]?.until == due.time else { continue }
             ended += end(due.item, .expired)
         }

@@ -109,7 +109,7 @@ final class RelayHub: Sendable {
     private let state = Mutex(State())
     /// Called when a held meter has lost its last watcher.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
-    /// Called when the set of meters watched here changes, or when every reading of a meter is wanted.
+    /// Called when the set of meters watched here changes, or the set of those whose watchers want every reading.
     private let changed: @Sendable () -> Void
 
     init(ended: @escaping @Sendable (MeterPlace, HostID) -> Void, changed: @escaping @Sendable () -> Void) {

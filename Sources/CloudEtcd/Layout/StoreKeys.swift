@@ -90,7 +90,7 @@ struct StoreKeys: Sendable {
         feed(zone, type: type) + Self.digits(sequence)
     }
     func tombstones(in zone: String) -> [UInt8] { key("t/\(zone)/") }
-    /// Returns the key of a time: all tombstones before this key are older.
+    /// Returns the key at which the tombstones of a time begin: all tombstones before this key are older.
     func tombstones(in zone: String, from time: WallTime) -> [UInt8] {
         tombstones(in: zone) + Self.digits(UInt64(clamping: time.millisecondsSince1970))
     }

@@ -5,7 +5,8 @@ import Domain
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
-        /// Greatest token that, given with this alias, does not refer to the meter's lease.
+        /// Greatest old lease token: in a request under this alias, a token up to this one does not refer to the
+        /// meter's present lease.
         var before: UInt64
     }
 

@@ -49,8 +49,8 @@ struct StoredTerms: StoredValue, Hashable {
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        // For a lease, this is the effective lock-delay. Readers of a zone's terms compute the effective one
-        // (LeaseTerms).
+        // A zone's terms contain the requested lock-delay, from which readers compute the effective one (LeaseTerms). A
+        // lease's terms were made from the effective one, so they contain that.
         lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
@@ -168,7 +168,7 @@ struct StoredLease: StoredValue, Hashable {
     var transport: String?
     /// Time of acquisition, in milliseconds since 1970.
     var acquired: Int64?
-    /// Last granted request, the only one known to older replicas.
+    /// Id of the last granted request. Older replicas store no other grants.
     var request: String?
     /// Earlier grants, oldest first.
     var earlier: [Grant]?
@@ -247,7 +247,7 @@ struct StoredCredential: StoredValue, Hashable {
     var created: Int64
     var revoked: Int64?
     /// Id of the enrolment token with which the host got this credential; nil after the credential's first use. An
-    /// older replica drops this field, and the token then counts as used.
+    /// older replica drops this field, and the credential then counts as used.
     var unusedFrom: String?
     var writer: String
 

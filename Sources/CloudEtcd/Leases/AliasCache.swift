@@ -12,7 +12,7 @@ struct SeenAliases: Hashable, Sendable {
 /// on stale aliases fails.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Maximum number of leases in one step: each needs a comparison and a change.
+    /// Maximum number of leases in one transaction: each needs a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient

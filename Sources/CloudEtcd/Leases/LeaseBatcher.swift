@@ -2,11 +2,11 @@ import Cloud
 import Domain
 import Synchronization
 
-/// Decides all leases. While requests are in progress, further decisions gather and then share one request to etcd,
-/// each with its own comparison and change.
+/// Decides all leases. While requests are in progress, further decisions gather and then share one request to etcd, in
+/// which each lease has its own comparison and change.
 ///
-/// Decisions about one lease are made in order, and those waiting for it share one step. Every answer is sent only
-/// after etcd has stored the result.
+/// Decisions about one lease are made in order; those that wait together are combined into one change. Every answer is
+/// sent only after etcd has stored the result.
 final class LeaseBatcher: Sendable {
     private struct State {
         var jobs: [MeterPlace: [LeaseJob]] = [:]
@@ -15,7 +15,7 @@ final class LeaseBatcher: Sendable {
         var workers = 0
     }
 
-    /// Maximum number of concurrent requests, so that one can travel while another waits for the disk.
+    /// Maximum number of concurrent requests: while etcd writes one to disk, the next can already be transmitted.
     private static let workersMax = 3
     /// Maximum number of leases in one request. With a few operations per lease and one per zone, the request remains
     /// within etcd's limit.
@@ -23,7 +23,7 @@ final class LeaseBatcher: Sendable {
     /// Maximum number of plans in one read: each needs three ranges, and one more for each other id that a request
     /// used.
     private static let looksPerRequest = 10
-    /// Maximum number of attempts. So many conflicts with other writers in a row are not a coincidence.
+    /// Maximum number of attempts. So many conflicts in a row mean a fault rather than competing writers.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -106,7 +106,7 @@ final class LeaseBatcher: Sendable {
     private struct Progress {
         /// Whether renewals share one comparison; after a failure each uses its own.
         var sharesPulses = true
-        /// Leases that do not exist yet.
+        /// Places that this replica has read for this decision: where it found no lease, it may create one.
         var absent: Set<MeterPlace> = []
     }
 
@@ -196,7 +196,7 @@ final class LeaseBatcher: Sendable {
 
     private struct Admission {
         var counters: [LeaseCounters] = []
-        /// Refusals, to be called once the accepted plans are stored.
+        /// Closures that deliver refusals, called once the accepted plans are stored.
         var refusals: [() -> Void] = []
         var again: [MeterPlace: [LeaseJob]] = [:]
     }
@@ -246,7 +246,8 @@ final class LeaseBatcher: Sendable {
                 let outcome = try plan.outcome(
                     of: answer.transaction(part.index), mayBeDoneBefore: answer.mayBeDoneBefore,
                     revision: answer.revision, keys: keys, now: now)
-                // A shared comparison fails for all its plans, although perhaps only one lease has changed.
+                // A shared comparison fails for all its plans, even if only one lease has changed. So decide them
+                // again, each with its own comparison.
                 if outcome == .failed, !part.isShared {
                     failed.append(plan)
                 } else if !isSettled(plan, outcome) {

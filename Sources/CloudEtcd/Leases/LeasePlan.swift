@@ -45,9 +45,9 @@ struct LeasePlan: Sendable {
 
     let place: MeterPlace
     let basis: SeenLease
-    /// Aliases by which all jobs belong to `place`.
+    /// Aliases that map the meter ids of all jobs to `place`.
     let aliases: SeenAliases
-    /// Leases stored under other ids in the jobs.
+    /// Leases stored under the other meter ids that the jobs name.
     private let others: [(meter: String, lease: SeenLease)]
     let record: LeaseRecord?
     let change: Change

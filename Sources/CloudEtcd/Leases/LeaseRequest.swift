@@ -10,7 +10,8 @@ struct LeaseRequest {
     private(set) var transaction = EtcdTransaction()
     private(set) var parts: [Part] = []
 
-    /// Combines plans with their own comparisons, and marks each zone in which a holder or a state may change.
+    /// Combines plans, each with its own comparisons. Also writes the lease generation (`g/<zone>`) of each zone in
+    /// which a holder or a state may change.
     ///
     /// - Parameters:
     ///   - sharesPulses: puts all renewals into one nested transaction, under the comparisons of all of them. Renewals

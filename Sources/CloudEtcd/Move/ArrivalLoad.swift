@@ -6,7 +6,7 @@ struct EtcdPut: Hashable, Sendable {
 /// Writes many keys in large concurrent requests, and checks that all of them arrived.
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Maximum number of keys in one request: enough to share a wait for the disk.
+    /// Maximum number of keys in one request: enough keys share one wait for the disk.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 
@@ -54,9 +54,9 @@ struct ArrivalLoad: Sendable {
         return requests
     }
 
-    /// Reads all keys back and compares their sum with that of the written keys.
+    /// Reads all keys back and compares their checksum with that of the written keys.
     ///
-    /// - Throws: `damaged` if the sums differ.
+    /// - Throws: `damaged` if the checksums differ.
     func check(_ keys: StoreKeys) async throws {
         var found = Sum()
         for prefix in keys.allKinds {

@@ -18,7 +18,7 @@ struct MigrationLock: Sendable {
 
     /// Begins or resumes a move.
     ///
-    /// - Returns: the revision that all steps are compared with; nil if everything arrived in an earlier attempt.
+    /// - Returns: the revision of `m/arriving`, which every step requires; nil if an earlier attempt moved everything.
     func begin(_ contents: StoreContents, attempt: String) async throws -> Int64? {
         var anything = EtcdRange(prefix: keys.prefix)
         anything.limit = 1

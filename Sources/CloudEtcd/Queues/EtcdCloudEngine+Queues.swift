@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension EtcdCloudEngine {
-    /// Maximum number of attempts. So many conflicts with other writers in a row are not a coincidence.
+    /// Maximum number of attempts. So many conflicts in a row mean a fault rather than competing writers.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -72,7 +72,8 @@ extension EtcdCloudEngine {
             var entries = try await client.read([all]).ranges[0].entries
             for _ in 0..<Self.roundsMax {
                 let own = entries.first { $0.key == key }
-                // The key has existed since the first heartbeat, and only other replicas delete it.
+                // The key was created at the first heartbeat. If it is missing, another replica deleted it, because it
+                // counted this replica as failed.
                 guard own != nil || isFirst else { return heartbeats(entries, wasGivenUp: true) }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
                 transaction.success = [.put(key: key, value: Array((address ?? "").utf8)), .range(all)]

@@ -5,7 +5,7 @@ import Domain
 struct AliasBasis: Sendable {
     let seen: SeenAliases
     let leases: [String: SeenLease]
-    /// Time on this replica's clock after the reading of the leases.
+    /// Time of the write request on this replica's clock, before the leases were read.
     let leaseTime: MonotonicTime
 
     enum Verdict: Sendable {
@@ -40,7 +40,7 @@ struct AliasBasis: Sendable {
                 let key = keys.lease(of: meter, in: zone)
                 transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
                 guard let record = freed[meter] else { continue }
-                // A renewal since the reading means that the lease has not expired.
+                // Compare the pulse too: a renewal since the reading means that the lease has not expired.
                 transaction.compares.append(
                     EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
                 transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))

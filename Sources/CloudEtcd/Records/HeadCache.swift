@@ -1,7 +1,7 @@
 import Domain
 import Synchronization
 
-/// Sequence up to which each zone's changes have been reported to the hosts that listen to this replica.
+/// Sequence up to which each zone's changes have been reported to the hosts that are connected to this replica.
 final class HeadCache: Sendable {
     private let told = Mutex<[String: UInt64]>([:])
 

@@ -7,7 +7,7 @@ import Synchronization
 final class RecordBatcher: Sendable {
     struct Times: Sendable {
         var now: WallTime
-        /// Time on the clock of all lease times.
+        /// Time on the monotonic clock on which all lease times are measured.
         var leaseTime: MonotonicTime
     }
 
@@ -21,7 +21,7 @@ final class RecordBatcher: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
-        /// Value of `EtcdClient.life` at which this replica wrote its mark, by zone.
+        /// Value of `EtcdClient.life` at which this replica wrote its timeline mark, by zone.
         var marked: [String: UInt64] = [:]
     }
 
@@ -148,7 +148,7 @@ final class RecordBatcher: Sendable {
                 outcomes += news
                 done += news.count
                 plan = next
-                // The next change needs a mark.
+                // `life` has changed, so the next change needs a new timeline mark.
                 guard plan.life == client.life else { break }
             }
         }
@@ -172,7 +172,7 @@ final class RecordBatcher: Sendable {
 
     /// Reads the state on which records are decided.
     ///
-    /// - Returns: the plan; nil if the zone had to be counted first.
+    /// - Returns: the plan; nil if the zone's usage had to be counted first, so that the caller must read again.
     private func read(
         _ items: [(record: SyncRecord, times: Times)], in zone: String
     ) async throws(EtcdError) -> RecordPlan? {
@@ -231,7 +231,7 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // The cache may contain an earlier time since which the lease has been unchanged.
+            // Use the cache's time if it is earlier: the lease may have been unchanged since then.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }

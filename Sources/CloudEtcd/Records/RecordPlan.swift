@@ -2,10 +2,11 @@ import Cloud
 import CloudAPI
 import Domain
 
-/// Changes to records of one zone, decided one by one. They are written together or not at all, by a comparison of the
-/// zone's head.
+/// Changes to records of one zone, decided one by one. One transaction writes them all; it fails if the zone's head has
+/// changed.
 struct RecordPlan: Sendable {
-    /// Operations for one record: writing it and its place, deleting the former place, and the same for a tombstone.
+    /// Maximum number of operations for one record: write the record, write and delete its place in the feed, and write
+    /// and delete its place among the tombstones.
     private static let operationsPerRecord = 5
     /// Operations for the head and for a mark, which is stored under two keys.
     private static let otherOperations = 3
@@ -23,7 +24,7 @@ struct RecordPlan: Sendable {
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// Value of `EtcdClient.life` at the reading.
+    /// Value of `EtcdClient.life` when the plan's state was read.
     let life: UInt64
     private let aliases: AliasBasis?
     private(set) var followed: AliasBasis.Step?

@@ -91,7 +91,7 @@ extension RecordBatcher {
             var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
             transaction.success = [.put(key: entry.key, value: try head.bytes)]
             transaction.success += try usage.operations(from: ZoneUsage(), in: zone, keys)
-            // A transaction may name a key only once.
+            // Do not delete a key that is also written, because a transaction may name a key only once.
             let written = usage.digits(from: ZoneUsage()).map { keys.shares($0, in: zone) }
             for share in found[1].entries where !written.contains(share.key) {
                 transaction.success.append(.delete(key: share.key))

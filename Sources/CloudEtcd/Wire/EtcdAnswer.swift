@@ -58,7 +58,7 @@ extension EtcdReadable {
     }
 }
 
-/// Members that an answer comes from, and the number of their elections. A restored or new store has a different value.
+/// Cluster that an answer comes from, and its election term. A restored or new store has a different value.
 struct EtcdTerm: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -66,8 +66,9 @@ struct EtcdTerm: Hashable, Sendable {
 
 // MARK: - Reading
 
-// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Each lease and each record
-// needs an answer: a general decoder took more time than everything else in a replica.
+// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. This reader is
+// specialised: with a general decoder, reading the answers about leases and records took more time than everything else
+// in a replica.
 
 private struct EtcdHeader {
     var revision: Int64 = 0
@@ -177,7 +178,7 @@ struct EtcdStatus: EtcdReadable {
         if header == nil { return nil }
     }
 
-    // 0, because a member's status may be behind other members.
+    // 0, so that nothing is compared with it: a member's status may lag behind other members.
     var storeRevision: Int64 { 0 }
 }
 
@@ -283,7 +284,7 @@ extension JSONReader {
         return value
     }
 
-    /// Returns etcd's error text, which has two names; in a watch it is under `message` within `error`.
+    /// Returns etcd's error text: under `error` or `message` or, in a watch, under `message` within `error`.
     mutating func faultWords() -> String? {
         var (error, message) = (String?.none, String?.none)
         guard open("{") else { return nil }

@@ -27,7 +27,7 @@ extension EtcdError {
         self = Self.known(words, member: member)
     }
 
-    /// Returns the error for an error text, because etcd's error codes are too coarse.
+    /// Returns the error for etcd's error text. The text decides, because etcd's error codes are too coarse.
     private static func known(_ words: String, member: String) -> EtcdError {
         let advice = "\(member) says: \(words.prefix(200))"
         for (part, code, remedy) in meanings where words.contains(part) {

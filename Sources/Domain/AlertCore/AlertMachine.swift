@@ -18,7 +18,7 @@ package struct AlertMachine: Sendable {
     package private(set) var standing: AlertSnapshot
     /// Start of the condition; nil if the condition does not hold, or if the alert is raised.
     private var holding: Holding?
-    /// End of the last alert, or time of the last event, since this process started.
+    /// End of the last alert, or time of the last event, since this process started; nil if there was none.
     private var quietSince: MonotonicTime?
     private var past: Past
 
@@ -30,7 +30,7 @@ package struct AlertMachine: Sendable {
     private enum Past: Sendable {
         case nothing
         case values(RateWindow)
-        /// Time of the last reading or, before the first, start of the watch.
+        /// Time of the last reading or, before the first, the time at which the machine was created.
         case reading(MonotonicTime)
     }
 

@@ -20,7 +20,7 @@ package struct AlertNotice: Hashable, Sendable {
     /// Name given by a user.
     package var meterName: String?
     package var quantity: Quantity?
-    /// Value that caused the event; nil for conditions without values. A rate is per its unit of time.
+    /// Value that caused the event; nil for conditions without values. A rate refers to the condition's unit of time.
     package var value: Double?
     package var holder: String?
     /// Result of a finished battery test; nil otherwise.

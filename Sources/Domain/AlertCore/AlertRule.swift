@@ -63,7 +63,7 @@ package struct AlertSnapshot: Hashable, Sendable {
     /// Calendar time at which the alert last ended.
     package var clearedAt: WallTime?
     package var count: Int64 = 0
-    /// Value that raised the alert last, in the quantity's unit; a rate is per its unit of time.
+    /// Value that raised the alert last, in the quantity's unit; a rate refers to the condition's unit of time.
     package var value: Double?
     /// Id of the last holder, for `holderChanges`.
     package var holder: String?

@@ -40,7 +40,7 @@ enum AlertUnits {
     /// Returns the factor of a unit. The name matches exactly or, if that is unambiguous, regardless of case.
     static func factor(of name: String, among units: [Unit]) -> Double? {
         if let exact = units.first(where: { $0.name == name }) { return exact.factor }
-        // M means a million, so do not accept it as m, a thousandth. Micro has two code points.
+        // `M` means a million, so do not accept it as `m`, a thousandth. Accept both code points of the micro sign.
         guard !name.hasPrefix("M") else { return nil }
         let lowered = String(name.lowercased().map { $0 == "\u{3BC}" ? "µ" : $0 })
         return units.first { $0.name.lowercased() == lowered }?.factor

@@ -42,7 +42,8 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnVanished: Equatable, Sendable { case closeChannel, none }
 
-    /// Handles the loss of the device node, or of advertisements for the advert-stale time.
+    /// Handles the disappearance of the device: its node is gone, or it has sent no advertisement for the advert-stale
+    /// time (`RadioSightings`).
     package mutating func vanished() -> OnVanished {
         isPresent = false
         defer { phase = .offline(recheckAt: nil) }
@@ -177,7 +178,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Applies new times. Silence so far is reset, because the old times applied to it.
+    /// Applies new timeouts. The silence so far is reset, because the old timeouts applied to it.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing
@@ -237,8 +238,8 @@ extension ConnectionMachine {
         phase = .notConnected(retryAt: isWanted ? now : nil)
     }
 
-    /// Counts a failure: a link that never received data counts as a failed attempt. Data resets the count, so the
-    /// retry after any other link follows soon.
+    /// Counts the lost link as a failed attempt, so that pauses grow while links bring no data. Data resets the count,
+    /// so the first retry after data follows soon.
     private mutating func loseLink(at now: MonotonicTime) {
         failures += 1
         phase = .offline(recheckAt: now + timing.settleTime)

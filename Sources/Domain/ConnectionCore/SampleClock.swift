@@ -13,7 +13,7 @@ package struct SampleClock: Hashable, Sendable {
         var time: MonotonicTime
     }
 
-    /// Limits of the current frame's samples; `newest` is the newest sample.
+    /// Point from which the times of the current frame's samples are interpolated, up to `newest`, its newest sample.
     private var from: Point?
     private var newest: Point?
     /// Number added to the ticks of a frame that starts its own count.
@@ -22,18 +22,20 @@ package struct SampleClock: Hashable, Sendable {
 
     /// Maximum silence over which the count remains usable: half its range.
     package static let silenceMax = Duration.milliseconds(32_768)
-    /// Divisor of the elapsed time for the maximum correction. 1/16 is more than the 4.4 % by which a KM003C was seen
-    /// to be slow (Docs/Protocols/KM003C.md#the-queue).
+    /// Divisor that limits the correction: a frame corrects at most this part of the elapsed time. 1/16 is more than
+    /// the 4.4 % by which a KM003C was seen to be slow (Docs/Protocols/KM003C.md#the-queue).
     private static let correction = 16
-    /// Divisor of the correction for frames with their own count that arrive too early. They waited during a pause. The
-    /// clock catches up soon, because a sample is never taken after its arrival.
+    /// Same divisor for frames with their own count that arrive earlier than computed, because they waited during a
+    /// pause. The correction is large, because a sample is never taken after its arrival.
     private static let haste = 2
-    /// Maximum difference. A larger one means that the host slept, or that the meter restarted its count.
+    /// Maximum difference between the count and the host's clock. A larger one means that the host slept, or that the
+    /// meter restarted its count, so the frame is a new anchor.
     private static let differenceMax = Duration.seconds(1)
-    /// Maximum pause between frames that start their own count. A longer pause is attributed to the meter, not the
-    /// host. Samples that wait in the kernel meanwhile follow each other.
+    /// Maximum delay of a frame that starts its own count. A longer delay is attributed to the meter, so the frame is a
+    /// new anchor. A shorter one is attributed to the host: the samples waited in the kernel, so their times follow
+    /// each other.
     package static let pauseMax = Duration.milliseconds(250)
-    /// Minimum distance of samples without a count, equal to the resolution of stored times.
+    /// Minimum time between samples at a new anchor, equal to the resolution of stored times.
     private static let apartMin = Duration.milliseconds(1)
 
     package init() {}
@@ -67,7 +69,7 @@ package struct SampleClock: Hashable, Sendable {
         let difference = now - (last.time + passed)
         guard difference.magnitude <= Self.differenceMax else {
             anchor(ticks, at: now)
-            // If the count was set ahead of the host's clock, no samples are missing.
+            // If the count jumped ahead of the host's clock, the gap does not mean lost samples.
             return difference < .zero ? within : lost
         }
         let most = passed / Self.correction

@@ -12,7 +12,7 @@ extension BridgeMachine {
         var openTimeout = Duration.seconds(30)
         /// Time without any acknowledgement after which the link is closed.
         package var answerTimeout = Duration.seconds(30)
-        /// Minimum duration of a link whose loss resets the pause.
+        /// Minimum duration of a link after whose loss the retry pauses start again at `shortestWait`.
         var stableAfter = Duration.seconds(30)
         var goodbyeTimeout = Duration.seconds(2)
         /// Time between republications of messages that another host may have overwritten.

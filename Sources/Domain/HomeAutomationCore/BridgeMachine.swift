@@ -90,8 +90,8 @@ package struct BridgeMachine: Sendable {
         return actions + send(at: now)
     }
 
-    /// Publishes that the gateway is offline, because otherwise the broker would publish the will. `finished` follows
-    /// at the end.
+    /// Publishes that the gateway is offline, without relying on the broker to publish the will. `finished` follows at
+    /// the end.
     package mutating func stop(at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return connection.stop() }
         outbox.linkLost()

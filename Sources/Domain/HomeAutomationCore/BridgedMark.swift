@@ -1,4 +1,4 @@
-/// A shared mark made or changed on this host.
+/// A shared mark (a named moment or span) that was made or changed on this host.
 package struct BridgedMark: Hashable, Sendable {
     package var id: String
     package var meter: MeterID

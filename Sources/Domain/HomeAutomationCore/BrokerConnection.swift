@@ -31,7 +31,7 @@ struct BrokerConnection: Sendable {
     init(_ settings: BridgeMachine.Settings) { self.settings = settings }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
-    /// Whether only the last acknowledgement is pending.
+    /// Whether the link is closing: only the acknowledgement of the last message is pending.
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
     /// Reason for the missing link; nil with a link, and until the first attempt has ended.

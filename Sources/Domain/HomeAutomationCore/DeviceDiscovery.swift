@@ -74,7 +74,8 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func device(_ meter: BridgedMeter) -> JSONValue {
         var connections: JSONValue?
         if case .mac(let address) = meter.id {
-            // Bluetooth integrations use the second form, so a meter that they already list becomes the same device.
+            // Bluetooth integrations register their devices with the type `bluetooth`, so a meter that they already
+            // list becomes the same device.
             connections = .array(
                 ["mac", "bluetooth"].map { .array([.string($0), .string(address.description)]) })
         }

@@ -8,7 +8,7 @@ package struct MeterRequest: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Token from the sender, which the response repeats.
+    /// Identifier chosen by the sender, which the response repeats.
     package var transaction: String?
 
     package init(_ kind: Kind, transaction: String? = nil) {
@@ -19,7 +19,7 @@ package struct MeterRequest: Hashable, Sendable {
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
         package var next: String
-        /// Token from the sender; nil if it could not be read.
+        /// Identifier chosen by the sender; nil if it could not be read.
         package var transaction: String?
     }
 

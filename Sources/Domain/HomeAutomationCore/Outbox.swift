@@ -1,12 +1,12 @@
-/// Messages waiting to be sent or acknowledged. Of each state, only the latest message waits. A reading that is
-/// replaced or not confirmed moves to the backlog.
+/// Messages waiting to be sent or acknowledged. For each topic, only the latest state or reading waits. A reading that
+/// is replaced or not confirmed moves to the backlog.
 struct Outbox: Sendable {
     /// Purpose of a message, which decides the handling if the message cannot be sent.
     enum Purpose: Hashable, Sendable {
         case latest
         /// A reading, which waits like `latest` and then moves to the backlog.
         case reading(Backlog.Entry)
-        /// A response or a mark, which is dropped because it would be useless later.
+        /// A response or a mark, which is dropped if it cannot be sent, because it would be useless later.
         case response
         case backlog(Backlog.Entry)
     }

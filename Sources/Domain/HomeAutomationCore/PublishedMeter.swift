@@ -88,7 +88,8 @@ struct PublishedMeter: Sendable {
             told.announcement = facts
             wasAnnounced = true
         }
-        // The meter's former host may have published its last message after this host's first one.
+        // Publish again, because the meter's former host may have published its last message after this host's first
+        // one.
         if let due = told.refreshAt, due <= now { (told.status, told.isOnline, told.wasRefreshed) = (nil, nil, true) }
         let status = MeterPayloads.Status(meter)
         if told.status != status {

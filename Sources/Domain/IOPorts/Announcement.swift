@@ -119,7 +119,7 @@ package struct Announcement: Sendable {
     }
 
     /// Handles a state of the server, `AvahiServerState` (avahi-common/defs.h). When the server runs again, the
-    /// machine's name in each service may have changed.
+    /// services are announced again, because the machine's name in each of them may have changed.
     private mutating func serverIs(_ state: Int32) -> [Order] { state == 2 ? begin() : [] }
 
     /// Handles a state of a group, `AvahiEntryGroupState` (avahi-common/defs.h).

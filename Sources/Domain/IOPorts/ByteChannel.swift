@@ -28,7 +28,7 @@ package protocol ByteChannel: Sendable {
     /// Queues bytes for writing. If the device is gone, or accepts no bytes for a long time, the channel ends with
     /// `.closed`.
     func send(_ bytes: [UInt8])
-    /// Switches to the other output of the meter's line, or back.
+    /// Switches to the other output of the meter's line (such as a second writable Bluetooth characteristic), or back.
     ///
     /// - Returns: false if the line has only one output.
     func switchOutput() -> Bool

@@ -1,11 +1,11 @@
-/// The thread of sessions, their channels and timers.
+/// Event loop: the one thread on which sessions, their channels and timers run.
 ///
 /// A session is an actor on this executor, so arriving bytes are decoded and published without changing threads
 /// (Docs/Decisions/0002). In tests the loop is virtual, and the test advances the time.
 package protocol SessionLoop: SerialExecutor {
     /// Boot-time clock, which continues during sleep and never jumps.
     var now: MonotonicTime { get }
-    /// Calendar, which may jump at any moment.
+    /// Wall-clock time, which may jump at any moment.
     var wallNow: WallTime { get }
     /// Runs `body` at or soon after `time`. May be called from any thread.
     func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer

@@ -22,8 +22,8 @@ package protocol PortSource: SightingSource {
 
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
-    /// A known radio advertised again. Reported occasionally instead of for each advertisement. `rssi` is in dBm; nil
-    /// if the adapter does not report it.
+    /// A known meter's radio advertised again. Reported occasionally instead of for each advertisement. `rssi` is in
+    /// dBm; nil if the adapter does not report it.
     case heard(MeterID, LinkAddress, rssi: Int?)
     case vanished(Sighting)
 }
@@ -58,7 +58,7 @@ package struct DeclaredPort: Hashable, Sendable {
     /// Link to the meter. Only a connection shows whether a network board is present.
     package var link: LinkAddress
     package var model: ModelName
-    /// The meter's own id if the user knows it; nil to use the port.
+    /// The meter's own id if the user knows it; nil to derive the id from the port.
     package var id: MeterID?
     package var name: String?
 

@@ -1,22 +1,22 @@
 struct ImportClock: Sendable {
     /// Returns the offset from UTC in milliseconds, for times without a zone; nil if the user named no zone.
     private let zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// Start of the file, for times that are relative to it.
+    /// Start of the file in milliseconds since 1970, for times that are relative to it; nil if unknown.
     private let start: Int64?
     /// Whether numbers are relative to the file's start; nil until the size of the first number shows it.
     private var isElapsed: Bool?
-    /// Local times that share `steadyOffset`, as a cache.
+    /// Cached range of local times with the offset `steadyOffset`.
     private var steady: Range<Int64> = 0..<0
     private var steadyOffset: Int64 = 0
-    /// Whether the last time was written without a zone.
+    /// Whether the last time read had no zone.
     private(set) var isLocal = false
     /// Whether the file began in an hour that occurs twice, and no line has yet shown in which of the two.
     private(set) var beganInDoubledHour = false
     private var isFirst = true
 
     private static let halfDay: Int64 = 43_200_000
-    /// Minimum number of seconds for a time since 1970 (March 1973): later than any recording is long, and earlier than
-    /// any meter's calendar.
+    /// Minimum number, in seconds, that counts as a time since 1970 (March 1973). No recording lasts as long, and no
+    /// meter's calendar is earlier.
     private static let unixMin = 1e8
     private static let jitterMax: Int64 = 1000
 
@@ -66,7 +66,7 @@ struct ImportClock: Sendable {
         return ImportError(.badTime, "\"\(text.visible)\" \(problem)", remedy: remedy)
     }
 
-    /// Returns a time for users, in the user's zone if the file's times have none.
+    /// Formats a time for users: in the user's zone if the file's times have none, otherwise in UTC.
     func shown(_ time: Int64) -> String {
         guard isLocal, let offset = zoneOffset?(time) else { return WallTime(millisecondsSince1970: time).description }
         let text = WallTime(millisecondsSince1970: time.addingClamped(offset)).description
@@ -80,9 +80,7 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
-    /// Checks that a time can be read. The order of its date does not matter.
-    ///
-    /// - Throws: if the time needs a zone and the user named none.
+    /// Checks whether a time lacks a zone, in any order of its date.
     func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
         let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
         if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
@@ -121,7 +119,8 @@ struct ImportClock: Sendable {
         guard let last else { return first }
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
-        // A file that began in the second of the two hours appears to skip an hour.
+        // If the file began in the second occurrence of the hour but was read as the first, its times appear to skip an
+        // hour.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(

@@ -43,9 +43,9 @@ package struct ImportColumn: Hashable, Sendable {
         name = String(name[..<colon]).trimmed
     }
 
-    /// Returns whether this is the option for a column of the file.
+    /// Returns whether this option refers to the file's column `other`.
     ///
-    /// - Parameter place: number of the column, from 1.
+    /// - Parameter place: number of that column, from 1.
     func means(_ other: String, at place: Int, of names: [String]) -> Bool {
         func plain(_ text: String) -> String { text.trimmed.lowercased() }
         if plain(other) == plain(name) { return true }
@@ -182,7 +182,7 @@ enum ColumnNames {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }
         if times.contains(word) {
-            // `UTC` in `Time (UTC)` is not a unit, and the user must name the zone.
+            // `UTC` in `Time (UTC)` is not a unit and is ignored, so the user must name the zone.
             let isUnit = unit ?? (["s", "ms"].contains(word) ? word : nil)
             return .time(isUnit.flatMap { ImportUnit($0, of: nil) })
         }

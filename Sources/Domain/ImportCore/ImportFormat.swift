@@ -2,7 +2,7 @@
 package enum ImportFormat: String, CaseIterable, Sendable {
     /// Output of `meterctl export`, `meterctl record export` and the web page: `time`, then keys of quantities.
     case csv
-    /// JSON of the same programs, one object per line, or of `meterctl watch --json`.
+    /// JSON from the same commands and the web page, one object per line, or from `meterctl watch --json`.
     case json
     /// CSV export of rd-usb (kolinger/rd-usb, webapp/index.py and utils/formatting.py).
     case rdUSB = "rd-usb"

@@ -3,7 +3,7 @@ struct ImportJudge: Sendable {
     private let format: ImportFormat
     /// Ranges, indexed by the raw values of quantities.
     private let ranges: [ClosedRange<Double>?]
-    /// Whether the logger's sums include a negative current that it read as unsigned.
+    /// Whether the logger's energy and charge sums include a negative current that the logger read as unsigned.
     private var isWrapped = false
     /// Whether rd-usb measured a temperature or data lines, so that zeros of these quantities are real.
     private var hasSensors = false
@@ -27,7 +27,8 @@ struct ImportJudge: Sendable {
     /// Value that a UM meter sends without a load, and that the loggers write as a number (kolinger/rd-usb
     /// webapp/index.py, sebastianha/um34c README).
     private static let noLoad = 9999.9
-    /// Power in watts that exceeds the rounding of a voltage and a current.
+    /// Minimum product of voltage and current, in watts, at which a power of 0 is implausible: rounding cannot explain
+    /// it.
     private static let powerMin = 0.1
 
     init(_ format: ImportFormat, _ ranges: [Quantity: ClosedRange<Double>]) {
@@ -35,7 +36,7 @@ struct ImportJudge: Sendable {
         self.ranges = Quantity.allCases.map { ranges[$0] }
     }
 
-    /// Changed and omitted values, one sentence each.
+    /// Descriptions of changed and omitted values, one sentence each.
     var remarks: [String] {
         found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
     }
@@ -123,7 +124,7 @@ struct ImportJudge: Sendable {
     }
 
     /// Removes the zeros that stand for unmeasured values. A TC66C record in rd-usb has voltage and current, and 0 for
-    /// the rest. Power, resistance and sums may be calculated, if the user asked for it (webapp/index.py,
+    /// the rest. If the user had rd-usb calculate power, resistance and sums, their zeros remain (webapp/index.py,
     /// `do_tc66c_import`).
     private mutating func dropPlaceholders(_ reading: inout Reading, _ line: Int) {
         guard !hasSensors, Self.sensors.allSatisfy({ reading.supported.contains($0) }) else { return }

@@ -78,7 +78,8 @@ struct ImportLayout {
 
     // MARK: As a person says
 
-    /// Combines the user's columns with those known by name; nil if a column of the user's is missing.
+    /// Combines the columns that the user named with those known by name; nil if the file lacks a column of the user,
+    /// or if two of them are the same.
     private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
         var places: [Int] = []
         for column in options.columns {
@@ -185,7 +186,7 @@ struct ImportLayout {
             let isRepeated = name == "Time" && hasUnixTime
             let column =
                 isRepeated ? .skipped : Self.known[format].map { $0[name] ?? .skipped } ?? ColumnNames.column(name)
-            // Of two equal columns, only the first is used.
+            // If two columns contain the same quantity, only the first is used. The same applies to times and dates.
             switch column {
             case .time: return seen.insert(nil).inserted ? column : .skipped
             case .value(let quantity, _): return seen.insert(quantity).inserted ? column : .skipped

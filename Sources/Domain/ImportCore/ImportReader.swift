@@ -12,7 +12,8 @@ package struct ImportReader: Sendable {
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
     private var lineNumber = 0
-    /// Number of readings with the same time as the previous one, and the smallest step between two different times.
+    /// Number of readings with the same time as the previous one, and the smallest step in milliseconds between two
+    /// different times.
     private var repeated = 0
     private var leastStep: Int64?
     /// Format of the file; nil before its first line.
@@ -34,7 +35,7 @@ package struct ImportReader: Sendable {
     /// Maximum value of any quantity, far above those of all meters.
     private static let valueMax = 1e12
     /// Milliseconds by which a time may precede the previous one, because loggers stamp packets when they read them.
-    /// The earlier time is raised to the later one.
+    /// The previous time then replaces it.
     private static let jitterMax: Int64 = 1000
     /// Minimum step in milliseconds at which repeated times count as rounded.
     private static let roundedStep: Int64 = 10_000
@@ -56,7 +57,7 @@ package struct ImportReader: Sendable {
     /// Number of lines rejected for impossible values.
     package var linesLeftOut: Int { judge?.leftOut ?? 0 }
 
-    /// Changed values, omitted values and assumptions, one sentence each.
+    /// Descriptions of changed values, omitted values and assumptions, one sentence each.
     package var remarks: [String] {
         let doubled =
             "the file begins in an hour that was there twice that night, and is taken for the first of the two"
@@ -90,7 +91,8 @@ package struct ImportReader: Sendable {
     package mutating func finish(_ take: Take) throws(ImportError) {
         if !rest.isEmpty {
             let line = rest[...]
-            // A JSON object with its closing brace is complete; a number in a table may have lost its last digits.
+            // A JSON object with its closing brace is complete even without a line end. The last number in a table may
+            // have lost digits, so such a file is rejected.
             guard format == .json || format == nil else {
                 throw ImportError(
                     .cutOff, line: lines + 1, "the last line has no line end, so the file may be cut off",
@@ -366,7 +368,7 @@ package struct ImportReader: Sendable {
             return json.problem == nil && json.isAtEnd
         }
         guard isRead else { throw malformed }
-        // If the user named a meter, a later line may contain it.
+        // If the user named a meter, continue: a later line may contain that meter.
         guard options.meter != nil || meters.isEmpty else { throw .severalMeters(meters) }
         if self.meters.count < Self.metersMax { self.meters.formUnion(meters) }
         guard let time else {

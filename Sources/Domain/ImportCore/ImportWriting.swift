@@ -56,7 +56,7 @@ struct ImportWriting: Sendable {
 /// Possible orders of dates. A line rules out an order by a thirteenth month, or by a time before the previous one.
 private struct DateOrders: Sendable {
     private var left: [DateOrder]
-    /// Days since 1970 of the last line, by order.
+    /// Date of the last line in days since 1970, for each possible order.
     private var days: [DateOrder: Int64] = [:]
     private(set) var isUndecided: Bool
     private(set) var doubt: ImportError?
@@ -77,7 +77,7 @@ private struct DateOrders: Sendable {
     mutating func note(_ text: String, _ column: String, at place: ImportWriting.Place) {
         guard !text.trimmed.isEmpty else { return }
         guard let date = ImportDate(text), date.isInDoubt else {
-            // All times of a table have the same format.
+            // All times of a table have the same format. So unless an earlier date was ambiguous, no later one can be.
             isUndecided = doubt != nil
             return
         }

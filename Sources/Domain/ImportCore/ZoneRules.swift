@@ -54,7 +54,7 @@ package struct ZoneRules: Sendable {
     private var changes: [(from: Int64, offset: Int64)] = []
     /// Offset in seconds before the first change.
     private var first: Int64 = 0
-    /// Rule after the last change.
+    /// Rule after the last change; nil if there is none.
     private var rule: YearlyRule?
 
     private static let headerLength = 44
@@ -131,7 +131,7 @@ private struct YearlyRule: Sendable {
             (month, week, weekday, seconds) = (numbers[0], numbers[1], numbers[2], time)
         }
 
-        /// Returns the change in seconds since 1970 on the zone's local clock.
+        /// Returns the time of the change on the zone's local clock, in seconds since 1970.
         func local(in year: Int64) -> Int64 {
             func day(_ year: Int64, _ month: Int64) -> Int64 {
                 let text = "\(year)-\(month < 10 ? "0" : "")\(month)-01T00:00:00Z"

@@ -11,7 +11,7 @@ package enum SendAnswer: Hashable, Sendable {
     /// The server is busy, failing or unreachable. `after` is the delay that it requested.
     case later(
         after: Duration?, String, next: String = "see whether it runs and can be reached, and [influx] url")
-    /// A user must first correct the token or the bucket.
+    /// No batch is accepted until a user corrects the configuration: the token, the bucket or the URL.
     case refused(String, next: String)
 }
 
@@ -30,9 +30,9 @@ package struct SendTrouble: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         /// The server is unreachable or reports a failure.
         case unreachable
-        /// A user must correct something.
+        /// No batch is accepted until a user corrects the configuration.
         case refused
-        /// The server rejects everything.
+        /// The server rejects all points.
         case unwanted
         /// This host's store cannot be read.
         case store

@@ -33,22 +33,23 @@ package struct SendMachine: Sendable {
     private static let saveInterval = Duration.seconds(60)
     /// Maximum time by which a position may be in the future; beyond it, the position is from a wrong calendar.
     private static let tolerance = Duration.seconds(60)
-    /// Maximum number of single points skipped in a row. If more are rejected, the points are not the reason.
+    /// Maximum number of single points skipped in a row. After that, skipping stops, because the points are not the
+    /// reason.
     private static let passesMax = 3
     /// Minimum interval between reports of rejected points.
     private static let rejectionInterval = Duration.seconds(3600)
 
     private let settings: Settings
-    /// Each meter's time up to which, inclusive, all readings were accepted or skipped.
+    /// Position of each meter: the time up to which (inclusive) all its readings were accepted or skipped.
     package private(set) var positions: [MeterID: WallTime]
     private var nextAt: MonotonicTime?
     private var failures = 0
     private var unsavedSince: MonotonicTime?
     /// Maximum number of points that the server accepts in one batch.
     private var sizeMax: Int
-    /// Reduced batch size during the search for a rejected point or after a timeout.
+    /// Reduced batch size during the search for a rejected point or after a timeout; nil otherwise.
     private var narrowed: Int?
-    /// Number of points skipped in a row without an answer about a partial write.
+    /// Number of single points skipped in a row; an accepted or partly accepted batch resets it.
     private var passes = 0
     /// Number of rejected points not reported yet.
     private var untold = 0
@@ -79,10 +80,10 @@ package struct SendMachine: Sendable {
         return nextAt - now
     }
 
-    /// Returns the start of the readings to send. It is in the future if the calendar was set back by up to
+    /// Returns the time from which readings are sent. It is in the future if the calendar was set back by up to
     /// `tolerance`.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
-        // The period must not be shorter than the time between two batches.
+        // A `backFill` shorter than the time between two batches would lose readings.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))
         guard let position = positions[meter], position <= now + Self.tolerance else { return first }
         return max(position + .milliseconds(1), first)
@@ -124,8 +125,8 @@ package struct SendMachine: Sendable {
             nextAt = now + Self.pace
             return []
         case .later(let delay, let cause, let next):
-            // The server or the network may be too slow for a batch of this size. A server that requests a delay has
-            // received the batch.
+            // Without a requested delay, the server or the network may be too slow for a batch of this size. A server
+            // that requests a delay has received the batch, so the size is not the reason.
             if delay == nil { narrowed = max(1, min(pointsMax, batch.points) / 2) }
             putOff(delay, at: now)
             return interrupted(SendTrouble(.unreachable, cause, next: next))
@@ -148,7 +149,7 @@ package struct SendMachine: Sendable {
     }
 
     /// Halves the batch until one rejected point is left, which is skipped. Skips no point if the server never accepted
-    /// any, because the reason is then another.
+    /// any, because the points are then not the reason.
     private mutating func unwanted(_ batch: SendBatch, _ cause: String, at now: MonotonicTime) -> [SendNews] {
         guard batch.points <= 1 else {
             narrowed = batch.points / 2

@@ -1,7 +1,8 @@
 /// Lease granted to this host, with the channel used under it.
 struct Holding: Sendable {
     private enum Channel: Sendable {
-        /// The channel is open. A non-nil `keptUntil` means that the link was lost and no reconnect has succeeded yet.
+        /// The channel is open. If `keptUntil` is not nil, no link is up, and the host keeps the lease until then
+        /// despite failed link attempts.
         case open(keptUntil: MonotonicTime?)
         /// The channel is closed. The host keeps the lease for a reconnect until `keptUntil`.
         case closed(keptUntil: MonotonicTime)
@@ -12,7 +13,7 @@ struct Holding: Sendable {
     /// Time of the next heartbeat or its retry.
     private(set) var renewAt: MonotonicTime
     private(set) var isRenewing = false
-    /// Whether the hard stop passed under the policy `keep` and was reported.
+    /// Whether the lease passed its hard stop while its link is kept (policy `keep`).
     private(set) var isLost = false
 
     init(_ lease: LeaseView, sentAt: MonotonicTime, random: UInt64) {
@@ -24,7 +25,8 @@ struct Holding: Sendable {
 
     /// Begins a renewal.
     ///
-    /// - Returns: the token to renew; nil if no renewal is due or one is in flight.
+    /// - Returns: the token to renew; nil if the lease was renewed recently, or if a renewal is in flight and its retry
+    ///   is not due.
     mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         let isFresh = now - permit.sentAt < permit.terms.timeToLive / 4
         guard now >= renewAt || (!isRenewing && !isFresh) else { return nil }

@@ -1,4 +1,4 @@
-/// Result of a rule, whose record and answer belong to one transaction.
+/// Result of a rule: the record to store and the answer to the request. The same transaction produces both.
 package struct LeaseDecision<Answer: Sendable>: Sendable {
     /// Record to store; nil if the stored record does not change.
     package var record: LeaseRecord?

@@ -3,8 +3,8 @@ package struct LeaseIntent: Hashable, Sendable {
     /// Whether to take over the meter. A take-over applies to one holder only and expires after
     /// `LeaseTiming.takeoverIntent`.
     package var isTakeover: Bool
-    /// Token of the grant that the user has seen (`who`). If nil, the machine first requests the holder, then takes
-    /// over from that host.
+    /// Token of the grant that the user has seen (`who`). If nil, the machine first sends a plain acquire to learn the
+    /// holder's token, and then takes over from that holder only.
     package var aimedAt: FencingToken?
     /// Whether a user waits for the meter, so that the host joins the queue.
     package var waitsInLine: Bool
@@ -33,7 +33,7 @@ package enum ChannelEnd: Hashable, Sendable {
     case linkLost
 }
 
-/// Times of the holder that are not part of a lease's terms.
+/// Durations that hosts use and that are not part of a lease's terms.
 package enum LeaseTiming {
     /// Pause before a failed heartbeat is retried, ± 20 %.
     static let renewalRetry = Duration.seconds(5)
@@ -45,11 +45,11 @@ package enum LeaseTiming {
     package static let releasePatience = Duration.seconds(3)
     /// Pause between failed acquires, doubling from the first value to the last.
     static let acquireRetry = Duration.seconds(1) ... .seconds(60)
-    /// Range of the pause between refused acquires. Events shorten it.
+    /// Range of the pause between refused acquires. A notice that the meter is free shortens the pause.
     static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
     /// Maximum pause if the meter may soon be free; reservations last only seconds.
     static let soonFreeRetry = Duration.seconds(3)
-    /// Interval at which a read-only host checks for a free meter. Events shorten it.
+    /// Interval at which a read-only host checks for a free meter. A notice that the meter is free shortens it.
     static let barredLook = Duration.seconds(60)
     /// Time for which a lost link keeps its lease (rule 8).
     static let reconnectGrace = Duration.seconds(10)
@@ -62,18 +62,18 @@ package enum LeaseTiming {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// Returns how long link attempts may fail after a take-over. The former holder closes its link immediately if it
-    /// was informed, otherwise at its next heartbeat.
+    /// Returns how long link attempts may fail after a take-over. The time is longer if the former holder was not
+    /// informed, because it then keeps its link until its next heartbeat.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
 
-    /// Time for which a user's take-over waits for the cloud's first answer. After that, another host may be the
-    /// holder, which the user did not mean.
+    /// Time for which a user's take-over waits for the cloud's first answer. After that, the holder may be a host that
+    /// the user did not mean.
     package static let takeoverIntent = Duration.seconds(30)
-    /// Maximum age of a repeated request, because the authority stores only a few grants.
+    /// Maximum age at which a request is repeated. The authority recognises a repetition only by its few stored grants.
     package static let repetitionAge = Duration.seconds(30)
-    /// Number of consecutive unanswered requests that make the cloud unreachable.
+    /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
     static let unreachableAfter = 2
 
     /// Returns a random duration between 80 % and 120 % of `duration`.

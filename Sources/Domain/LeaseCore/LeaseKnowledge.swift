@@ -15,7 +15,8 @@ struct LeaseKnowledge: Sendable {
     private(set) var failures = 0
     /// Greatest token of this meter so far, or one more if its release got no answer. The next grant must exceed it.
     private(set) var greatestToken: FencingToken?
-    /// Greatest token that this host released. The authority may not have received the release yet.
+    /// Greatest token that this host released. A grant of such a token is useless, because the authority may receive
+    /// the release later.
     private var releasedThrough: FencingToken?
     /// Time until which another host may have the meter, according to the last report.
     private(set) var elsewhereUntil: MonotonicTime?
@@ -46,7 +47,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func unanswered() { failures += 1 }
 
-    /// Returns whether the host may link without a lease (rule 4).
+    /// Returns whether the host may open a link without a lease (rule 4).
     func mayGoUnleased(at now: MonotonicTime) -> Bool {
         policy == .keep && (isCloudUnreachable || mayOnlyLook) && !isElsewhere(at: now)
     }
@@ -57,7 +58,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func heard(_ lease: LeaseView) { greatestToken = max(greatestToken ?? lease.token, lease.token) }
 
-    /// Records that this host has the meter or may have it now.
+    /// Records that no other host has the meter: this host has its lease or is offered it.
     mutating func isHere() { elsewhereUntil = nil }
 
     mutating func refused(_ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, until time: MonotonicTime) {
@@ -68,8 +69,8 @@ struct LeaseKnowledge: Sendable {
         heard(lease)
         switch lease.state {
         case .free: elsewhereUntil = nil
-        // The cloud keeps reporting a holder that never returns, and a read-only host must not wait for it
-        // indefinitely.
+        // The cloud keeps reporting a holder that never returns. Do not extend the wait of a read-only host, which
+        // would never end.
         case .expired where mayOnlyLook && elsewhereUntil != nil && lease.holder != host: break
         case .held, .revoking, .expired:
             elsewhereUntil = lease.holder == host ? nil : now + lease.remaining + lease.terms.lockDelay

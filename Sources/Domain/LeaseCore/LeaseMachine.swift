@@ -191,13 +191,14 @@ package struct LeaseMachine: Sendable {
         seeking.unanswered(known.failures, retryAfter: wait, at: now, random: random)
         let goesUnleased = !seeking.isUnleased && known.mayGoUnleased(at: now)
         if goesUnleased { seeking.goUnleased() }
-        // The person already uses the meter without a lease. A later take-over would surprise the meter's holder.
+        // Drop the take-over: the person already uses the meter without a lease, and a later take-over would surprise
+        // the meter's holder.
         if seeking.isUnleased, known.isCloudUnreachable { known.dropTakeover() }
         state = .seeking(seeking)
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// Requests the lease during the reservation of some seconds that the head of the queue gets.
+    /// Requests the lease while the meter is reserved for this host, the head of the queue, for some seconds.
     package mutating func offered(at now: MonotonicTime) -> Action {
         known.isHere()
         queueLost()
@@ -214,7 +215,8 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Heartbeats
 
-    /// - Returns: the token for the heartbeat request; nil if no renewal is due or one is in flight.
+    /// - Returns: the token for the heartbeat request; nil if no lease is held, the lease was renewed recently, or a
+    ///   renewal is in flight.
     package mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         guard case .held(var holding) = state, let token = holding.joinRenewal(at: now, random: random) else {
             return nil
@@ -234,7 +236,7 @@ package struct LeaseMachine: Sendable {
         return isNews && holding.isOpen ? .permit(holding.permit) : .none
     }
 
-    /// Handles the loss of the lease, or the order to give it back.
+    /// Handles the loss of the lease, or the authority's order to release it.
     package mutating func renewalLost(
         _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -308,7 +310,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Sends waiting requests soon. The host lost its places in queues with the connection.
+    /// Sends waiting requests soon, because the connection to the cloud is back. With the old connection, the host lost
+    /// its places in queues.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {

@@ -8,8 +8,8 @@ package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     package static let max = FencingToken(rawValue: (1 << 53) - 1)
-    /// Greatest token that a host may claim to have seen, or that a restore may jump to. Later grants can use the
-    /// greater half of the range.
+    /// Greatest token that a host may claim to have seen, or that a restore may jump to. This leaves the greater half
+    /// of the range for later grants.
     package static let claimMax = FencingToken(rawValue: 1 << 52)
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }

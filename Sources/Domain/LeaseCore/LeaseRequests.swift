@@ -105,7 +105,7 @@ package enum LeaseAnswer: Hashable, Sendable {
 
 package enum LeaseRenewal: Hashable, Sendable {
     case renewed(LeaseRecord)
-    /// The host no longer holds the lease. The record is the lease's present one.
+    /// The host no longer holds the lease. The record is the meter's present one; nil if the meter has none.
     case lost(Loss, LeaseRecord?)
 
     package enum Loss: String, Hashable, Sendable {

@@ -13,7 +13,7 @@ extension LeaseRules {
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
             if let wait = circumstances.restoreWait {
-                // This host does not use the meter, but a host that acquired it after the backup may.
+                // A host that acquired the meter after the backup may still use it, so this host must wait.
                 return refuse(.restoring, record, after: wait)
             }
             guard mayKeep(record.token, for: request, in: circumstances) else {
@@ -21,7 +21,8 @@ extension LeaseRules {
             }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
-            // The old process must have ended. A reservation applies only to a lease that nobody has.
+            // The holder is an earlier run of this host, whose process must have ended. Reservations count only once
+            // the lease is over.
             return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
         case .revoking(let holder) where holder.isPredecessor(of: request):
             return succeedRevoked(request, record, in: circumstances)
@@ -37,7 +38,8 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         switch record.state {
         case .held(let holder) where holder.isRun(of: request) && token == record.token:
-            // After a restore, the old token may be older than another host's grant made after the backup.
+            // After a restore, the old token may be older than another host's grant made after the backup, so `mayKeep`
+            // checks it.
             if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
             if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
             return refuse(.released, record, after: .zero)
@@ -45,7 +47,8 @@ extension LeaseRules {
             return refuse(.released, record, after: .zero)
         case .held(let holder), .revoking(let holder):
             let isRevoking = record.state == .revoking(holder)
-            // A host does not wait for itself; its next acquire decides.
+            // If the holder is the requesting host itself, it must not wait for its own lease: `released` makes it send
+            // a new acquire.
             let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
             return refuse(isRevoking ? .revoking : reason, record, after: record.untilOver(at: circumstances.now))
         }
@@ -111,7 +114,8 @@ extension LeaseRules {
         // Compare-and-swap: refuse a take-over that names an older grant.
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
-        // If any of the three policies is strict, two hosts must not use the meter at the same time.
+        // If any of the three policies is strict, revoke the lease first: two hosts must not use the meter at the same
+        // time.
         let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
         guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
         var revoked = record
@@ -169,7 +173,7 @@ extension LeaseHolder {
 }
 
 extension LeaseCircumstances {
-    /// Time until new grants are allowed after a restore.
+    /// Time until new grants are allowed after a restore; nil if they are allowed now.
     fileprivate var restoreWait: Duration? {
         guard let grantsNothingNewBefore, now < grantsNothingNewBefore else { return nil }
         return grantsNothingNewBefore - now

@@ -52,12 +52,13 @@ extension LeaseRules {
             let wait = record?.untilOver(at: now) ?? .zero
             return refuse(record?.holder == nil ? .released : .held, record, after: wait)
         }
-        // A target from the former id names no grant of this lease.
+        // A take-over target from before the alias names no grant of this lease, so remove it.
         if let target = request.takeover, lease.isFromBefore(target) { request.takeover = nil }
         if let record, let holder = record.holder, holder.isRun(of: request), lease.isFromBefore(record.token),
             !record.isOver(at: now)
         {
-            // This run holds the lease under another id, with a token that is invalid under the requested id.
+            // Refuse, because this session holds the lease under another id, with a token that is invalid under the
+            // requested id.
             return refuse(.held, record, after: record.untilOver(at: now))
         }
         return acquire(request, of: record, in: circumstances)

@@ -67,7 +67,8 @@ enum LeaseState: Sendable {
     mutating func press(
         _ intent: LeaseIntent, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
-        // A person may still take over while the cloud is reachable.
+        // While the host uses the meter without a lease, only a person's take-over requests one, and only if the cloud
+        // is reachable.
         guard !seeking.isUnleased || (intent.isTakeover && !known.isCloudUnreachable) else {
             known.dropTakeover()
             return .permitUnleased
@@ -85,7 +86,7 @@ enum LeaseState: Sendable {
     ) -> Action {
         if known.isGivenBack(holding.permit.token) {
             guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
-            // A release in flight would free the meter while the link is still open.
+            // Ignore a grant whose release may be in flight: the release would free the meter while the link is open.
             guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
         }
         guard now < holding.permit.hardStopAt else {
@@ -128,8 +129,8 @@ enum LeaseState: Sendable {
             known.pause(for: holding.permit.token, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
-            // The lease expired on this host before another host acquired it. Two links may exist, and a person has to
-            // choose between them (rule 4).
+            // Keep the link, because the lease expired on this host before another host acquired it. Two links may
+            // exist, and a person has to choose between them (rule 4).
             return keepUnleased(holding, refusal: .held, askAt: now + LeaseTiming.within(.seconds(30), random))
         case .released, .unknown:
             guard holding.isKept(under: known.policy) else { return abandon(holding, because: .unknown) }

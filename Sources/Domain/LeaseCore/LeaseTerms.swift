@@ -13,7 +13,7 @@ package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
 /// Times contained in the grant. Every party uses these times, never its own configuration (Docs/Leases.md#times).
 package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
-    /// Gap before another host's lease. At least an eighth of the time to live.
+    /// Pause between the end of a lease and a grant to another host. At least an eighth of the time to live.
     package let lockDelay: Duration
     /// Configured lock-delay. `lockDelay` is longer where the time to live requires it.
     package let askedLockDelay: Duration
@@ -37,8 +37,8 @@ package struct LeaseTerms: Hashable, Sendable {
     // Counted from when the holder *sent* the last good request.
 
     package var heartbeat: Duration { timeToLive / 2 }
-    /// Age from which the host shows jeopardy. From then on, under `strict`, it sends no setting or command to the
-    /// meter.
+    /// Age from which the host reports the lease as in jeopardy. From then on, under `strict`, it sends no setting or
+    /// command to the meter.
     package var jeopardy: Duration { timeToLive * 2 / 3 }
     /// Age from which the holder treats the lease as lost.
     package var hardStop: Duration { timeToLive * 9 / 10 }

@@ -41,7 +41,8 @@ struct Seeking: Sendable {
         return .sendAcquire(again: isRepeat, takeover: target)
     }
 
-    /// Handles a grant that arrived after its hard stop. Repeating the request renews the same lease.
+    /// Handles a grant that arrived after its hard stop. The next request repeats this one, which renews the same
+    /// lease.
     mutating func grantedTooLate() { isRepeat = true }
 
     /// - Parameter isFinal: false if the host repeats the request as a take-over.
@@ -70,7 +71,7 @@ struct Seeking: Sendable {
 
     mutating func hasten(to soon: MonotonicTime) { request.hasten(to: soon) }
 
-    /// Sends requests that waited for the cloud no later than `soon`.
+    /// Moves requests that waited for the cloud forward, so that they are sent at `soon` or earlier.
     mutating func cloudReached(_ soon: MonotonicTime) {
         if isRepeat || isQueued { request.hasten(to: soon) }
         isQueued = false

@@ -19,7 +19,7 @@ package struct Limit: Hashable, Sendable {
         /// Duration in seconds.
         case duration
         case count
-        /// Percentage of the measured time on this side of the value.
+        /// Percentage of the measured time during which the quantity satisfies the comparison with the value.
         case share(Quantity, Comparison, Double)
     }
 
@@ -38,7 +38,6 @@ package struct Limit: Hashable, Sendable {
             }
         }
 
-        /// Whether the bound is an upper one, which more readings can only break.
         var isUpper: Bool { self == .below || self == .atMost }
     }
 

@@ -1,5 +1,5 @@
-/// Readings of a stretch of time, kept whole so that verdicts are exact. Current and power count by magnitude, as in
-/// alerts.
+/// All readings of a stretch of time, kept in memory so that verdicts on limits are exact. Current and power count by
+/// magnitude, as in alerts.
 package struct MeasuredStretch: Sendable {
     /// Maximum number of readings; four quantities of so many readings need half a gigabyte.
     package static let readingsMax = 5_000_000
@@ -9,7 +9,7 @@ package struct MeasuredStretch: Sendable {
     private var times: [Int64] = []
     /// A column per quantity; NaN if a reading lacks it.
     private var columns: [[Double]]
-    /// Extremes stored beside means; of magnitudes for current and power.
+    /// Least and greatest single values, stored beside means; magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
     /// Quantities that flowed in both directions. For these, the magnitude of a mean is not the mean of the magnitudes.
     private var turning: Set<Quantity> = []
@@ -20,7 +20,7 @@ package struct MeasuredStretch: Sendable {
     /// Bounds of the stretch on the readings' clock; nil for the times of the first and the last reading.
     package var start: Int64?
     package var end: Int64?
-    /// Duration in milliseconds, by a different clock than the readings' clock.
+    /// Duration in milliseconds by a different clock; nil if it is measured on the readings' clock.
     package var duration: Int64?
 
     /// - Parameter limits: limits to judge; readings of other quantities are not stored.
@@ -31,8 +31,8 @@ package struct MeasuredStretch: Sendable {
 
     package var count: Int { times.count }
     package var isFull: Bool { times.count >= Self.readingsMax }
-    /// Adds a reading. Counts a reading older than the last one as lost: its clock was set back, and its duration is
-    /// unknown.
+    /// Adds a reading. Counts a reading older than the last one as lost: the clock was set back, so the reading's
+    /// duration is unknown.
     package mutating func add(_ reading: Reading, at time: Int64) {
         guard !isFull, times.last.map({ $0 <= time }) ?? true else { return lose(1) }
         times.append(time)
@@ -78,7 +78,7 @@ package struct MeasuredStretch: Sendable {
         var values: [Double] = []
         /// Milliseconds from each value to the next; negative for a gap.
         var steps: [Int64] = []
-        /// Milliseconds before the first value and after the last one for which these values count.
+        /// Milliseconds for which the first value also counts before its time, and the last value after its time.
         var edges: (first: Int64, last: Int64) = (0, 0)
         /// Milliseconds without values.
         var gaps: Int64 = 0
@@ -129,7 +129,7 @@ package struct MeasuredStretch: Sendable {
         guard let value = value(of: limit.measure, track) else {
             return LimitVerdict(.undecided(reason: tooFew(limit, track)), value: nil)
         }
-        // More readings would not change the verdict.
+        // If more readings cannot change the verdict, decide without regard to gaps.
         let isMet = limit.comparison.holds(value.seen, limit.bound)
         if limit.isBrokenForGood, !isMet, resolution == 0 || !isTurning(limit) {
             return LimitVerdict(.broken, value: value.seen)

@@ -10,7 +10,7 @@ package struct CounterSteps: Hashable, Sendable {
 
     /// Resolution of most meters; some are finer.
     package static let fine = Self(energy_Wh: 0.01, charge_mAh: 1)
-    /// Atorch reports of type 1 or 2 (Docs/Protocols/Atorch.md#reports).
+    /// Resolution of Atorch reports of type 1 or 2 (Docs/Protocols/Atorch.md#reports).
     package static let tens = Self(energy_Wh: 10, charge_mAh: 10)
     /// Resolution assumed for a board that a user described, because its rounding is unknown.
     package static let whole = Self(energy_Wh: 1, charge_mAh: 1)

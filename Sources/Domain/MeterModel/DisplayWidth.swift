@@ -56,7 +56,7 @@ extension Unicode.Scalar {
         return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
     }
 
-    /// Returns whether the Unicode property East_Asian_Width is Wide or Fullwidth, by blocks.
+    /// Returns whether the Unicode property East_Asian_Width is Wide or Fullwidth, approximated by whole blocks.
     private static func isWide(_ value: UInt32) -> Bool {
         wide.contains { $0.contains(value) }
     }

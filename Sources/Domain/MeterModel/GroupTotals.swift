@@ -1,5 +1,5 @@
 package struct GroupTotals: Hashable, Sendable {
-    /// Number of the group on the meter, from 0.
+    /// Number of the data group on the meter, from 0.
     package var index: Int
     package var charge_mAh: Double
     package var energy_mWh: Double

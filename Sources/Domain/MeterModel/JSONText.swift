@@ -26,7 +26,7 @@ package enum JSONText {
             switch byte {
             case 0..<0x20, 0x7F: sum + 6
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 2
-            // 6 bytes together with the following byte, which counts 1.
+            // An escape has 6 bytes and replaces this byte and the following one, which counts 1.
             case 0xC2: sum + 5
             default: sum + 1
             }

@@ -57,8 +57,8 @@ extension MeterCommand.Kind {
     /// Harm to confirm with the user first; nil if there is none.
     ///
     /// All user interfaces use this property. Clients of the API are programs and get no question. `enter` is a menu
-    /// key on most models. On loads such as a DL24 the same byte switches the load, and no report contains the
-    /// direction (Docs/Protocols/Atorch.md).
+    /// key on most models. On loads such as a DL24 the same byte switches the load on or off, and no report contains
+    /// which (Docs/Protocols/Atorch.md).
     package var consequence: Consequence? {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys

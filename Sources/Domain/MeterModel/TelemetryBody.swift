@@ -3,7 +3,7 @@
 package struct TelemetryBody: Codable, Hashable, Sendable {
     /// Keys as in Docs/Meters; null while the value of a supported key is unknown.
     package var details: [String: Value] = [:]
-    /// Groups by number, for models with several groups.
+    /// Data groups with their own counters; empty for models without groups.
     package var groups: [Group] = []
 
     package init() {}

@@ -1,4 +1,4 @@
-/// Reads and writes UUIDs in place, without allocating, because each stamp of each property has one.
+/// Reads and writes UUIDs in place, without allocating, because the change stamp of every property contains one.
 package enum UUIDText {
     package static let length = 36
 

@@ -46,6 +46,6 @@ package enum HostTag {}
 package typealias HostID = UniqueID<HostTag>
 package enum SessionTag {}
 package typealias SessionID = UniqueID<SessionTag>
-/// One attempt at a request that must not run twice if its answer is lost.
+/// A request that must not run twice if its answer is lost. A repetition keeps the id.
 package enum RequestTag {}
 package typealias RequestID = UniqueID<RequestTag>

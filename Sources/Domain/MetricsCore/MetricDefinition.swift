@@ -1,4 +1,4 @@
-/// Definition of a metric. Every page consists of these, so a list of them documents all exports of a program
+/// Definition of a metric. Every metrics page consists of these, so a list of them documents all exports of a program
 /// (Docs/Metrics.md).
 package struct MetricDefinition: Hashable, Sendable {
     /// Types of Prometheus' text format, 0.0.4.
@@ -14,7 +14,7 @@ package struct MetricDefinition: Hashable, Sendable {
     package var kind: Kind
     /// Names of the labels, in the order of the values. The values are a closed set, or one per reported object.
     package var labels: [String]
-    /// One sentence.
+    /// Description of the metric, in one sentence.
     package var help: String
 
     package static func counter(_ name: String, _ labels: [String], _ help: String) -> Self {

@@ -1,6 +1,6 @@
 package struct BatteryTest: Hashable, Sendable {
-    /// A value above or below a limit. It counts only after a value on the other side, so that a test may begin before
-    /// the battery is inserted.
+    /// Cut-off that ends the test: a value above or below a limit. It counts only after a value on the other side, so
+    /// that a test may begin before the battery is inserted.
     package let until: AlertPattern
     /// Current in amperes, in either direction, that starts the test once it has flowed for the hold time of the
     /// meter's recordings. Nil if the test starts immediately.
@@ -54,7 +54,7 @@ package struct LoadSnapshot: Hashable, Sendable {
         self.problem = problem
     }
 
-    /// Whether the load keeps drawing after the link is lost and the test continues with it.
+    /// Whether the test continues while the link is lost, because the load keeps drawing by itself.
     var outlastsSilence: Bool { plan.onLinkLoss == .keep && (phase == .drawing || phase == .away) }
 }
 

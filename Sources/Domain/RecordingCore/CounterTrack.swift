@@ -1,8 +1,8 @@
 /// Advance of one of the meter's own counters during a recording, across resets.
 package struct CounterTrack: Hashable, Sendable {
-    /// Rate in mAh a second that no meter of this kind exceeds: 100 A.
+    /// Rate in mAh a second that no meter exceeds: 100 A.
     static let chargePerSecondMax = 100 / 3.6
-    /// Rate in Wh a second that no meter of this kind exceeds: 25 kW.
+    /// Rate in Wh a second that no meter exceeds: 25 kW.
     static let energyPerSecondMax = 25_000 / 3600.0
 
     /// Total advance of the counter; nil until the meter reports the counter.

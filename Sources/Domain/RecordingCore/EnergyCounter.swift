@@ -12,17 +12,17 @@ package struct EnergyCounter: Hashable, Sendable {
     private var current = IntegratedValue()
     private var power = IntegratedValue()
     private var last: MonotonicTime?
-    /// Time of the last reading with the meter's own counters in this run.
+    /// Time of the last reading with the meter's own counters; nil if this run has received none.
     private var ownCameAt: MonotonicTime?
     /// Whether there was a gap since the meter's own counter was last read; true after a start.
     private var isChargeBehind = true
     private var isEnergyBehind = true
 
-    /// - Parameter before: the count of an earlier run.
+    /// - Parameter before: the count that an earlier run of meterd stored.
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// Time for which only frames with counters get the sums, after such a frame. It applies to meters that send their
-    /// counters in separate frames.
+    /// Time after a frame with the meter's own counters during which only such frames get the sums. Needed for meters
+    /// that send their counters in separate frames.
     private static let ownFramesWithin = Duration.seconds(60)
 
     /// Adds a reading. Call in the order of the readings' monotonic times.
@@ -51,8 +51,9 @@ package struct EnergyCounter: Hashable, Sendable {
         self = Self(EnergyCount(since: wall, token: count.token))
     }
 
-    /// Records the token of this host's lease. Resets the count if another host may have held the lease meanwhile. This
-    /// count lacks that host's share, and a sum over both hosts' counts would include the difference as consumption.
+    /// Records the token of this host's lease. Resets the count if another host may have held the lease meanwhile,
+    /// because the count lacks that host's share. Without the reset, a sum over both hosts' counts would include the
+    /// difference as consumption.
     ///
     /// Each grant to another host, and the next to this one, raises the token by one (Docs/Leases.md). A release
     /// without an answer also makes this host skip a token. The count is then reset too, because another host may have
@@ -79,7 +80,8 @@ package struct EnergyCounter: Hashable, Sendable {
         if count.own != nil { (charge, energy) = (charge.magnitude, energy.magnitude) }
         count.charge_mAh += charge
         count.energy_Wh += energy
-        // The meter's own counters advance by the same amount.
+        // Advance the expected values of the meter's own counters too, so that a later gap adds only the flow that was
+        // not integrated.
         if let own = count.own?.charge_mAh { count.own?.charge_mAh = own + charge }
         if let own = count.own?.energy_Wh { count.own?.energy_Wh = own + energy }
     }
@@ -111,7 +113,7 @@ package struct EnergyCounter: Hashable, Sendable {
         count.energy_Wh += energy.rise
         count.own = OwnCounters(
             charge_mAh: charge.now, energy_Wh: energy.now, group: reading.group, at: reading.wallTime)
-        // For a meter that never reports a current, the flag remains set because nothing is ever integrated.
+        // For a meter that never reports a current, `isChargeBehind` remains true, because nothing is ever integrated.
         if current.least != nil { isChargeBehind = false }
         if power.least != nil { isEnergyBehind = false }
     }
@@ -124,7 +126,7 @@ extension IntegratedValue {
     }
 }
 
-/// The meter's own counters up to the values that the totals include.
+/// Values of the meter's own counters up to which the totals include the flow.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?

@@ -8,8 +8,8 @@
 ///     over ◀──── it is off ──── ending ◀───────────────────┘
 /// ```
 ///
-/// A state machine without clock or link. Its caller performs one order at a time, reports the result, and calls
-/// `looked` once a second.
+/// A state machine without clock or link. Its caller sends one order (a command to the load) at a time, reports the
+/// result, and calls `looked` once a second.
 package struct LoadDrive: Hashable, Sendable {
     package let plan: LoadPlan
     package private(set) var phase: Phase
@@ -28,7 +28,7 @@ package struct LoadDrive: Hashable, Sendable {
     /// Number of calls of `looked` between two attempts to switch off.
     package static let retryLooks = 10
 
-    /// Phase of the drive. The recording stores it, so that a restart continues from there.
+    /// Phase of a `LoadDrive`. The recording stores it, so that a restart continues from there.
     package enum Phase: String, CaseIterable, Sendable {
         case preparing
         case drawing

@@ -14,7 +14,7 @@ package struct LoadPlan: Hashable, Sendable {
     package enum OnLinkLoss: String, CaseIterable, Sendable {
         /// Continues the test.
         case keep
-        /// Switches the load off and ends the test.
+        /// Once the link is back, ends the test and switches the load off.
         case off
     }
 
@@ -75,14 +75,14 @@ package struct LoadPlan: Hashable, Sendable {
             return nil
         }
         let thousandths = Int(amount.rounded())
-        // 1.234 A would set the load to another value.
+        // Reject a value between the steps, such as 1.234 A: the load would use another value.
         guard abs(amount - Double(thousandths)) < 1e-6, thousandths >= 10, thousandths.isMultiple(of: 10) else {
             return nil
         }
         return thousandths
     }
 
-    /// Default cut-off. It applies if the load has switched itself off, or if a weak source supplies less than half of
+    /// Default cut-off. It is met if the load has switched itself off, or if a weak source supplies less than half of
     /// the current.
     package var until: String { "current < \(current / 2)mA for 10s" }
 

@@ -2,7 +2,7 @@
 package struct MarkLines: Sendable {
     /// Maximum number of marks per second.
     package static let rateMax = 5
-    /// Maximum number of marks per run.
+    /// Maximum number of marks per run of meterctl.
     package static let countMax = 1000
 
     /// Times of the last marks, within a second.

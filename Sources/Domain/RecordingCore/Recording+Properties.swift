@@ -43,7 +43,7 @@ extension Recording {
         guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
         self.init(
             id: id, name: fields.text("name"), trigger: trigger,
-            // An end that only a newer version defines is still an end.
+            // Read an end that only a newer version defines as `hand`, because the recording has ended anyway.
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")

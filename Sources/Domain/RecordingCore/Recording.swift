@@ -19,7 +19,8 @@ package struct Recording: Hashable, Sendable {
     package let id: RecordingID
     package var name: String?
     package var note: String?
-    /// Kind of file of imported readings, which only a newer version may define; nil for readings that meterd measured.
+    /// Format of the imported file, perhaps one that only a newer version defines; nil for readings that meterd
+    /// measured.
     package var source: String?
     /// Telemetry besides readings at the start, such as a charging mode; nil if the meter sent none.
     package var toldAtStart: TelemetryBody?
@@ -28,7 +29,7 @@ package struct Recording: Hashable, Sendable {
     package var trigger: Trigger
     /// Cause of the end; nil while the recording is running.
     package var end: End?
-    /// Calendar time of the end, or of the last reading so far; the start without a reading.
+    /// Calendar time of the end, or of the last reading so far; the start if there is no reading yet.
     package var until: WallTime
     package var totals: RecordingTotals
     /// The battery test; nil for any other recording.
@@ -74,7 +75,8 @@ package struct Recording: Hashable, Sendable {
 }
 
 extension Recording {
-    /// Returns the overlapping recordings of one meter, by any host.
+    /// Returns, for each recording, the other recordings of the same meter that overlap it, whichever host made them.
+    /// Recordings without overlaps are omitted.
     package static func overlaps(among recordings: [Recording]) -> [RecordingID: [RecordingID]] {
         var found: [RecordingID: [RecordingID]] = [:]
         for (_, all) in Dictionary(grouping: recordings, by: \.id.meter) {

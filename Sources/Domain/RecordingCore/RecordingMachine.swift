@@ -21,7 +21,7 @@ package struct RecordingMachine: Sendable {
     private var isLinkLost = false
     /// Whether the threshold is ignored until the current falls below it, because a user ended a recording.
     private var isDisarmed = false
-    /// A battery test that waits for its own threshold, while idle.
+    /// Battery test that waits for its start current; nil if there is none.
     private var waiting: Recording?
 
     private enum State: Sendable {
@@ -140,7 +140,7 @@ package struct RecordingMachine: Sendable {
         guard case .recording(var session) = state else { return }
         if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
         session.recording.toldAtEnd = told
-        // `fall` keeps its copy, because a recording that ends by it ends as of the fall.
+        // Leave the copy in `fall` unchanged: if the fall ends the recording, the copy is the result.
         state = .recording(session)
     }
 

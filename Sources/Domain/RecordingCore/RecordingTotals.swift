@@ -65,7 +65,7 @@ package struct RecordingTotals: Hashable, Sendable {
     }
 }
 
-/// A time of unknown flow.
+/// A period in which the flow is unknown.
 package struct RecordingGap: Hashable, Sendable {
     package enum Cause: String, Sendable, CaseIterable {
         /// The link was lost: the meter lost power or was out of reach.
@@ -91,7 +91,7 @@ extension Reading {
     /// Watts with the sign of the current: voltage times current, or the meter's own power if it reports no voltage or
     /// measures the mains.
     package var flow: Double? {
-        // On the mains, volts times amperes exceed the watts.
+        // On the mains, volts times amperes exceed the watts, so use the meter's own power.
         let isMains = supported.contains(.powerFactor)
         guard !isMains, let voltage = self[.voltage], let current = self[.current] else { return self[.power] }
         let product = voltage * current

@@ -11,7 +11,7 @@ package struct StretchSummary: Sendable {
     /// Longest period stored as a mean; zero if all are single readings.
     package private(set) var resolution: Duration = .zero
 
-    /// Maximum number of steps per mean; a longer mean counts as a gap in part.
+    /// Maximum number of steps in which a mean is added; the rest of a longer period counts as a gap.
     private static let stepsMax: Int64 = 64
 
     private struct Values {
@@ -36,7 +36,8 @@ package struct StretchSummary: Sendable {
         machine = RecordingMachine(host: host, meter: meter, rules: rules)
     }
 
-    /// Converts a calendar time, because the store contains only calendar times.
+    /// Converts a calendar time to a monotonic one, which the recording machine requires: the store contains only
+    /// calendar times.
     private static func moment(_ time: WallTime) -> MonotonicTime {
         .origin + .milliseconds(time.millisecondsSince1970)
     }

@@ -23,7 +23,7 @@ package struct RelayCommand: Hashable, Sendable {
     package var id: RequestID
     /// Id under which the meter is leased.
     package var meter: MeterID
-    /// Token of the lease that the author saw. A holder under another token refuses the command.
+    /// Token of the lease that the requesting host saw. A holder under another token refuses the command.
     package var token: FencingToken
     package var action: RelayAction
     package var author: HostID

@@ -8,7 +8,7 @@ package struct RelayFence: Sendable {
         case older
     }
 
-    /// Number of remembered former epochs. A replica that has not received the news of a restore still sends them.
+    /// Number of remembered former epochs. A replica that has not yet learned of a restore still sends them.
     private static let leftMax = 8
 
     private var newest: (epoch: String, token: FencingToken)?

@@ -37,7 +37,7 @@ package struct RelayObserver: Sendable {
             refusedCount += 1
             return .drop
         case .newer:
-            // The number of earlier batches is unknown.
+            // Numbers of different leases cannot be compared, so accept any number.
             number = arrival.batch.number
         case .current:
             guard arrival.batch.number > number else { return .drop }

@@ -15,7 +15,7 @@ package enum RelayTiming {
     package static let retryInterval = Duration.seconds(1)
     /// Time in which a command must be executed, counted from the sending of its claim.
     package static let actingTime = Duration.seconds(5)
-    /// Maximum age of a reading; a batch never waits longer than a few seconds for the cloud.
+    /// Maximum age of a reading; larger ages are reduced to it. A batch waits for the cloud for a few seconds at most.
     package static let ageMax = Duration.seconds(60)
     /// Maximum number of lines of a meter's log for other hosts; the newest lines are sent.
     package static let logLinesMax = 500

@@ -94,7 +94,8 @@ package struct SampleChunkBuilder: Sendable {
 
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // After a raw value, the integer may be unchanged. A difference of 0 would be decoded as the escape.
+        // After a raw value, the integer may be unchanged. Its difference of 0 would be decoded as the escape, so it is
+        // escaped too.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {

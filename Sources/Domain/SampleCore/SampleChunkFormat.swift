@@ -77,7 +77,7 @@ enum SampleChunkFormat {
 /// Reference for the next value of a quantity; the same in writer and reader.
 struct SampleColumn {
     var value = 0.0
-    /// Last value that had a scale, as an integer in it.
+    /// Last value that had a scale, as an integer in that scale.
     var integer: Int64 = 0
     var exponent: UInt8 = 0
 }

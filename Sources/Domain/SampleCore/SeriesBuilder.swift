@@ -144,7 +144,7 @@ package struct SeriesBuilder: Sendable {
 }
 
 package struct Series: Hashable, Sendable {
-    /// Minimum gap at any interval of the meter, so that charts show the same gaps as recordings.
+    /// Minimum length of a gap, whatever the interval of the meter, so that charts show the same gaps as recordings.
     static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime

@@ -15,7 +15,7 @@ package enum AliasMap {
     /// Returns the present id for each former id and alias of a host's meters.
     ///
     /// - Parameters:
-    ///   - former: former ids of the host's meters, each with its next id.
+    ///   - former: former ids of the host's meters, each with its present id.
     ///   - aliases: result of `flattened`.
     package static func mainIDs<ID: Hashable>(former: [ID: ID], aliases: [ID: ID]) -> [ID: ID] {
         former.mapValues { aliases[$0] ?? $0 }.merging(aliases) { own, _ in own }

@@ -36,7 +36,8 @@ package struct HybridClock: Hashable, Sendable {
 
     /// Lowers the high-water mark after the cloud refused stamps as too far ahead (`clockSkew`).
     ///
-    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it, if any.
+    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it; nil (lowers to 0) if
+    ///   there is none.
     package mutating func lower(to stamp: Stamp?) {
         let target: (UInt64, UInt16) = stamp.map { ($0.milliseconds, $0.counter) } ?? (0, 0)
         guard target < (milliseconds, counter) else { return }

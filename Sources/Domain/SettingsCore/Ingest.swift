@@ -1,7 +1,8 @@
 /// The only way into a store of records, for local writes, pages of changes and imports.
 ///
-/// Merges a record under an older form of its name, then folds it immediately (`RebuildPlan`). So no value is lost,
-/// every host gets the same result, and a host of this version makes no duplicates.
+/// Merges a record under an older form of its name, then immediately moves its values to the record with the normal
+/// name (a fold, `RebuildPlan`). So no value is lost, every host gets the same result, and this version makes no
+/// duplicates.
 package struct Ingest: Hashable, Sendable {
     package var record: SyncRecord
     /// Merge under the record's original name.
@@ -20,15 +21,17 @@ package struct Ingest: Hashable, Sendable {
         fold = RebuildPlan.fold(arrived.after, into: try current(key))
     }
 
-    /// Merges to store, without unchanged records.
+    /// Merges that the store must write; without those that change nothing.
     package var merges: [RecordMerge] {
         guard let fold else { return [arrived].filter { !$0.isEmpty } }
         return [RecordMerge(from: arrived.before, to: fold.loser.after), fold.canonical].filter { !$0.isEmpty }
     }
 
-    /// Changes that the cloud lacks, if the given record is all that the cloud has under its name. The fold made these
-    /// changes, or the cloud forgot them. Example: a deletion older than the life of tombstones, after a long-absent
-    /// host pushed older values again.
+    /// Changes to push to the cloud, if the cloud has only the given record under its name. Either the fold made them,
+    /// or the cloud lost them.
+    ///
+    /// Example of a loss: the cloud has purged a deletion with its expired tombstone. Then a long-absent host pushes
+    /// the older values again.
     ///
     /// Includes changes already in the outbox; an entry with the same stamp is not changed.
     package var mergesToTell: [RecordMerge] {

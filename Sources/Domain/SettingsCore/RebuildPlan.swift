@@ -46,7 +46,7 @@ package enum RebuildPlan {
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
             guard register.stamp <= deletion.stamp else { return register }
-            // A lifted stamp has no host; `broughtBy` keeps the author.
+            // A lifted stamp contains no host, so `broughtBy` keeps the author.
             return Register(
                 value: register.value, stamp: .lifted(register.stamp, above: deletion.stamp),
                 broughtBy: register.broughtBy ?? register.stamp.host)

@@ -6,7 +6,7 @@ package struct OverwrittenValue: Hashable, Sendable {
     package var new: SettingValue?
     /// Stamp of the write or deletion that replaced the value.
     package var by: Stamp
-    /// Host that delivered that change to the cloud, if not its author (`Register.broughtBy`).
+    /// Host that delivered that change to the cloud (`Register.broughtBy`); nil if it is the author, or unknown.
     package var broughtBy: HostID?
 
     package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
@@ -18,8 +18,8 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// Effect of a merge. A store writes `after`, queues the `news` of its own changes in the outbox and adds `overwritten`
-/// to the history.
+/// Effect of a merge. A store writes `after` and adds `overwritten` to the history. For its own changes, it also queues
+/// the properties in `news` in the outbox.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord
@@ -40,7 +40,7 @@ package struct RecordMerge: Hashable, Sendable {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
-        // Fast path: most records contain no changes.
+        // Fast path: most merges change nothing.
         guard before.properties != after.properties else {
             (news, overwritten) = ([], [])
             return

@@ -24,8 +24,8 @@ extension Stamp: Comparable {
 
 /// Stamps of properties that the rebuild lifts above a deletion (`RebuildPlan`).
 extension Stamp {
-    /// Returns a stamp just above a deletion, below every later write of a host. Keeps the order of lifted stamps, to
-    /// the millisecond and counter. Every host computes the same stamp.
+    /// Returns a stamp just above a deletion, below every later write of a host. Two lifted stamps keep their order if
+    /// they differ in milliseconds or counter. Every host computes the same stamp.
     ///
     /// The stamp's `HostID.high` is all ones, which no random UUID has and which sorts after all of them.
     package static func lifted(_ stamp: Stamp, above deletion: Stamp) -> Stamp {

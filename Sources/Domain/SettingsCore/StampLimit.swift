@@ -3,8 +3,8 @@
 package enum StampLimit {
     /// Milliseconds ahead of the cloud's own clock.
     package static let ahead: UInt64 = 60_000
-    /// Milliseconds ahead of the greatest stamp ever accepted, for an overflowing counter. With steps of a second, one
-    /// host could move the limit into the future step by step.
+    /// Milliseconds that a stamp may be ahead of the greatest stamp ever accepted. Only 1 is needed, when a stamp's
+    /// counter overflows; with larger steps, one host could quickly move the limit into the future.
     package static let step: UInt64 = 1
 
     /// Returns the greatest acceptable milliseconds since 1970.

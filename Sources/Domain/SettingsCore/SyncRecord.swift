@@ -143,8 +143,10 @@ package struct SyncRecord: Hashable, Sendable {
         return result
     }
 
-    /// Returns the part in the outbox; nil if there is none. In a refetch after an expired token, a record is the
-    /// cloud's version plus this part. The rest of the local record is older than a deletion that the cloud forgot.
+    /// Returns only the values (and the deletion, if kept) that are in the outbox; nil if there are none.
+    ///
+    /// Needed in a refetch after an expired change token: the record becomes the cloud's version plus these values. All
+    /// other local values are older than a deletion that the cloud has purged.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)

@@ -2,11 +2,11 @@
 package struct ChangesPage: Hashable, Sendable {
     package var type: RecordType
     package var records: [SyncRecord]
-    /// Opaque start of the next page.
+    /// Change token: opaque start of the next page.
     package var token: String
     package var moreComing: Bool
     package var epoch: String
-    /// Identity of the zone; nil from a cloud that gives zones none.
+    /// Identity of the zone; nil from a cloud whose zones have no identity.
     package var zoneID: String?
 
     package init(
@@ -55,7 +55,7 @@ package struct CloudAccount: Hashable, Sendable {
     package var epoch: String
     /// `keep` or `strict`, as text; LeaseCore defines the meaning.
     package var policy: String
-    /// Identity of the zone; nil from a cloud that gives zones none.
+    /// Identity of the zone; nil from a cloud whose zones have no identity.
     package var zoneID: String?
     package var role = HostRole.full
 

@@ -61,7 +61,7 @@ struct EventStream: Hashable, Sendable {
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {
         guard let deadline = deadline(timing), moment.now >= deadline else { return [] }
         if case .waiting = state { return open(at: moment.now) }
-        // The stream is half-open: the other end is gone.
+        // No data and no error: the connection is half-open, because the other end is gone.
         broke(moment, timing)
         return [.closeEvents]
     }
@@ -72,7 +72,7 @@ struct EventStream: Hashable, Sendable {
         if case .waiting = state { open(at: now) } else { [] }
     }
 
-    /// Returns the time at which to reopen the stream or give it up.
+    /// Returns the time at which to reopen the stream or give it up; nil if it is closed.
     func deadline(_ timing: SyncTiming) -> MonotonicTime? {
         switch state {
         case .closed: nil
@@ -82,7 +82,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// Returns the time until which a run waits for the stream to open.
+    /// Returns the time until which a run waits for the stream to open; nil if the stream is not opening.
     func subscribeDeadline(_ timing: SyncTiming) -> MonotonicTime? {
         if case .opening(let since) = state { since + timing.subscribeTimeout } else { nil }
     }

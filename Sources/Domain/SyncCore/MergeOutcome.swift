@@ -3,14 +3,15 @@ package struct MergeOutcome: Hashable, Sendable {
     /// Records that were changed, each once.
     package var changed: [RecordKey]
     /// Records that a host applies immediately, as the transaction stored them: the changed device settings, and all
-    /// aliases if one changed. A page or batch limits the number of settings, except if the end of a refetch sets
+    /// aliases if one changed. The number of settings is limited by the page or batch, unless a refetch ended and set
     /// records aside.
     package var present: [SyncRecord] = []
-    /// Number of the transaction in the opened store. Records from a greater number are later.
+    /// Sequence number of the transaction since the store was opened. If two outcomes contain the same record, the
+    /// greater number has the later state.
     package var number: UInt64 = 0
     /// Number of records that were skipped because they contained no changes.
     package var unchanged: Int
-    /// Number of records set aside with a reason: an illegal name or value, or missing from the cloud's list.
+    /// Number of records set aside because of an illegal name or value, or because the cloud's list lacks them.
     package var parked: Int
     /// Changes by other hosts, for the log.
     package var news: [RecordNews] = []
@@ -24,13 +25,13 @@ package struct MergeOutcome: Hashable, Sendable {
     }
 }
 
-/// News from other hosts in one record.
+/// Changes that other hosts made to one record.
 package struct RecordNews: Hashable, Sendable {
     package var key: RecordKey
     /// Names of the changed properties, sorted.
     package var properties: [String]
     package var isDeleted: Bool
-    /// Authors of the news, sorted.
+    /// Authors of the changes, sorted.
     package var hosts: [HostID]
 
     /// Returns nil if the merge changed nothing.

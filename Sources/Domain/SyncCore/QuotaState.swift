@@ -10,7 +10,7 @@ package struct QuotaState: Hashable, Sendable {
 }
 
 extension SyncState {
-    /// Time of the next retry of held-back changes; nil while another run is scheduled anyway.
+    /// Time of the next retry of held-back changes; nil if none is held back, or if another run is scheduled anyway.
     var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
     mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.DeferredChanges {
@@ -30,7 +30,8 @@ extension SyncState {
         self.fullness?.retryAt = max(fullness.retryAt, now + timing.fullBackoff.base)
     }
 
-    /// Clears the state when nothing is held back. Retries after a restart, which loses the time of the refusal.
+    /// Clears the quota state if no change is held back. Held-back changes without a state mean that meterd restarted:
+    /// this run then retries them.
     mutating func lookAtHeldBack(_ progress: SyncProgress) {
         if progress.heldBack == 0 {
             fullness = nil
@@ -65,7 +66,7 @@ extension SyncState {
         }
     }
 
-    /// Updates the state at the end of a run that was neither cancelled nor failed.
+    /// Updates the quota state at the end of a run that was neither cancelled nor failed.
     mutating func noteFullness(_ moment: SyncMoment) {
         guard let refusal = run?.refusal else { return }
         let runs = (fullness?.runs ?? 0).addingClamped(1)
@@ -81,12 +82,12 @@ extension SyncState {
 extension SyncRun {
     enum DeferredChanges: Hashable, Sendable {
         case left
-        /// The session retries some changes once everything else has been pushed.
+        /// The session retries some held-back changes once everything else has been pushed.
         case due
-        /// Retried changes wait in the outbox.
+        /// Batches include the held-back changes being retried. `isTaken`: whether the cloud accepted one of them.
         case trying(isTaken: Bool)
 
-        /// Ends the batches; more changes follow only if the cloud accepted one.
+        /// Called when the outbox is empty. The session retries more held-back changes only if the cloud accepted one.
         mutating func batchesEnded() {
             switch self {
             case .trying(isTaken: true): self = .due

@@ -9,7 +9,7 @@ struct RunSchedule: Hashable, Sendable {
     /// Reason for another run, also after the present one; nil if there is none.
     private(set) var again: SyncTrigger?
     private(set) var retry: Retry?
-    /// Types with unread changes, except those of the present run.
+    /// Types with changes to read in the next run.
     private(set) var unread: Set<RecordType> = []
     private(set) var failures = 0
     private var lastCheck = MonotonicTime.origin
@@ -68,7 +68,7 @@ struct RunSchedule: Hashable, Sendable {
 
     func nextPoll(_ timing: SyncTiming) -> MonotonicTime { lastCheck + timing.pollInterval }
 
-    /// - Returns: false if a change reported since the last check makes this poll needless.
+    /// - Returns: false if no poll is needed, because another host's change was reported since the last check.
     mutating func poll(at now: MonotonicTime) -> Bool {
         lastCheck = now
         guard !hasRemoteChange else {
@@ -81,7 +81,7 @@ struct RunSchedule: Hashable, Sendable {
 
     // MARK: Runs
 
-    /// - Returns: the wanted run, if its start time has been reached.
+    /// - Returns: the requested run; nil if none is requested, or if its start time has not been reached.
     mutating func take(at now: MonotonicTime) -> (trigger: SyncTrigger, types: Set<RecordType>)? {
         guard let trigger = again, retry.map({ $0.at <= now }) ?? true else { return nil }
         defer { (again, retry, unread) = (nil, nil, []) }

@@ -53,7 +53,8 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func startOver() { told = nil }
 
-    /// Returns the offset for the store if it differs from the stored one by more than `step`.
+    /// Returns the offset if it differs by more than `step` from the one given to the store; nil otherwise or if it is
+    /// unknown.
     func news(beyond step: Duration) -> Duration? {
         guard let offset = offset?.offset else { return nil }
         guard let told else { return offset }

@@ -6,12 +6,12 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// This host is read-only. Reported per record, and for calls that make a change.
         case readOnly
         case zoneNotFound
-        /// The token has expired. `epoch` is the store's present one: a restore changes it, a purge does not. `zoneID`
-        /// identifies the requested zone, if the cloud gives zones an identity.
+        /// The change token has expired. `epoch` is the store's present epoch: a restore changes it, a purge does not.
+        /// `zoneID` is the identity of the requested zone; nil if the cloud's zones have none.
         case changeTokenExpired(epoch: String, zoneID: String? = nil)
         /// The cloud's store was reset to an earlier state: it lacks changes that this host has seen.
         case timelineLost(epoch: String, zoneID: String? = nil)
-        /// The token belongs to another zone than the requested one.
+        /// The change token belongs to another zone than the requested one.
         case anotherZone(epoch: String, zoneID: String? = nil)
         case limitExceeded
         case rateLimited
@@ -21,7 +21,7 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         /// The stamp is too far ahead. Reported per record.
         case clockSkew
         case badRequest
-        /// The alias requires that a meter is free, but the meter has a holder. Reported per record.
+        /// The alias cannot be written while a host holds the meter's lease. Reported per record.
         case leaseHeld
         /// The cloud was unreachable or the connection broke. The call may have taken effect.
         case network

@@ -7,8 +7,7 @@ package enum SyncTrigger: String, Hashable, Sendable {
     case remoteChange
     /// The event stream is open; earlier changes are unknown.
     case streamOpened
-    /// The network is stable again (`NetworkDebounce`), or the cloud answers requests from another part of this host
-    /// again.
+    /// The network is stable again (`NetworkDebounce`), or the cloud answers this host's lease requests again.
     case networkGained
     case poll
     case retry

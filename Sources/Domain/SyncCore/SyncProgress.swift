@@ -1,17 +1,18 @@
-/// Sync state kept between runs, stored in the transactions of the records concerned.
+/// Sync state kept between runs. The store writes it in the same transactions as the records.
 package struct SyncProgress: Hashable, Sendable {
-    /// Epoch of the cloud's store to which the tokens belong; nil before the first contact.
+    /// Epoch of the cloud's store that issued the change tokens; nil before the first contact.
     package var epoch: String?
-    /// Identity of the tokens' zone (`SyncZone.identity`). Nil before the first contact, and in progress stored by
-    /// versions without identities.
+    /// Identity of the zone to which the change tokens belong (`SyncZone.identity`). Nil before the first contact, and
+    /// in progress stored by versions without identities.
     package var zone: String?
     package var zoneName: String?
     /// Every zone that this host has joined, by identity.
     package var visits: [String: SyncVisit] = [:]
     package var record = RunHistory()
-    /// Position in the changes of each type; a type without a token is read from the beginning.
+    /// Change token of each type: the position up to which its changes were read. A type without a token is read from
+    /// the beginning.
     package var tokens: [RecordType: String]
-    /// Types being read again from the beginning after their tokens expired (`SyncRepository.beginRefetch`).
+    /// Types being read again from the beginning after their change tokens expired (`SyncRepository.beginRefetch`).
     package var refetching: Set<RecordType>
     package var pending: Int
     /// Number of records held back until the cloud has room (`SyncRepository.retryHeldBack`).
@@ -38,7 +39,7 @@ package struct SyncVisit: Hashable, Sendable {
     /// Identity of the zone (`SyncZone.identity`).
     package var identity: String
     package var name: String
-    /// Time of that run by the cloud's wall clock, milliseconds since 1970.
+    /// Time of the last complete run in this zone, by the cloud's wall clock, in milliseconds since 1970.
     package var serverTime: UInt64
 
     package init(identity: String, name: String, serverTime: UInt64) {

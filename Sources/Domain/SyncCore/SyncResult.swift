@@ -29,7 +29,8 @@ package struct SyncResult: Hashable, Sendable {
     package enum End: Hashable, Sendable {
         /// The run pushed everything and read every requested type to its end.
         case complete
-        /// The outbox filled faster than the run pushed; another run follows immediately.
+        /// Other hosts' changes arrived while the run was still pushing; another run follows immediately and reads
+        /// them.
         case partial
         case cancelled
         case failed(SyncFailure)
@@ -68,7 +69,7 @@ package struct SyncCounters: Hashable, Sendable {
     package var complete: UInt64 = 0
     package var failed: UInt64 = 0
     package var cancelled: UInt64 = 0
-    /// Number of fallback polls, and number of polls that a remote change made needless.
+    /// Number of fallback polls. `pollsSkipped` counts those omitted because another host's change had been reported.
     package var polls: UInt64 = 0
     package var pollsSkipped: UInt64 = 0
     package var pages: UInt64 = 0

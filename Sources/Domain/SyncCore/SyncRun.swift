@@ -1,6 +1,6 @@
 /// One pass through the outbox and the unread types. Not persisted.
 package struct SyncRun: Hashable, Sendable {
-    /// End of the run after the present step.
+    /// Reason to end the run after the present step.
     package enum Ending: Hashable, Sendable { case cancel, stop }
 
     /// Next direction. Pushing and reading alternate, so that neither starves.
@@ -11,7 +11,8 @@ package struct SyncRun: Hashable, Sendable {
     package let startedAt: MonotonicTime
     package let isFull: Bool
     package internal(set) var operation: SyncOperation?
-    /// Progress as read at the start, and again after an adoption or another reset.
+    /// Progress as read at the start, and read again after an operation that resets it, such as `adopt`; nil until
+    /// then.
     package internal(set) var progress: SyncProgress?
     /// Types still to read, in order; the first is being read.
     package internal(set) var remaining: [RecordType]
@@ -26,7 +27,8 @@ package struct SyncRun: Hashable, Sendable {
     var isOutboxEmpty = false
     var isPastSubscribe = false
     var pageRecordsMax: Int
-    /// Whether the run stored or pushed something, so that the next failure starts a new series.
+    /// Whether the run stored or pushed something. If so, the next failure counts as the first of a new series, and its
+    /// retry pause is short.
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: DeferredChanges

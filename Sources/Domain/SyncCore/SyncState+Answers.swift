@@ -1,4 +1,4 @@
-/// Ends of operations. An answer for which no operation is waiting has no effect.
+/// Handles the answers to operations. Ignores an answer if its operation is not in progress.
 extension SyncState {
     mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
         switch answer {
@@ -16,7 +16,7 @@ extension SyncState {
         case .pageFetched(let page): pageFetched(page)
         case .applied(let merge): applied(merge)
         case .cleanedUp: cleanedUp(at: now)
-        // A failure of an operation is a verdict; the other inputs here are not answers.
+        // A verdict handles the failure of an operation; the other inputs are not answers.
         case .cloudFailed, .storeFailed, .started, .stopRequested, .cancelRequested, .resumed, .triggered, .woke,
             .streamOpened, .streamHeard, .streamBroke, .remoteChanged:
             break
@@ -62,7 +62,7 @@ extension SyncState {
     private mutating func corrected() {
         guard case .correct(let offset) = finish({ if case .correct = $0 { true } else { false } }) else { return }
         clock.storeWasTold(offset)
-        // The stamps of the parts may have changed.
+        // The stamps in the halves of a split batch may be outdated now.
         outbox.forgetParts()
     }
 
@@ -112,7 +112,7 @@ extension SyncState {
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         turn = .fetch
         let refused = outcome.results.count { $0.isRefusedForGood }
-        // The store's count may include the refused records.
+        // The store's count may include the refused records, so take the larger count instead of the sum.
         counters.parked += UInt64(max(refused, merge.parked))
         withRun { run in
             run.hasProgressed = true
@@ -202,7 +202,8 @@ extension PushResult {
     /// Whether the cloud refused the record permanently. Valid for a decided result only.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
-    /// Whether a later run pushes the record again: a meter must be free first, or this host needs a token for it.
+    /// Whether a later run pushes the record again, because a host holds the meter's lease, or because this host is
+    /// read-only.
     var isPutOff: Bool { failure?.kind == .leaseHeld || failure?.kind == .readOnly }
 
     /// Returns whether the record is too large together with the others in the batch. Only pushing it alone shows

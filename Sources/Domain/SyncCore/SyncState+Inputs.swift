@@ -94,7 +94,7 @@ extension SyncState {
     private mutating func streamOpened(at now: MonotonicTime) {
         guard stream.opened(at: now) else { return }
         counters.streamOpenings += 1
-        // Earlier changes are unknown, but a full run that has not begun to read will read them.
+        // Earlier changes are unknown. A full run that has not begun to read will read them, so no other run is needed.
         if let run, run.isFull, !run.isPastSubscribe { return }
         // The stream opening shows that the cloud answers.
         schedule.endWaitUnlessLimited()

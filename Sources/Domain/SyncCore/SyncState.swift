@@ -20,7 +20,7 @@ package struct SyncState: Hashable, Sendable {
     let zone: String
     let host: HostID
     let timing: SyncTiming
-    /// Whether a new zone gets every record of this host, including other hosts' records.
+    /// Whether the host pushes all its records into another zone, including those of other hosts (`ZoneEntry.another`).
     let bringsAll: Bool
 
     package internal(set) var phase = Phase.stopped
@@ -82,8 +82,8 @@ package struct SyncState: Hashable, Sendable {
 
     var nextPoll: MonotonicTime { schedule.nextPoll(timing) }
 
-    /// Returns the zone that the cloud reports and the way to enter it; nil if the progress is still valid or not yet
-    /// known.
+    /// Returns the zone that the cloud reports and the way to enter it. Nil if the sync progress is still valid for
+    /// that zone, or if either is not yet known.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard case .known(let account, let time) = account, let progress = run?.progress else { return nil }
         let zone = account.syncZone

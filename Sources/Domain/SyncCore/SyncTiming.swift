@@ -17,8 +17,8 @@ package struct SyncTiming: Hashable, Sendable {
     package var streamSilence = Duration.seconds(45)
     /// Minimum time between two searches for expired tombstones and old history.
     package var cleanUpInterval = Duration.seconds(3600)
-    /// Maximum number of each repair in one run: creating the zone, a refetch, an adoption, a restamp. A cloud that
-    /// needs more contradicts itself; the run fails and is retried later.
+    /// Maximum number of each repair in one run: creating or checking the zone, entering it (`adopt`), a refetch, a
+    /// restamp. If the cloud needs more, it contradicts itself; the run fails and is retried later.
     package var repairsMax = 3
     /// Pause before a retry of held-back records.
     var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))

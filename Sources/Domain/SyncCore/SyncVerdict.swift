@@ -8,9 +8,9 @@ enum SyncVerdict: Hashable, Sendable {
     case pageShortened(limit: Int)
     case halted(SyncHalt)
     case zoneMissing(SyncFailure)
-    /// The token is older than tombstones that the cloud has purged.
+    /// The change token is older than tombstones that the cloud has purged.
     case tokenExpired(RecordType)
-    /// A backup was restored.
+    /// The cloud's store has another epoch, because a backup was restored.
     case storeReplaced(epoch: String)
     /// The cloud's store lacks changes that this host has seen: an administrator restored an old copy.
     case storeWentBack

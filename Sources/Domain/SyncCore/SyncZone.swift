@@ -1,6 +1,6 @@
 /// A zone and its store, as identified by the cloud. Progress and pushed records belong to one zone.
 package struct SyncZone: Hashable, Sendable {
-    /// UUID created with the zone; nil from a cloud that gives zones none.
+    /// UUID created with the zone; nil from a cloud whose zones have no identity.
     package var id: String?
     package var name: String
     package var epoch: String
@@ -25,10 +25,10 @@ package enum ZoneEntry: Hashable, Sendable {
     /// For the first zone, another epoch of the same zone, or a store that was reset to an earlier state. Fetches
     /// everything and pushes everything, including other hosts' records and deletions.
     case everything
-    /// For progress older than zone identities, which may belong to another zone. Fetches everything and pushes records
-    /// made here. Sets aside other records that the zone does not list.
+    /// For sync progress from a version without zone identities: it may belong to another zone. Fetches everything and
+    /// pushes records made here. Sets aside other records that the zone does not list.
     case own
-    /// For another zone than the last. Fetches everything. Pushes records of meters that this host has met and records
+    /// For another zone than the last. Fetches everything. Pushes records of meters that this host has seen and records
     /// with a setting made here, or all records (`bringsAll`). Sets aside the remaining records and the deletions.
     case another(bringsAll: Bool)
     /// For an absence longer than deletions are kept. Fetches everything, pushes only the outbox and sets aside records
@@ -85,7 +85,7 @@ extension ZoneEntry {
 }
 
 extension SyncZone {
-    /// Returns the zone's identity from now on. The identity remains the same if a cloud stops reporting it.
+    /// Returns the identity to store for the zone. If the cloud stops reporting an identity, the known one is kept.
     package func identity(after known: String?, name knownName: String?) -> String {
         if id == nil, knownName == name, let known { return known }
         return identity

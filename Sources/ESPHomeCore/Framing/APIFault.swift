@@ -4,7 +4,7 @@ import Domain
 package enum APIFault: Error, Hashable, Sendable {
     /// The node requires a key, but this host uses plain text.
     case wantsEncryption
-    /// This host has a key, but the node uses plain text.
+    /// This host has a key and expects encryption, but the node uses plain text.
     case hasNoKey
     case wrongKey
     /// The node refused the handshake for another reason, given in its words.

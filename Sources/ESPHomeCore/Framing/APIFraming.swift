@@ -30,7 +30,7 @@ package struct APIFraming: Sendable {
 
     package enum Piece: Hashable, Sendable {
         case message(APIFrame)
-        /// Content of a sealed connection before `begin`.
+        /// Handshake content of an encrypted connection, received before `begin`.
         case handshake([UInt8])
     }
 

@@ -90,7 +90,7 @@ struct APISession: Sendable {
         guard hasClaimed else {
             guard content.first == 1 else { throw .malformed("it chose protocol \(content.first ?? 0)") }
             hasClaimed = true
-            // Old firmware sends neither name nor address.
+            // Old firmware sends neither name nor address, so both may be missing.
             let texts = content.dropFirst().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
                 .map { String(decoding: $0.prefix(64), as: UTF8.self) }
             try node.check(name: texts[0], mac: texts.count > 1 ? texts[1] : "")

@@ -34,7 +34,8 @@ package struct NoiseHandshake: Sendable {
         mix(prologue)
     }
 
-    /// Returns this party's message. Nil for a key of a wrong length, or if the other party's key adds no secret.
+    /// Returns this party's message. Nil if a key has the wrong length, or if the other party's public key yields an
+    /// all-zero shared secret.
     package mutating func write() -> [UInt8]? {
         if role == .initiator { mixPreSharedKey() }
         guard let own = X25519.publicKey(of: ephemeral) else { return nil }

@@ -48,8 +48,8 @@ package enum ServicesDone: APIMessage {
     package static let address = ProtoField.wide(1)
 }
 
-/// A service, characteristic or descriptor. Its UUID has two halves, the higher first, or a short form if the host has
-/// announced API 1.12 or later.
+/// A service, characteristic or descriptor. Its UUID has two halves, the higher first. It has a short form instead if
+/// this host announced API 1.12 or later.
 package protocol FoundAttribute: ProtoDescription {
     static var short: ProtoField<UInt32> { get }
 }

@@ -154,7 +154,7 @@ extension ProtoField {
 
 private enum ProtoValue: Hashable, Sendable {
     case number(UInt64)
-    /// Four bytes, or eight bytes, which no message here uses.
+    /// Four or eight bytes. No message here uses eight.
     case fixed(ArraySlice<UInt8>)
     case content(ArraySlice<UInt8>)
 

@@ -17,12 +17,11 @@ package enum NodeMeterAction: Hashable, Sendable {
 /// ```
 ///
 /// Each sensor reports at its own interval. Values measured together arrive together, because a node collects them for
-/// 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So each piece of the stream with a value
-/// of the meter's sensors makes one reading. For the other sensors the reading repeats the last value, unless that
-/// value is older than `maxAge`.
+/// 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So all values received at once make one
+/// reading. For the other sensors the reading repeats the last value, unless that value is older than `maxAge`.
 ///
-/// The first state after the subscription is the node's stored one (`subscribe_state.cpp` there). Its age is unknown,
-/// and its sensor may have broken weeks ago. So this state is ignored.
+/// The first value of each sensor after the subscription is ignored: it is the one that the node stored
+/// (`subscribe_state.cpp` there). Its age is unknown, and the sensor may have broken weeks ago.
 package struct NodeMeter: Sendable {
     private let node: NodeSettings
     private let names: [Quantity: String]
@@ -30,7 +29,7 @@ package struct NodeMeter: Sendable {
     private var session: APISession
     private var phase = Phase.greeting
     private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
-    /// Sensors whose stored state has arrived.
+    /// Sensors whose first value, stored by the node, has arrived and was ignored.
     private var remembered: Set<UInt32> = []
     private let timing: NodeTiming
 

@@ -51,8 +51,8 @@ struct SensorChoice: Sendable {
                 "\(node.display) has no sensor of device_class voltage, current, power or energy. "
                     + (found.isEmpty ? "It has no sensors." : "Its sensors are: \(ids(found))."))
         }
-        // Power is required: with alternating current it is not the product of voltage and current. Without this
-        // quantity a reader would multiply them.
+        // Without a power sensor, readings contain an unknown power. Otherwise a program would multiply voltage and
+        // current, which is wrong for alternating current.
         if quantities.contains(.voltage), quantities.contains(.current), !quantities.contains(.power) {
             quantities.append(.power)
         }

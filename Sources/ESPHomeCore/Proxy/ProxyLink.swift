@@ -12,7 +12,8 @@ struct ProxyLink: Sendable {
     struct Pending: Sendable {
         var kind: AttributeMessage.Kind
         var handle: UInt32
-        /// Handle and value of the write that is the second step of a subscription.
+        /// Client characteristic configuration descriptor to write after the proxy's notify answer, with its value; nil
+        /// for other requests.
         var subscription: (descriptor: UInt32, value: [UInt8])?
     }
 
@@ -46,7 +47,8 @@ struct ProxyLink: Sendable {
             pending = Pending(kind: .notify, handle: UInt32(owner), subscription: subscription)
             return notify(owner, isOn: value.contains { $0 != 0 })
         case .writeCommand(let handle, let value): return write(value, to: handle, wantsResponse: false)
-        // The proxy's own stack confirms indications. The client sends no other PDU once the services are known.
+        // Nothing to send: the proxy's own stack confirms indications, and the client sends no other PDU once the
+        // services are known.
         default: return nil
         }
     }
@@ -65,7 +67,7 @@ struct ProxyLink: Sendable {
         database.services.lazy.flatMap(\.characteristics).first { $0.subscription == descriptor }?.value
     }
 
-    /// Handles the proxy's answer to the outstanding request. Ignores answers to writes that requested none.
+    /// Handles the proxy's answer to the outstanding request. Ignores answers to writes without a response.
     ///
     /// - Returns: the packet for the owner, or the next frame to send.
     mutating func answered(
@@ -85,7 +87,8 @@ struct ProxyLink: Sendable {
             return (.writeResponse, nil)
         case (_, .failed):
             self.pending = nil
-            // A congested write must not end the link: the session repeats any request without an answer.
+            // Report a congested write as done, because an error would end the link. The session repeats any request
+            // without an answer.
             if pending.kind == .write, message.error == AttributeMessage.congested { return (.writeResponse, nil) }
             let opcode = pending.kind == .read ? ATTOpcode.readRequest : .writeRequest
             let code = ATTErrorCode(rawValue: UInt8(clamping: message.error))

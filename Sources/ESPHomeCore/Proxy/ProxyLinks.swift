@@ -28,8 +28,8 @@ package enum ProxyLinkEnd: Hashable, Sendable {
 /// ```
 ///
 /// A proxy makes one link at a time, and ignores a connect to a device whose slot it has not cleared yet. So a link
-/// waits in the queue until the previous one is made and the slots no longer contain its address. A proxy reports each
-/// end twice.
+/// waits in the queue until the previous one is made and the slots no longer contain its address. A proxy reports the
+/// end of a link twice, so the second report is ignored.
 ///
 /// To its owner a link carries packets of the attribute protocol, so that `GATTSerialMachine` drives it like a kernel
 /// socket. The link translates these packets into the proxy's own requests. A subscribing write to a descriptor becomes
@@ -192,18 +192,19 @@ struct ProxyLinks: Sendable {
 
     private mutating func reconcile(with slots: Slots, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
-        // Old firmware reports no addresses.
+        // Old firmware reports no addresses, so a link missing from the list has ended only if the list is complete.
         let isWhole = slots.allocated.count + slots.free == slots.limit
         for (address, link) in links.sorted(by: { $0.key < $1.key }) where !slots.allocated.contains(address) {
             switch link.phase {
             case .leaving: forget(address)
-            // A proxy drops messages if its network has no room, even the report of an end (bleak-esphome 4.1.0
-            // compares in the same way: `_async_reconcile_connections`).
+            // The list lacks the address, so the link has ended. A proxy drops messages if its network has no room,
+            // even the report of an end (bleak-esphome 4.1.0 compares in the same way: `_async_reconcile_connections`).
             case .listing where isWhole, .up where isWhole: outputs += down(address, .lost(0), at: now)
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // These links remain from an earlier connection. A proxy has one client, so no other client ends them.
+        // These links remain from an earlier connection of this host. End them, because a proxy has one client, so
+        // nobody else does.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
     }
@@ -228,7 +229,7 @@ struct ProxyLinks: Sendable {
             return []
         // An attempt that was given up succeeded late.
         case (.leaving, true), (.queued, true): return [Self.disconnect(address)]
-        // This is the second message about an earlier end or a known link.
+        // Ignore the second report of an earlier end, or of a link that already exists.
         case (.queued, false), (.listing, true), (.up, true): return []
         }
     }
@@ -273,7 +274,8 @@ struct ProxyLinks: Sendable {
 }
 
 extension GATTDatabase {
-    /// - Returns: false for impossible or decreasing handles, and for more attributes than a server may have.
+    /// - Returns: false for impossible or decreasing handles, and for more attributes than a server may have; the list
+    ///   is then unusable.
     fileprivate mutating func append(_ found: [ProtoMessage<FoundGATTService>]?) -> Bool {
         for found in found ?? [] {
             guard let first = UInt16(exactly: found.handle), first > (services.last?.range.last ?? 0),

@@ -4,8 +4,8 @@ package import Domain
 package enum ProxyAction: Hashable, Sendable {
     /// Open a connection. `opened` or `closed` follows.
     case open
-    /// Send the bytes before all other actions. Sealed frames are numbered, and the receiver of an event may
-    /// immediately send more.
+    /// Send the bytes before all other actions. A sealed frame is valid only in its place in the sequence, and the
+    /// receiver of another action may immediately send the next frame.
     case send([UInt8])
     case close
     case heard([ProtoMessage<RawAdvertisement>])
@@ -37,7 +37,7 @@ package struct ProxyMachine: Sendable {
     private let timing: NodeTiming
     private var phase = Phase.off
     private var until: MonotonicTime?
-    /// Number of subscriptions on this connection.
+    /// Number of subscription attempts on this connection.
     private var attempts = 0
     private var session: APISession?
     private var links: ProxyLinks
@@ -93,7 +93,7 @@ package struct ProxyMachine: Sendable {
     }
 
     package var isScanning: Bool {
-        // Old firmware does not report its state, and always searches.
+        // Old firmware does not report its scanner's state, but always scans.
         phase == .running && scanner.map { $0.state == ScannerState.running } ?? true
     }
 
@@ -143,7 +143,7 @@ package struct ProxyMachine: Sendable {
         phase == .off ? [] : fail(fault, at: now)
     }
 
-    /// Returns the last actions, which restore the proxy's own mode.
+    /// Returns the actions for shutdown: they restore the proxy's own scan mode and close the connection.
     package mutating func farewell() -> [ProxyAction] {
         var actions: [ProxyAction] = []
         if phase == .running, let askedMode, let scanner, askedMode != scanner.configuredMode {

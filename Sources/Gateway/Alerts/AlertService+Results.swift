@@ -16,8 +16,8 @@ extension AlertService {
     package func tell(_ test: Recording, of meter: MeterID, over: @escaping @Sendable () -> Void) {
         guard let targets = test.test?.notify, !targets.isEmpty, test.result != nil else { return over() }
         state.withLock { state in
-            // The number is above the numbers of alerts, and the same after a restart, so that a receiver recognises a
-            // repetition.
+            // The number is the test's start in milliseconds, greater than any alert's number. It is the same after a
+            // restart, so that a receiver recognises a repetition.
             var number = test.started.millisecondsSince1970
             while let other = state.tellings[number] {
                 guard other.recording.id != test.id else { return }
@@ -29,7 +29,8 @@ extension AlertService {
         wakeUp.yield()
     }
 
-    /// Moves pending results into the outbox, with the names of their meters.
+    /// Adds a notice with the meter's name to the outbox, for each battery test result without one and each of its
+    /// targets.
     func addResults(_ facts: [MeterID: MeterFacts], in state: inout State) {
         for number in state.untold {
             guard let telling = state.tellings[number], let test = telling.recording.test,

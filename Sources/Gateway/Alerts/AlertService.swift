@@ -45,8 +45,8 @@ package final class AlertService: MeterKeeping {
     }
 
     let state = Mutex(State())
-    /// Time after a start from which states and silence count. Outside of `state`, because `Meters` must not wait for
-    /// its lock.
+    /// Time from which states and missing data can trigger events. They are ignored before, because every meter is
+    /// absent for a while after a restart. Has its own lock, because `Meters` must not wait for that of `state`.
     private let settledAt = Mutex(MonotonicTime.origin)
     let meters: Meters
     let repository: any AlertRepository
@@ -183,7 +183,7 @@ package final class AlertService: MeterKeeping {
     /// Sets the timer for the next second if a rule depends on time or the outbox or unwritten changes are not empty.
     func arm() {
         let isNeeded = state.withLock { state in
-            // Rules on values need no timer, because they are judged at each reading.
+            // Rules on values need no timer, because each new reading is checked.
             let isTimed = state.rules.values.contains { $0.pattern.condition.quantity == nil }
             return state.timer == nil && (isTimed || !state.outbox.isEmpty || !state.unwritten.isEmpty)
         }

@@ -19,8 +19,8 @@ package final class EnergyCounts: MeterKeeping {
         var stored: [MeterID: EnergyCount] = [:]
         for (id, count) in counts {
             let meter = mainIDs[id] ?? id
-            // A count under the current id continues. Of the counts under former ids, the greatest one is kept, so that
-            // nothing is lost.
+            // A count under the current id continues. Otherwise continue with the greatest count of the former ids, so
+            // that nothing is lost.
             guard meter == id || counts[meter] == nil, stored[meter].map({ $0.isLess(than: count) }) ?? true else {
                 continue
             }

@@ -38,7 +38,8 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Counts a reading and adds the sums to it, unless the meter sends its counters in separate frames.
+    /// Counts a reading. Adds the sums to it, unless the meter sends its counters in separate frames and this reading
+    /// contains none.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
             let isForSums = state.counter.add(reading, stepMax: state.stepMax, steps: state.steps)

@@ -62,7 +62,7 @@ extension MeterDirectory {
         for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
     }
 
-    /// Removes a former alias's links from the meter, and handles them as sightings of the id itself.
+    /// Removes the links of a former alias from the meter. Then handles them like newly found devices with that id.
     private func part(_ alias: MeterID, from meter: MeterID) async {
         for sighting in aliases.sightings(of: alias) {
             aliases.vanished(from: sighting.link)
@@ -118,7 +118,7 @@ extension MeterDirectory {
         return try await wanted(reference)
     }
 
-    /// Ends an alias's session and gives its links to the meter.
+    /// Ends an alias's session and moves its data and links to the meter.
     private func merge(_ alias: MeterID, into meter: MeterID) async {
         guard let twin = drop(alias) else { return }
         let links = await twin.links.inOrder

@@ -22,7 +22,8 @@ extension MeterDirectory {
     /// loop.
     package nonisolated func remedied(_ remedy: AdapterRemedy) { assumeIsolated { $0.tell(remedy) } }
 
-    /// Separate method: as a nested closure it crashes Debian's Swift 6.2.3, which builds the arm64 package.
+    /// Separate method: as a nested closure, it crashes the compiler Swift 6.2.3 of Debian, which builds the arm64
+    /// package.
     private func tell(_ remedy: AdapterRemedy) {
         let (adapter, log) = (remedy.adapter, log)
         forEach { session in
@@ -34,7 +35,7 @@ extension MeterDirectory {
 }
 
 extension DeviceSession {
-    /// Reading interval up to which a meter keeps its radio busy.
+    /// Longest reading interval at which a meter counts as keeping its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
     /// Radios over which the meter may connect. Empty if the meter has a link, is unwanted, or is held by another host.
@@ -56,7 +57,8 @@ extension DeviceSession {
         return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// Whether another host has a meter that this host wants. This host may then receive no advertisements from it.
+    /// Whether another host holds a meter that this host wants. This host may then receive no advertisements from the
+    /// meter.
     var isDistant: Bool {
         guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {
@@ -65,7 +67,7 @@ extension DeviceSession {
         }
     }
 
-    /// Adapter over which the meter sends several times a second.
+    /// Adapter over which the meter sends several times a second; nil if it does not.
     var streamsFastOver: MACAddress? {
         guard isLinkUp, let interval = expectedInterval, interval <= Self.fastInterval else { return nil }
         return link?.adapter

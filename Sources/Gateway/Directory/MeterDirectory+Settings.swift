@@ -10,7 +10,7 @@ extension MeterDirectory {
         do {
             return try MeterReference.resolve(reference, among: known, models: models)
         } catch {
-            // A meter held elsewhere may have no settings.
+            // The name may belong to another host's meter without settings, so search the leases too.
             guard error.code == .noSuchMeter else { throw error }
             return try await resolve(reference, amongLeasedAnd: known)
         }

@@ -10,7 +10,8 @@ extension MeterDirectory {
                 aliases.appeared(sighting)
                 await rememberPlug(of: sighting)
                 (sighting.id, sighting.plug) = (meter, nil)
-                // Over USB a model may be less exact: a TC66C reports TC66 there, although a TC66 has no radio.
+                // Keep the known model, because over USB it may be less exact: a TC66C reports TC66 there, although a
+                // TC66 has no radio.
                 if known[meter]?.model != nil { sighting.model = nil }
             }
             do {
@@ -31,7 +32,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Drops the session of a device that only looked like a meter and is gone.
+    /// Drops the session of a device that only looked like a meter and is no longer present.
     func forgetPasserBy(_ id: MeterID) {
         guard known[id] == nil, meters.session(of: id)?.assumeIsolated({ $0.isPasserBy }) == true else { return }
         drop(id)
@@ -74,7 +75,7 @@ extension MeterDirectory {
 // MARK: Meters with one serial number
 
 extension MeterDirectory {
-    /// Logs once why a meter is identified by its port.
+    /// Logs once that a meter is identified by its port, because another meter has the same serial number.
     private func tellOfTwins(of sighting: Sighting) {
         guard known[sighting.id]?.plug == nil, case .usbPort(let vendor, let product, _, _) = sighting.id,
             let plug = sighting.plug, let serial = plug.serial

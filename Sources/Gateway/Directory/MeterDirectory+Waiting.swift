@@ -27,7 +27,7 @@ extension MeterDirectory {
                 }
                 try await check(outcome, of: session, after: asked)
             } else if isSought, let wait = request.wait_ms {
-                // The search and the wait for data begin with the grant.
+                // The time limits of the search and of the wait for data begin when the lease is granted.
                 let (patience, asked) = limit(wait)
                 try await check(await session.waitForPermission(patience), of: session, after: asked)
             }
@@ -40,7 +40,7 @@ extension MeterDirectory {
             if isSought, await session.wasNotHeard { isInVain = true }
             if await session.isBarred { isInVain = true }
             guard isInVain, !wasWanted else { throw error }
-            // Ignores a failed write, which only makes meterd connect the meter again after a restart.
+            // Ignores a failed write: its only effect is that meterd connects the meter again after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
             await session.disconnect()
             throw error

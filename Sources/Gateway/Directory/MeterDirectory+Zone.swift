@@ -95,7 +95,8 @@ extension MeterDirectory {
         await handle(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
-    /// Returns the time limit for the request: a take-over may wait for the end of the holder's lease.
+    /// Returns the time limit for getting a lease: the requested queue time. Without one, the longest time until a
+    /// holder's lease ends, because a take-over may wait for that.
     static func askingTime(_ request: ConnectRequest) -> Duration {
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: .zero, policy: .strict)

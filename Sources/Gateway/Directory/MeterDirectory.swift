@@ -135,7 +135,7 @@ package actor MeterDirectory {
         return all
     }
 
-    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `held` for another host's meter that this host has not met.
+    /// - Throws: `noSuchMeter`, `ambiguousMeter`; `held` for another host's meter that this host has never seen.
     package func session(_ reference: String) async throws(GatewayError) -> DeviceSession {
         let id: MeterID
         do {
@@ -227,7 +227,8 @@ package actor MeterDirectory {
 
     /// Watches a port that a user named in the configuration or on the command line.
     ///
-    /// - Parameter wanted: whether to connect an unknown meter. For a known one, the user's last wish takes precedence.
+    /// - Parameter wanted: whether to connect an unknown meter. For a known one, the user's last connect or disconnect
+    ///   takes precedence.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
         try checkDriver(of: port)
@@ -319,7 +320,7 @@ extension MeterDirectory {
             next: "correct the path, or disconnect that meter first: meterctl disconnect \(holder.id)")
     }
 
-    /// Removes a link from the meter last seen on it.
+    /// Removes the link from every other meter last seen on it, because the meter `id` is there now.
     func release(_ link: LinkAddress, to id: MeterID) async {
         for other in known.values where other.id != id && other.link == link {
             var other = other
@@ -390,7 +391,8 @@ extension MeterDirectory {
         return session
     }
 
-    /// Ends a meter's session and detaches it from the gate. Keeps the known meter, and still stores pending readings.
+    /// Ends a meter's session and detaches it from the gate. The meter remains known, and its pending readings are
+    /// still stored.
     @discardableResult
     func drop(_ id: MeterID) -> DeviceSession? {
         guard let session = meters.session(of: id) else { return nil }

@@ -9,7 +9,7 @@ package protocol PointSink: Sendable {
 package protocol SendJournal: Sendable {
     /// Returns the saved times; empty if nothing was saved.
     func load() throws -> [MeterID: WallTime]
-    /// Saves all positions or none.
+    /// Saves the times of all given meters or none.
     func save(_ positions: [MeterID: WallTime]) throws
 }
 

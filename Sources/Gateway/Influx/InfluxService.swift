@@ -68,7 +68,7 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // A point sent again replaces the earlier one on the server.
+            // The readings are sent again. This is harmless, because the server replaces a point with the same time.
             logger.warning(
                 "InfluxDB send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }

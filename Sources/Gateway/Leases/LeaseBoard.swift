@@ -20,14 +20,15 @@ package struct LeaseBoard: Sendable {
     private var entries: [MeterID: Entry] = [:]
     private var listedAt: MonotonicTime?
     private var toldSinceAsked: Set<MeterID> = []
-    /// Greatest token that this host released, by meter.
+    /// Greatest fencing token that this host released, by meter.
     private var givenBack: [MeterID: FencingToken] = [:]
 
     package init(host: HostID) { self.host = host }
 
     package private(set) var isKnown = false
     private(set) var isAsked = false
-    /// Whether the event stream opened during the request. List and stream may then both lack changes made in between.
+    /// Whether the event stream opened during the request. The list may then be too old: neither it nor the stream
+    /// contains a change made in between.
     private var isTooOld = false
 
     /// Records that the list is being requested.
@@ -51,7 +52,7 @@ package struct LeaseBoard: Sendable {
         }
     }
 
-    /// Postpones the next request.
+    /// Records a failed request, so that the next one is not sent at once.
     package mutating func listFailed(at now: MonotonicTime) { listedAt = now }
 
     package mutating func update(_ lease: LeaseView, at now: MonotonicTime) {

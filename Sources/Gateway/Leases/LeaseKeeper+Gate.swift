@@ -46,7 +46,8 @@ extension LeaseKeeper: LinkGate {
 }
 
 extension LeaseKeeper {
-    /// Returns this host's meter that is leased under an id, with the token; nil if this host does not hold the lease.
+    /// Returns this host's meter that is leased under an id, with the fencing token; nil if this host does not hold the
+    /// lease.
     func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
         for (meter, entry) in table.entries where entry.leasedAs == leased {
             if let permit = entry.machine.permit { return (meter, permit.token) }
@@ -101,7 +102,7 @@ extension LeaseKeeper {
         case .lost: return own(entry, .lost, lease)
         case .unleased(let refusal): return status(of: refusal == nil ? nil : lease, .unleased)
         case .requesting:
-            // During the retry pause, answer from the cached lease.
+            // During the retry pause of its own requests, this host answers from the cached lease.
             let isElsewhere = lease?.holder.map { $0 != identity.host } ?? false
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
@@ -120,8 +121,8 @@ extension LeaseKeeper {
         status.token = permit.token.rawValue
         status.transport = entry?.transport.rawValue
         status.policy = permit.terms.policy.rawValue
-        // The holder counts its lease from the request, not from the answer, so its own remaining time is the shorter
-        // one.
+        // Show the holder's own remaining time. It is shorter than the cloud's, because the holder counts from its
+        // request.
         status.remaining_ms = max(0, (permit.expiresAt - loop.now).milliseconds)
         return status
     }

@@ -6,7 +6,8 @@ package import Logging
 /// An actor on the loop, like the sessions, so that permissions take effect without a thread switch. Only the tasks of
 /// `run` wait for the cloud, so hard stops and timers are never delayed.
 package actor LeaseKeeper {
-    /// Event to wait for. A failed request also ends a wait for `list` or `release`.
+    /// Event that a task waits for; `quiet` means that no request is in progress. A failed request also ends a wait for
+    /// `list` or `release`.
     private enum Awaited: Hashable { case quiet, list, release(MeterID) }
 
     package nonisolated let identity: Identity
@@ -15,10 +16,10 @@ package actor LeaseKeeper {
     /// Times at which the authority answered again after a failure.
     package nonisolated let recoveries = Feed<MonotonicTime>()
 
-    /// Tokens of leases granted to this run.
+    /// Fencing tokens of the leases granted to this run.
     package nonisolated let grants = Feed<FencingToken>()
 
-    /// Meters with a new greatest token, from any host's lease.
+    /// Meters whose greatest known fencing token rose, in any host's lease.
     package nonisolated let tokens = Feed<MeterID>()
 
     nonisolated let loop: any SessionLoop
@@ -42,8 +43,8 @@ package actor LeaseKeeper {
     /// - Parameters:
     ///   - hostPolicy: `strict` if this host is stricter than its zone.
     ///   - zonePolicy: last known policy, for a start without the cloud.
-    ///   - timeToLive: requested time; the zone caps it.
-    ///   - tokens: greatest tokens from earlier runs in this zone, which the authority may have forgotten.
+    ///   - timeToLive: duration to request for a lease; the zone caps it.
+    ///   - tokens: greatest fencing tokens from earlier runs in this zone, which the authority may have forgotten.
     package init(
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
         timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
@@ -105,7 +106,8 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Passes the holder to a read-only host's machine, because such a machine sends no requests.
+    /// Reports the meter's holder to the lease machine of a read-only host, which sends no requests and therefore gets
+    /// no answers.
     private func learnHolder(of meter: MeterID) {
         guard table.roleInForce == .readOnly, let lease = board.lease(of: leasedAs(meter), at: loop.now) else { return }
         react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -166,7 +168,7 @@ package actor LeaseKeeper {
         for waiter in waits.removeValue(forKey: awaited) ?? [] { waiter.resume() }
     }
 
-    /// Waits until a lease that this host is releasing is free for other hosts, at most for `patience`.
+    /// Waits at most for `patience` until this host has released the meter's lease, so that other hosts can get it.
     func givenBack(_ meter: MeterID, within patience: Duration) async {
         guard !isOver, table.isGivingBack(meter) else { return }
         await wait(for: .release(meter), patience)
@@ -281,7 +283,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // Once the holders are known, a read-only host's machine decides without a lease.
+        // This host is read-only: once the holders are known, its machines decide without requesting leases.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
@@ -303,7 +305,7 @@ package actor LeaseKeeper {
             switch answers[index] {
             case .renewed(let lease):
                 board.update(lease, at: loop.now)
-                // A stricter zone policy takes effect at once, a laxer one at the next acquire.
+                // A stricter zone policy takes effect at once, a laxer one only with the next granted lease.
                 if lease.terms.policy == .strict { table.learnPolicy(.strict) }
                 react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, random: $2) }
             case .lost(let loss, let lease):

@@ -29,7 +29,7 @@ extension LeaseMachine.Withdrawal {
 }
 
 extension LogHolding.End {
-    /// Derives the end of a holding from the machine's action.
+    /// Derives the reason why a holding (a period in which this host held the meter) ended.
     init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
         case _ where before == .unleased && after.isLeased: self = .leased
@@ -38,7 +38,7 @@ extension LogHolding.End {
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed
         case .withdraw(.unknown): self = .unknown
-        // Under `keep`, a link continues although the lease is lost.
+        // Under `keep`, a lost lease ends the holding, although the link continues.
         case .permitUnleased: self = .notRenewed
         case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue,
             .leaveQueue,

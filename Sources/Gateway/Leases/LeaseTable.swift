@@ -9,7 +9,7 @@ final class LeaseTable {
         fileprivate var requestID: RequestID?
         /// Id under which the authority leases the meter: the main id if the meter has two.
         fileprivate(set) var leasedAs: MeterID
-        /// Search time of the last grant; see `searchTime(for:)`.
+        /// Time to search for the meter after the last granted lease; see `searchTime(for:)`.
         fileprivate(set) var searchTime = LeaseTiming.searchTime
         /// Callback that reports verdicts to the session. If nil, `forgetUnused` may drop the entry.
         fileprivate(set) var tell: (@Sendable (LinkVerdict) -> Void)?
@@ -31,7 +31,8 @@ final class LeaseTable {
     private let log: LogKeeper?
     private let changes: ChangeMarks
     private(set) var entries: [MeterID: Entry] = [:] { didSet { changes.mark(.zone) } }
-    /// Role given to the machines. A read-only host uses only free meters, so it must first know the holders.
+    /// Role that the lease machines use. It becomes `readOnly` only once the holders are known, because a read-only
+    /// host uses only free meters.
     var roleInForce = HostRole.full
 
     init(
@@ -183,14 +184,14 @@ final class LeaseTable {
         guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
         return switch entry.machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        // A grant may still arrive, and is then released.
+        // Wait for a pending request: if its lease is still granted, it must be released.
         case .none: entry.callsUnderWay > 0
         case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }
     }
 
-    /// Drops an entry that has no session, no pending call and no known token. A late grant must still be released, and
-    /// tokens are needed as long as meterd runs.
+    /// Drops an entry that has no session, no pending call and no known fencing token. A lease granted late must still
+    /// be released, and tokens are needed as long as meterd runs.
     func forgetUnused(_ meter: MeterID) {
         guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
             entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none

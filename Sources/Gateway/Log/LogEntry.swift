@@ -3,9 +3,9 @@ package import Domain
 /// Event of a meter on this host, which may have occurred several times (Docs/Relay.md#the-meters-log). For logs that
 /// the meter itself records, see `MeterLogs`.
 package struct LogEntry: Hashable, Sendable {
-    /// First occurrence, or start of a holding.
+    /// First occurrence; of a holding (`LogHolding`), its start.
     package var first: LogMoment
-    /// Last occurrence. For a holding, its end, or its start while it continues.
+    /// Last occurrence; of a holding, its end. While a holding continues, equal to `first`.
     package var last: LogMoment
     /// Number of occurrences, at least 1.
     package var count: Int
@@ -46,17 +46,17 @@ package enum LogEvent: Hashable, Sendable {
     case state(ConnectionState, cause: String)
     /// `outcome` is "done" or the reason of the failure.
     case command(String, by: LogAuthor, outcome: String)
-    /// Repair of the adapter over which the meter is linked or searched for.
+    /// Repair of the adapter that carries the meter's link or searches for the meter.
     case remedy(String, adapter: MACAddress, cause: String)
     /// Alert of this host (Docs/Alerts.md); `outcome` is "raised", "over" or "changed hands".
     case alert(String, outcome: String)
 
-    /// Whether the event is a command. Events never fold past a command, so that those before and after it remain
-    /// separate.
+    /// Whether the event is a command. Equal events before and after a command are not counted in one line, so that
+    /// their order remains visible.
     var isDeed: Bool { if case .command = self { true } else { false } }
 }
 
-/// Period in which this host held a meter, or several in a row.
+/// Holding: a period in which this host held a meter. One entry may combine several short periods in a row.
 package struct LogHolding: Hashable, Sendable {
     /// Raw values are shown to people.
     package enum End: String, Hashable, Sendable, CaseIterable {
@@ -72,7 +72,7 @@ package struct LogHolding: Hashable, Sendable {
 
     /// Token of the lease; nil for a holding without a lease, while the cloud was unreachable.
     package var token: FencingToken?
-    /// Token of the last lease if holdings are folded.
+    /// Token of the last lease, if the entry combines several periods.
     package var lastToken: FencingToken?
     package var transport: LeaseTransport
     /// End of the holding; nil while it continues.

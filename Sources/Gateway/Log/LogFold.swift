@@ -1,10 +1,11 @@
 package import Domain
 
-/// Last lines of one meter's log, in the order of their starts, into which new events fold.
+/// Last lines of one meter's log, in the order of their starts. New events may fold into them: raise a line's count
+/// instead of adding a line.
 ///
-/// A repeated event raises the count of a recent line, so that a link that breaks for hours takes few lines. A command
-/// folds only into an equal command right before it, and no event folds past a command. A state of the connection
-/// process that lasts less than `passingTime` is omitted; every other event counts in exactly one line.
+/// So a link that breaks for hours takes few lines. A command folds only into an equal command right before it, and no
+/// event folds past a command. A connection state that lasts less than `passingTime` is omitted; every other event
+/// counts in exactly one line.
 package struct LogFold: Sendable {
     package struct Line: Hashable, Sendable {
         /// Line number, which rises with each line of this host.
@@ -26,7 +27,7 @@ package struct LogFold: Sendable {
     package static let reach = 12
     /// Minimum duration of an intermediate state during connection for the log to record it.
     static let passingTime = Duration.seconds(10)
-    /// Length below which a released holding and the next one share a line.
+    /// Duration below which a holding released by this host and the next one share a line.
     static let shortHolding = Duration.seconds(120)
     /// Maximum number of lines while the store fails; the oldest are dropped.
     package static let linesMax = 256
@@ -35,7 +36,7 @@ package struct LogFold: Sendable {
     /// Lines that are unwritten, belong to a current holding, or may still receive events; oldest first.
     package private(set) var lines: [Line] = []
     private var passing: Passing?
-    /// Start of the current holding, even if its line began with an earlier one.
+    /// Start of the current holding, even if its line began with an earlier holding; nil if there is none.
     private var heldSince: HostMoment?
 
     package init() {}
@@ -216,7 +217,7 @@ extension LogEntry {
 }
 
 extension ConnectionState {
-    /// Whether a meter passes through this state on its way to others.
+    /// Whether the state is an intermediate state during connection.
     fileprivate var isPassing: Bool {
         switch self {
         case .offline, .notConnected, .dataAvailable: false

@@ -2,7 +2,7 @@ package import Domain
 package import Logging
 import Synchronization
 
-/// Keeps the logs of this host's meters: holdings, states, commands, alerts and adapter repairs
+/// Keeps the logs of this host's meters: periods in which it held them, states, commands, alerts and adapter repairs
 /// (Docs/Relay.md#the-meters-log).
 ///
 /// Folds events in memory and writes them every `flushInterval` and at a clean stop, so that an SD card receives few
@@ -42,7 +42,7 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: dates from which ages are counted; nil means the loop's calendar, for tests.
+    /// - Parameter calendar: source of the dates from which ages are counted; nil means the loop's calendar, for tests.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger
@@ -65,8 +65,8 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: What happens
 
-    /// - Parameter isWanted: whether this host wants the meter. Unwanted meters are not logged, because radios receive
-    ///   neighbours' meters all day.
+    /// - Parameter isWanted: whether this host wants the meter. An unwanted meter's appearing and vanishing are not
+    ///   logged, because radios receive neighbours' meters all day.
     func stateChanged(
         of meter: MeterID, from before: ConnectionState, to state: ConnectionState, because cause: String,
         isWanted: Bool

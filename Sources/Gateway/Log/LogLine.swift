@@ -2,7 +2,7 @@ package import Domain
 
 /// Line of a meter's log for transfer and display. It contains ages, because the clocks of hosts may differ.
 package struct LogLine: Hashable, Sendable {
-    /// Kind of event. A later version may have more.
+    /// Kind of event. Other hosts with a later version may send unknown kinds.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 
@@ -25,18 +25,20 @@ package struct LogLine: Hashable, Sendable {
     /// First occurrence by its host's calendar.
     package var time: WallTime
     package var count: Int
-    /// Link of a holding, state, key of a setting, command, repair, alert, or name of a mark.
+    /// Depends on `kind`: the kind of link (for a holding), the state, the setting's key, the command, the repair, the
+    /// alert, or the mark's name.
     package var what: String
-    /// End of a holding, cause of a state or repair, value of a setting, or outcome of a command or alert.
+    /// Depends on `kind`: the end of a holding, the cause of a state or repair, the value of a setting, or the outcome
+    /// of a command or alert.
     package var detail: String?
     /// Author of a setting, mark or command: a host's name, or for example "MQTT".
     package var by: String?
     package var byID: String?
     /// Address of the repaired adapter.
     package var adapter: String?
-    /// Token of a holding's lease; nil for a holding without one.
+    /// Token of a holding's lease; nil for a holding without a lease and for other kinds.
     package var token: UInt64?
-    /// Token of the last lease if holdings are folded.
+    /// Token of the last lease, if the line combines several holdings.
     package var lastToken: UInt64?
 
     package init(
@@ -56,7 +58,7 @@ package struct LogLine: Hashable, Sendable {
 extension LogLine {
     init(_ entry: LogEntry, at now: HostMoment, host: LeaseKeeper.Identity) {
         let age = entry.first.age(at: now)
-        // A step of the calendar must not end a line before its start.
+        // After a calendar step, the line must not end before its start.
         let lastAge = min(age, entry.last.age(at: now))
         func line(_ kind: Kind, _ what: String, _ detail: String?) -> LogLine {
             LogLine(

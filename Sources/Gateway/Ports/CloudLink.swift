@@ -3,7 +3,8 @@ package import Domain
 /// Connection to the cloud. Every error is a `SyncFailure`.
 package protocol CloudLink: Sendable {
     func account() async throws(SyncFailure) -> CloudAccount
-    /// Creates the zone if it is missing. `id` is this host's identity of the zone, used only for a new zone.
+    /// Creates the zone if it is missing. `id` is the identity under which this host knows the zone; the cloud uses it
+    /// only for a new zone.
     func createZone(_ zone: String, id: String?) async throws(SyncFailure)
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome
@@ -19,7 +20,7 @@ package protocol LeaseAuthority: Sendable {
     func release(_ lease: HeldLease, session: SessionID) async throws(SyncFailure)
     /// Returns every lease of the zone with a holder or a queue.
     func leases() async throws(SyncFailure) -> [LeaseView]
-    /// Joins the queue; the place lasts while the event stream is open.
+    /// Joins the queue for a meter's lease. The place in the queue is kept while the event stream is open.
     func enqueue(for meter: MeterID, session: SessionID) async throws(SyncFailure)
     func leaveQueue(for meter: MeterID, session: SessionID) async throws(SyncFailure)
 }
@@ -36,7 +37,8 @@ package struct HeldLease: Hashable, Sendable {
 
 package enum AcquireOutcome: Hashable, Sendable {
     case granted(LeaseView)
-    /// Lease of the host that has the meter or is offered it; nil if there is no such host (a restored cloud waits).
+    /// The lease belongs to the host that has the meter or is offered it. It is nil without such a host, for example
+    /// while a restored cloud grants no leases yet.
     case refused(LeaseAnswer.Refusal.Reason, LeaseView?, retryAfter: Duration?)
 }
 

@@ -1,9 +1,9 @@
 package import Domain
 
-/// Stores readings from files, each file's under its own id, so that they never mix with this host's measurements
-/// (Docs/Decisions/0032-imports-stand-apart.md).
+/// Stores readings imported from files. Each file's readings have their own id, so that they never mix with this host's
+/// measurements (Docs/Decisions/0032-imports-stand-apart.md).
 package protocol ImportRepository: Sendable {
-    /// Returns the ids of imported readings (`RecordingID.importStretch`).
+    /// Returns the ids under which imported readings are stored (`RecordingID.importStretch`).
     func importStretches() async throws -> [MeterID]
     /// Deletes all data of an import, if any. Returns the number of single readings deleted.
     @discardableResult
@@ -11,7 +11,7 @@ package protocol ImportRepository: Sendable {
 }
 
 extension RecordingID {
-    /// Id of a recording's imported readings. No port of a machine and no meter has such an id.
+    /// Id under which a recording's imported readings are stored. No meter and no real port has such an id.
     package var importStretch: MeterID {
         .port(
             host: host.description, path: "\(Self.importPath)\(meter)/\(token)/\(started.millisecondsSince1970)")

@@ -14,14 +14,14 @@ package protocol LinkGate: Sendable {
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
     /// Withdraws the request. Called after the channel is closed; harmless at any time.
     func cancel(_ meter: MeterID)
-    /// Waits until a lease that this host is releasing is free for other hosts, a few seconds at most. Callable from
-    /// anywhere.
+    /// Waits a few seconds at most until this host has released the meter's lease, so that other hosts can get it.
+    /// Callable from anywhere.
     func givenBack(_ meter: MeterID) async
     /// Role of this host. A read-only host gets no lease, and uses a free meter without one if the zone allows that.
     var role: HostRole { get }
     func lease(of meter: MeterID) -> LeaseStatus
-    /// Returns how long to search for a meter after the grant. Its former holder may receive the take-over only with
-    /// its next heartbeat.
+    /// Returns the search time for a meter after the grant of its lease: longer by one heartbeat if the former holder
+    /// may not know of the take-over yet.
     func searchTime(for meter: MeterID) -> Duration
     /// Updates `lease(of:)` from the authority within a few seconds. Callable from anywhere.
     ///
@@ -32,19 +32,20 @@ package protocol LinkGate: Sendable {
 package enum LinkVerdict: Hashable, Sendable {
     /// Open a link or keep the current one. Replaces an earlier permission.
     case permitted(LinkPermission)
-    /// No permission yet. The request remains pending, and is granted when possible.
+    /// No permission yet. The request remains pending; `permitted` follows when possible.
     case refused(LinkRefusal)
-    /// No permission until the token or the zone's policy changes, because this host is read-only and the zone
-    /// `strict`.
+    /// No permission, because this host is read-only and the zone `strict`. Final until this host's access token or the
+    /// zone's policy changes.
     case barred
     /// Close the channel now, then call `channelClosed`. The text is the cause for users.
     case withdrawn(String)
 }
 
 package enum LinkPermission: Hashable, Sendable {
-    /// With a lease and its times. Under `strict`, the session sends nothing after the hard stop, whatever happens.
+    /// Permission by a lease, with its times. Under `strict`, the session sends nothing after the hard stop, whatever
+    /// happens.
     case leased(LeasePermit)
-    /// Without a lease. Other users of the meter are unknown.
+    /// Permission without a lease. Another host may use the meter at the same time.
     case unleased
 }
 

@@ -4,7 +4,8 @@ package import Domain
 package protocol LogRepository: Sendable {
     /// Returns the greatest line number; 0 without a line.
     func lastLogNumber() async throws -> Int64
-    /// Ends holdings left open by an earlier run. Their end is unknown, so their last recorded moment is kept.
+    /// Closes the holdings (periods in which this host held a meter) that an earlier run left open. Their last recorded
+    /// time becomes the end time.
     func endHoldings(_ end: LogHolding.End) async throws
     /// Inserts or replaces lines by number, all or none. Keeps the newest `countMax` lines of each meter.
     ///

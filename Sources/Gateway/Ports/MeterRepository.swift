@@ -15,9 +15,9 @@ package struct KnownMeter: Hashable, Sendable {
     package var link: LinkAddress?
     /// Whether a user declared the port (see `DeclaredPort`). meterd watches it, although nothing identifies the meter.
     package var isDeclared: Bool
-    /// Whether to connect the meter, now and after a restart. On this host only.
+    /// Whether to connect the meter, now and after a restart. Not shared with other hosts.
     package var isWanted: Bool
-    /// Kind of link that a user requested; nil for the usual order. On this host only.
+    /// Kind of link that a user requested; nil for the usual order. Not shared with other hosts.
     package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
     /// Port where the meter was last plugged in; nil for a radio and a declared port.

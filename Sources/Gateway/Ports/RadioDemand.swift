@@ -3,7 +3,8 @@ package import Domain
 package struct RadioDemand: Hashable, Sendable {
     /// Number of wanted meters without a link, by radio. A meter may count for both radios.
     package var missing: [LinkAddress.Transport: Int]
-    /// Whether another host uses a meter that this host wants. This host then cannot receive it.
+    /// Whether another host uses a meter that this host wants. This host may then receive no advertisements from the
+    /// meter.
     package var hasDistant: Bool
     /// Adapters over which a meter sends several times a second.
     package var streaming: Set<MACAddress>

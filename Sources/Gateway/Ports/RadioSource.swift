@@ -8,8 +8,8 @@ package protocol RadioSource: SightingSource {
     func others() async -> [ScanOther]
     /// Returns adapters, raw advertisements of meters and kernel requests.
     func support() async -> SupportRadios
-    /// Adjusts the search to the meters' needs. Calls `demand` regularly and `remedied` for each adapter repair, both
-    /// on the loop. Calls `changed` when `adapters` may differ in more than its counts.
+    /// Adjusts the search for meters to the demand. Calls `demand` regularly and `remedied` for each adapter repair,
+    /// both on the loop. Calls `changed` when `adapters` may differ in more than its counts.
     func follow(
         _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
         changed: @escaping @Sendable () -> Void) async

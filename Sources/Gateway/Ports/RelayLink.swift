@@ -6,7 +6,7 @@ package protocol RelayLink: Sendable {
     /// requests every reading instead of folded ones.
     func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error>
     /// Sends readings of a meter that this host holds. Returns how long to continue: zero if nobody watches, nil if the
-    /// token does not belong to the lease.
+    /// fencing token does not belong to the lease.
     func send(
         _ parcel: RelaySender.Parcel, of meter: MeterID, session: SessionID
     ) async throws(SyncFailure) -> Duration?

@@ -5,8 +5,9 @@ package import Domain
 package protocol RetentionRepository: Sendable {
     func believed() async throws -> BelievedDate?
     func save(_ believed: BelievedDate) async throws
-    /// Returns the latest date of a stored reading, an overwritten setting or a deletion.
+    /// Returns the latest date of a stored reading, an overwritten setting or a deletion; nil if there is none.
     func newestStored() async throws -> WallTime?
-    /// Returns the earliest date after `time` of a stored reading, an overwritten setting or a deletion.
+    /// Returns the earliest date after `time` of a stored reading, an overwritten setting or a deletion; nil if there
+    /// is none.
     func firstStored(after time: WallTime) async throws -> WallTime?
 }

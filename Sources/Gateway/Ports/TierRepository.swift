@@ -17,7 +17,7 @@ package protocol TierRepository: Sendable {
     /// Returns the time of the first stored single reading, second or minute in a time span. The cost grows with the
     /// stored data, not with the span.
     func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime?
-    /// Fills a series from its tier, and from readings that are not yet in that tier.
+    /// Fills a series from the buckets of its tier, and from readings that are not yet in that tier.
     func fill(_ series: SeriesBuilder, of meter: MeterID) async throws -> SeriesBuilder
 }
 

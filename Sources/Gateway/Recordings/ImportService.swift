@@ -9,7 +9,8 @@ package struct ImportOrder: Sendable {
     package var meter: MeterID
     package var name: String?
     package var options: ImportOptions
-    /// Maximum time between samples that the filter for impossible samples compares; nil turns the filter off.
+    /// Returns the maximum time between two samples that the filter for impossible samples still compares; nil turns
+    /// the filter off.
     package var filterReach: @Sendable (ImportReader) -> Duration? = { _ in nil }
 
     package init(meter: MeterID, name: String? = nil, options: ImportOptions) {
@@ -34,8 +35,8 @@ package struct ImportOutcome: Sendable {
 }
 
 extension MeterDirectory {
-    /// Returns the meter's ranges. For an unknown model, returns the ranges of all models that match its USB ids or the
-    /// file's program.
+    /// Returns the value ranges of the meter's model. For an unknown model, returns the ranges of all models that match
+    /// its USB ids or the file's program.
     package func ranges(of id: MeterID) async -> @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] {
         let catalogue = dependencies.catalogue
         return { [models = await models(of: id)] format in
@@ -50,8 +51,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Returns the filter reach of live decoding; nil if the meter's setting turns the filter off. Our own files
-    /// contain filtered readings.
+    /// Returns the maximum time between samples for the filter, as in live decoding; nil if the meter's setting turns
+    /// the filter off. Nil also for our own files, whose readings are already filtered.
     package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
         let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
         let models = await models(of: id)
@@ -123,7 +124,7 @@ package final class ImportService: Sendable {
     /// Reads a file to its end and makes a recording of it. After an error, nothing is kept.
     ///
     /// - Parameter next: returns more bytes, nil at the end of the file. Its errors end the import.
-    /// - Throws: `badRequest` with the faulty line; `refused` for a repeated import, a file too large, or during
+    /// - Throws: `badRequest` with the faulty line; `refused` for a file imported before, a file too large, or during
     ///   another import; errors of the store.
     package func take(
         _ order: ImportOrder, _ next: () async throws -> [UInt8]?
@@ -279,12 +280,12 @@ extension ImportService {
         private var builder: SampleChunkBuilder?
         /// First readings, which determine the file's usual interval.
         private var begun: [(WallTime, Reading)] = []
-        /// Last date declared to the calendar.
+        /// Last reading date registered with the retention calendar; nil before the first.
         private var declared: WallTime?
 
         private static let chunkReadings = 1024
         private static let paceReadings = 65
-        /// Span declared ahead, because the calendar remembers few spans.
+        /// Time span to register in advance, because the retention calendar remembers few spans.
         private static let reach = Duration.seconds(31 * 86_400)
 
         init(_ order: ImportOrder, host: HostID, latest: Int64) {
@@ -358,8 +359,8 @@ extension ImportService {
             self.summary = summary
         }
 
-        /// Returns the dates of chunks not yet declared to the calendar, plus dates likely to follow; nil if all are
-        /// declared.
+        /// Returns the dates of chunks not yet registered with the retention calendar, plus dates likely to follow; nil
+        /// if all are registered.
         mutating func undeclared(_ chunks: [SampleChunk]) -> ClosedRange<WallTime>? {
             guard let first = chunks.first?.first, let last = chunks.last?.last, declared.map({ $0 < last }) ?? true
             else {

@@ -16,7 +16,8 @@ package final class LoadService: Sendable {
     }
 
     private static let lookInterval = Duration.seconds(1)
-    /// Time in which a restarted meterd still tries to switch a load off. Later, somebody else may use it.
+    /// Time after the end of a test during which a restarted meterd still tries to switch the load off. Later it does
+    /// not, because somebody else may use the load.
     private static let takenUpFor = Duration.seconds(24 * 3600)
 
     private let drives = Mutex<[MeterID: Drive]>([:])
@@ -40,7 +41,7 @@ package final class LoadService: Sendable {
     /// Resumes the tests of earlier runs. Call once, after the recordings' `restore`.
     package func restore() async throws {
         let now = loop.wallNow.millisecondsSince1970
-        // Oldest first: of two tests of one meter the later counts.
+        // Oldest first: of two tests of one meter, the later one replaces the earlier.
         for entry in try await recordings.recordings().reversed() where entry.isMine {
             guard let load = entry.recording.test?.load, load.phase != .over else { continue }
             let isRunning = entry.recording.end == nil
@@ -61,7 +62,7 @@ package final class LoadService: Sendable {
 
     /// Begins a battery test. A test with a load returns once the load draws current.
     ///
-    /// - Throws: `refused` if the meter is no load, answers no query, is not off yet or rejects an order;
+    /// - Throws: `refused` if the meter is no load, answers no query, is not off yet or rejects a command;
     ///   `notConnected`.
     package func start(
         _ meter: MeterID, name: String?, test: BatteryTest
@@ -204,7 +205,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Stores the phase in the recording, and removes a finished drive.
+    /// Stores the phase of the load in the recording. Stops watching the load if the test is over.
     private func keep(_ meter: MeterID, _ whenChanged: (LoadDrive) -> Void) async {
         guard let drive = drives.withLock({ $0[meter] }) else { return }
         whenChanged(drive.machine)

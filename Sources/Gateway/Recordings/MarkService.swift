@@ -7,7 +7,7 @@ package struct MarkEntry: Hashable, Sendable {
     /// Current id of the mark's meter.
     package var meter: MeterID
     package var isLocal: Bool
-    /// Name that the host of the mark gave itself; nil if unknown.
+    /// Name of the host that made the mark, as that host reports it; nil if unknown.
     package var hostName: String?
 }
 

@@ -7,7 +7,7 @@ extension MeterSettings {
         rules.hold = recordHold ?? rules.hold
         rules.gapMax = recordGap ?? rules.gapMax
         rules.stepMax = max(rules.stepMax, staleAfter)
-        // Otherwise each single gap would end the recording.
+        // A gap begins after `stepMax`. With a shorter `gapMax`, each gap would end the recording.
         rules.gapMax = max(rules.gapMax, rules.stepMax)
         return rules
     }

@@ -10,7 +10,8 @@ package final class RecordingService: MeterKeeping {
     private struct State {
         /// Latest state of started or ended recordings not written yet.
         var unwritten: [RecordingID: Recording] = [:]
-        /// Recordings to delete from `repository`: waiting tests that began under another id, and announced results.
+        /// Recordings to delete from `repository`: waiting tests, which got another id when they began, and announced
+        /// results.
         var obsolete: Set<RecordingID> = []
         var formerIDs: [MeterID: MeterID] = [:]
     }
@@ -72,7 +73,8 @@ package final class RecordingService: MeterKeeping {
                 continue
             }
             let meter = mainIDs[recording.id.meter] ?? recording.id.meter
-            // If meterd was killed between the writes of the start, the waiting test comes first, then the running one.
+            // If meterd was killed while it wrote the start, both the waiting and the running test are stored, in this
+            // order. Delete the waiting one.
             if let former = present(meter)?.recording, former.isWaiting { try await repository.forget(former.id) }
             resume(recording, of: meter, isRestart: true)
             logger.notice(
@@ -81,7 +83,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Returns the track for one meter's readings. A running recording outlives the session.
+    /// Returns the track for one meter's readings. The track of a running recording is kept when the session ends.
     package func track(for meter: MeterID) -> RecordingTrack { meters.take(meter) { newTrack(of: meter) } }
 
     private func newTrack(of meter: MeterID) -> RecordingTrack {
@@ -347,7 +349,7 @@ package final class RecordingService: MeterKeeping {
         return count
     }
 
-    /// Continues a running recording of the alias, unless the meter is being recorded
+    /// Continues a running recording of the alias under the meter's id, unless the meter is being recorded itself
     /// (Docs/Decisions/0038-two-ids-one-meter.md).
     package func merge(_ alias: MeterID, into meter: MeterID) async throws {
         guard let recording = present(alias)?.recording else { return }
@@ -457,7 +459,7 @@ package struct RecordingEntry: Hashable, Sendable {
     package var recording: Recording
     /// Current id of the recording's meter.
     package var meter: MeterID
-    /// Name that the recording host gave itself; nil if unknown.
+    /// Name of the host that made the recording, as that host reports it; nil if unknown.
     package var hostName: String?
     /// Whether this host made the recording and has its readings.
     package var isMine: Bool

@@ -23,7 +23,7 @@ package final class RecordingTrack: MeterPart {
     /// The recording that runs or waits, if any.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
-    /// - Parameter told: returns the meter's telemetry other than readings; called once a second during a recording.
+    /// - Parameter told: returns the meter's telemetry without readings; called once a second during a recording.
     package func append(_ reading: TimedReading, told: () -> TelemetryBody? = { nil }) {
         let (outcome, goesOn) = machine.withLock { ($0.received(reading), $0.hasRecording) }
         tell(of: outcome)
@@ -40,7 +40,7 @@ package final class RecordingTrack: MeterPart {
 
     package func linkLost() { machine.withLock { $0.linkLost() } }
 
-    /// - Parameter token: of this host's lease from now on; 0 without one.
+    /// - Parameter token: fencing token of this host's lease from now on; 0 without a lease.
     package func leased(_ token: UInt64) { machine.withLock { $0.token = token } }
 
     package func apply(_ rules: RecordingRules) { handle { $0.rulesChanged(rules) } }

@@ -4,7 +4,7 @@ import Domain
 /// meanwhile.
 package struct MeterReadings: Sendable {
     private enum Source: Sendable {
-        /// Readings of this host's session, for a host without a cloud; ends with the session.
+        /// Readings of this host's session only, for a host without a cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
         /// Readings of this host or another holder; ends when this host shuts down.
         case anywhere(Places)

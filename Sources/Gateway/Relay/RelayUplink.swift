@@ -6,7 +6,7 @@ package import Logging
 /// An actor on the loop, like the sessions: it looks up a batch's lease when it sends the batch.
 package actor RelayUplink {
     private struct Sending {
-        /// Number that distinguishes this sending from late events of an earlier one.
+        /// Number of this relay, to ignore late events of an earlier one for the same meter.
         let number: UInt64
         var source: RelaySource
         var sender: RelaySender
@@ -24,7 +24,7 @@ package actor RelayUplink {
     private let logger: Logger
     /// Active relays by the meter's leased id.
     private var sendings: [MeterID: Sending] = [:]
-    /// Meters with interest that arrived before the answer to their lease request.
+    /// Retry timers of meters that another host wants to watch, but whose lease this host does not hold yet.
     private var early: [MeterID: LoopTimer] = [:]
     private var lastNumber: UInt64 = 0
     private var isOver = false
@@ -49,8 +49,8 @@ package actor RelayUplink {
         await interest(in: meter, for: remaining, wantsAll: wantsAll)
     }
 
-    /// Sends a meter's readings for `remaining`; zero if nobody watches. `leased` is the id under which the meter is
-    /// leased.
+    /// Sends a meter's readings for `remaining`, because another host watches it; zero ends the relay. `leased` is the
+    /// id under which the meter is leased.
     private func interest(in leased: MeterID, for remaining: Duration, wantsAll: Bool) async {
         if let timer = early.removeValue(forKey: leased) { loop.cancel(timer) }
         guard remaining > .zero, !isOver else { return end(leased) }
@@ -81,7 +81,8 @@ package actor RelayUplink {
         pump(leased)
     }
 
-    /// Repeats the request shortly, because the cloud's interest may arrive before the grant.
+    /// Checks again soon whether this host holds the lease: the cloud's interest event may arrive before the answer to
+    /// the lease request.
     private func lookAgain(_ leased: MeterID, until: MonotonicTime, wantsAll: Bool) {
         early[leased] = loop.schedule(at: loop.now + RelayTiming.batchInterval) { [weak self] in
             self?.assumeIsolated { uplink in
@@ -95,7 +96,7 @@ package actor RelayUplink {
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
-        // Ignores a failure, because the next interest event sends the batch again.
+        // Ignores a failure: the next interest event sends this batch again.
         _ = try? await link.send(
             RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }
@@ -138,7 +139,7 @@ package actor RelayUplink {
         {
             Task { await self.send(parcel, of: leased, in: number) }
         }
-        // No event reports a change of the meter's state.
+        // No event reports a change of the meter's state, so check it at this interval.
         let look = now + RelayTiming.stateInterval
         let wake = min(sendings[leased]?.sender.nextWake ?? look, look, until)
         sendings[leased]?.alarm.set(to: wake) { [weak self] in
@@ -149,7 +150,7 @@ package actor RelayUplink {
         }
     }
 
-    /// Returns the token of this host's current lease; nil if another host has the meter.
+    /// Returns the fencing token of this host's current lease of the meter; nil if there is none.
     private func token(_ leased: MeterID) -> FencingToken? {
         guard let held = held(leased), held.meter == sendings[leased]?.source.meter else { return nil }
         return held.token

@@ -50,7 +50,7 @@ package actor RelayWatcher {
 
     /// Returns a meter's readings from now on, while another host has it, until `shutdown`.
     ///
-    /// - Parameter wantsAll: whether to get every reading instead of folded ones.
+    /// - Parameter wantsAll: whether to get every reading, not means of several readings.
     package func watch(_ meter: MeterID, wantsAll: Bool) -> Feed<WatchedReading>.Subscription {
         let key = Key(meter: meter, wantsAll: wantsAll)
         let feed = watched[key]?.feed ?? Feed<WatchedReading>()
@@ -65,7 +65,7 @@ package actor RelayWatcher {
 
     /// Returns the last readings of meters with their ages, and watches at most `glancesMax` meters for a short time.
     ///
-    /// - Parameter patience: time to wait for a reading since the watch began.
+    /// - Parameter patience: longest wait for a meter's first reading, counted from the start of its watch.
     package func latest(
         of meters: [MeterID], within patience: Duration
     ) async -> [MeterID: (WatchedReading, Duration)] {
@@ -164,7 +164,7 @@ package actor RelayWatcher {
             }
             watched[key]?.unshared = nil
             watched[key]?.state = arrival.batch.state
-            // An empty batch reports its lost readings with the next reading.
+            // A batch without readings: report the lost readings with the next reading.
             if arrival.batch.readings.isEmpty { watched[key]?.observer.lost(missed) }
             let now = loop.wallNow
             let origin = WatchedReading.Origin(
@@ -183,7 +183,7 @@ package actor RelayWatcher {
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
         // If this host became the holder, its viewers switch to its own readings (`MeterReadings`).
         case .holder(let lease):
-            // The last holder's reports are out of date.
+            // The former holder's state, and its refusal to share readings, no longer apply.
             watched[key]?.unshared = nil
             watched[key]?.state = nil
             if lease.holder == host { end(key) }

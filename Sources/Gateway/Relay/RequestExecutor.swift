@@ -70,8 +70,8 @@ package actor RequestExecutor {
         do throws(SyncFailure) {
             isGranted = try await link.claim(command, session: keeper.identity.session)
         } catch {
-            // The claim may have been granted. No host then executes the command, and the cloud reports an unknown
-            // outcome.
+            // The cloud may have granted the claim although its answer was lost. Then no host executes the command, and
+            // the cloud reports an unknown outcome.
             return logger.notice(
                 "command claim failed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
@@ -125,7 +125,7 @@ package actor RequestExecutor {
         do {
             try await link.answer(question, with: try await part(question))
         } catch {
-            // The cloud informs the asking host that this host did not answer.
+            // A log entry suffices: the cloud informs the asking host that this host did not answer.
             logger.notice(
                 "log request not answered",
                 metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])

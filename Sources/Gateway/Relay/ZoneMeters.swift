@@ -16,7 +16,7 @@ package actor ZoneMeters {
     private let commander: @Sendable () async -> RelayCommander?
     private var names: (version: UInt64, of: [String: String])?
 
-    /// The closures return parts of the current membership; nil without a cloud.
+    /// Each closure returns a part of the current cloud membership, or nil without a cloud.
     package init(
         directory: MeterDirectory, settings: SettingsService? = nil,
         keeper: @escaping @Sendable () async -> LeaseKeeper? = { nil },
@@ -71,8 +71,8 @@ package actor ZoneMeters {
         return await withReadings([status], leases, within: Self.patience)[0]
     }
 
-    /// Returns a meter's readings from this host or the holder. With `wantsAll`, returns every reading instead of
-    /// folded ones.
+    /// Returns a meter's readings from this host or the holder. With `wantsAll`, returns every reading, not means of
+    /// several readings.
     ///
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` if the holder does not share.
     package func readings(

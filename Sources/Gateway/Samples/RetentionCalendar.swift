@@ -24,7 +24,8 @@ package actor RetentionCalendar {
     private let logger: Logger
     private var believed: BelievedDate?
     private var saved: BelievedDate?
-    /// Time up to which the program's running time is already counted.
+    /// Time up to which the program's running time has already advanced the believed date; nil before the first
+    /// `today`.
     private var counted: MonotonicTime?
     private var wasConfirmed: Bool?
 
@@ -57,7 +58,8 @@ package actor RetentionCalendar {
                 return
             }
             date.confirm(wall)
-            // These readings were dated before the calendar was corrected.
+            // Readings far from the present date were dated before the calendar was corrected, so their dates are
+            // doubtful.
             for span in spans where !(Self.around(wall) ~= span.upperBound && Self.around(wall) ~= span.lowerBound) {
                 date.doubt(span)
                 date.confirm(wall)
@@ -65,8 +67,8 @@ package actor RetentionCalendar {
         }
     }
 
-    /// Returns the calendar's date, by which parked records age. Nil if the date is unconfirmed, differs from the
-    /// believed date by more than a day, or the store fails.
+    /// Returns the calendar's date, by which parked records (excluded from sync) age. Nil if the date is unconfirmed,
+    /// differs from the believed date by more than a day, or the store fails.
     package func confirmed() async -> WallTime? {
         guard await clocks.isConfirmed(), let today = try? await today() else { return nil }
         let wall = clocks.wallNow()
@@ -93,7 +95,7 @@ package actor RetentionCalendar {
     ) async throws -> WallTime {
         let wall = clocks.wallNow()
         var date = believed ?? BelievedDate(date: wall)
-        // Settings and their history also carry dates of this calendar.
+        // Doubt the present date even without readings: settings and their history also carry dates of this calendar.
         if !isConfirmed { date.doubt(wall...wall) }
         body(&date, wall)
         believed = date

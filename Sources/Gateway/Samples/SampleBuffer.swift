@@ -10,7 +10,7 @@ package final class SampleBuffer: MeterPart {
         var fullCount = 0
         var keepsSeconds = false
         var second: SampleBucket?
-        /// Complete seconds not taken yet.
+        /// Buckets of complete seconds that the recorder has not taken yet.
         var seconds: [SampleBucket] = []
     }
 
@@ -69,7 +69,7 @@ package final class SampleBuffer: MeterPart {
         if isFull { chunkIsFull() }
     }
 
-    /// Number of readings and seconds not taken yet.
+    /// Number of readings and one-second buckets that the recorder has not taken yet.
     var count: Int {
         state.withLock { $0.builder.count + $0.fullCount + $0.seconds.count + ($0.second == nil ? 0 : 1) }
     }

@@ -29,7 +29,7 @@ package final class SampleRecorder: MeterKeeping {
         var saved = 0
         var dropped = 0
         var error: String?
-        /// Result of the last check of the store's size.
+        /// Excess of the store over its size limit at the last check; nil if the store is within the limit.
         var crowding: DiskUsage?
     }
 
@@ -133,7 +133,8 @@ package final class SampleRecorder: MeterKeeping {
     /// - Returns: false if the store failed; the readings are kept.
     private func write() async -> Bool {
         let batch = state.withLock { state in
-            // Removed only here, because a batch being written is counted from the front.
+            // Remove unwanted readings only here, between two writes: during a write, the chunks being written must
+            // remain the first in `pending`.
             if !state.unwanted.isEmpty { state.pending.removeAll { state.unwanted.contains($0.meter) } }
             state.unwanted = []
             return state.pending

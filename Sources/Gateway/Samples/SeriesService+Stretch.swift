@@ -76,7 +76,7 @@ extension StretchSummary {
 }
 
 extension Series {
-    /// Adds one point. A point without values is a gap, which is visible from the next point's time.
+    /// Adds one point. Skips a point without values: the time of the next point then shows the gap.
     fileprivate func add(_ point: Int, to summary: inout StretchSummary) {
         var (means, minima, maxima) = (Reading(), Reading(), Reading())
         for column in columns {

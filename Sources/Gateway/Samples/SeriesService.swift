@@ -50,10 +50,10 @@ package struct SeriesService: Sendable {
         return builder.finish()
     }
 
-    /// Page lengths in milliseconds: a minute, or a block of seconds while pages have few pieces.
+    /// Short and long page length in milliseconds. Long pages are used while pages contain few `StoredPiece` values.
     private static let pageLengths: [Int64] = [SampleTier.minute.rawValue, SampleTier.second.blockLength]
-    /// Number of pieces above which the next page is a short one, because ten minutes of a fast meter would take 100
-    /// MB.
+    /// Maximum number of `StoredPiece` values in a long page. Above it, the next page is short, because ten minutes of
+    /// a fast meter would take 100 MB.
     private static let pieceCountMax = 50_000
 
     /// Calls `body` for each reading in time order, with a bounded number in memory. Skips years without readings.
@@ -122,7 +122,8 @@ package struct SeriesService: Sendable {
     }
 
     private func page(of meter: MeterID, in span: Range<WallTime>) async throws(GatewayError) -> [StoredPiece] {
-        // The span may contain part of a minute. Only the whole minute shows whether its bucket is the only data left.
+        // A minute bucket is used only if no reading or second bucket of its minute is left. The span may end inside a
+        // minute, so search that minute to its end.
         let minute = SampleTier.minute.rawValue
         let begun = span.upperBound.floored(to: minute)
         let whole = span.lowerBound..<(begun == span.upperBound ? begun : begun + .milliseconds(minute))

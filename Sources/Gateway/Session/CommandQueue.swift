@@ -17,7 +17,7 @@ struct CommandQueue {
     static let countMax = 32
 
     private var waiting: [Entry] = []
-    /// Number in the last command sent or queued over this link, by kind of command.
+    /// Last value sent or queued over this link, by kind of command.
     private var told: [MeterCommand.Kind: Int] = [:]
 
     var count: Int { waiting.count }

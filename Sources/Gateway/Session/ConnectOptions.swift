@@ -45,8 +45,8 @@ package enum LinkPreference: Hashable, Sendable {
 /// Refusals that do not end a wait for a meter.
 enum Patience: Hashable, Sendable {
     case none
-    /// Waits for the holder's lease to end. `held` ends the wait: the holder has changed, or the cloud's version
-    /// handles take-overs differently.
+    /// All refusals except `held`. After a take-over, `held` means that the holder has changed, or that the cloud's
+    /// version handles take-overs differently.
     case takeover
     case line
 

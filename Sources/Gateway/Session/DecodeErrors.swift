@@ -3,7 +3,8 @@ import MeterCodec
 
 /// Counter of consecutive answers without a frame, as from a meter of another model or over a bad line.
 struct DecodeErrors {
-    /// Number of answers, or of reports of a meter that sends without requests.
+    /// Number of consecutive answers without a valid frame. For a meter that sends without requests: number of its
+    /// reports.
     private(set) var count = 0
     private var cause: CodecError?
     private var isSpoilt = false
@@ -12,7 +13,8 @@ struct DecodeErrors {
     static let countMin = 3
 
     mutating func skipped(because error: CodecError) {
-        // A wrong checksum indicates a complete frame. Later errors only result from the search for the next frame.
+        // A wrong checksum indicates a complete frame, so keep this cause: later errors of the answer only result from
+        // the search for the next frame.
         if case .wrongCheck? = cause, isSpoilt { return }
         cause = error
         isSpoilt = true

@@ -65,7 +65,8 @@ extension DeviceSession {
 
     private var samplingBody: SamplingBody? {
         guard let profile, let wanted = settings.rate(for: profile) else { return nil }
-        // Only the maker's interface has been seen to deliver sample queues (Docs/Protocols/KM003C.md#link).
+        // Only the vendor-specific USB interface (`bulk`) has been seen to deliver sample queues
+        // (Docs/Protocols/KM003C.md#link), so suggest it.
         let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
         let next = isElsewhere ? "; meterctl connect \(id) --over bulk uses the maker's interface" : ""
         return SamplingBody(
@@ -106,7 +107,7 @@ extension DeviceSession {
     /// Returns the last reading, completed with fresh values from other frames.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
         guard var whole = talk.readings.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
-        // The counter may have been reset since this reading.
+        // The counter may have been reset since this reading, so use the present count.
         if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
         return whole
     }
@@ -165,7 +166,7 @@ extension CountedBody {
 }
 
 extension LinkAddress {
-    /// Unusual bits of a public address. A random address may have any bit set.
+    /// Unusual bits of a public address. Empty for a random address, in which any bit may be set.
     fileprivate var addressFlags: [String] {
         switch self {
         case .serial, .hid, .bulk, .network: []

@@ -79,7 +79,7 @@ package actor DeviceSession {
         deviceName = sighting.name.map { $0.visible } ?? deviceName
         line.links.appeared(sighting.link, rssi: sighting.rssi)
         if let seen = sighting.model, seen != line.model {
-            // An open link uses the old model's driver.
+            // The open link still uses the old model's driver, so replace it.
             if line.isOpen { replaceLink("another model") }
             talk.change(to: seen)
         }
@@ -164,7 +164,7 @@ package actor DeviceSession {
         case .closeChannel(let overdue):
             states.lastError = states.timeCause(from: overdue == .connecting ? .connecting : .communicating)
             if overdue == .silent { line.wasSilent() }
-            // The machine has already recorded the event.
+            // The machine has already recorded this event, so do not report it again.
             endLink(.overdue, because: nil) { _ in true }
         case .none: break
         }
@@ -263,8 +263,8 @@ package actor DeviceSession {
         }
     }
 
-    /// Ends the link or the connection attempt, for every cause. The caller then calls `arm`. Returns the permission
-    /// last, because the gate may answer before that call returns.
+    /// Ends the link or the connection attempt, for every cause. The caller then calls `arm`. Gives the permission back
+    /// last, because the gate may call this session before `giveBack` returns.
     ///
     /// - Parameter event: reports the end to the machine; returns whether the channel must be closed.
     private func endLink(
@@ -314,7 +314,8 @@ package actor DeviceSession {
         takePreferredLink()
         claim.adopt(options, isPresent: states.machine.isPresent)
         states.asksFirst(claim.asksFirst)
-        // The link may lack a permission, or block another host's lease.
+        // The link may be open without a permission, or although another host holds the lease. So request a permission
+        // for it.
         if line.isOpen, options.isTakeover || claim.permission == nil, claim.asksFirst {
             claim.askToStay(over: line.leaseTransport, options.intent)
         }
@@ -354,7 +355,7 @@ package actor DeviceSession {
                 waits.endAll(with: .permitted, of: .permission)
                 openChannel()
             } else {
-                // The attempt was given up meanwhile.
+                // The attempt was given up meanwhile, so give the permission back.
                 claim.giveBack(.attemptFailed)
             }
         }

@@ -2,7 +2,7 @@ import Domain
 
 /// Last readings of one meter, which may spread its quantities over several kinds of frame.
 struct LatestReadings: Sendable {
-    /// Maximum number of frame kinds kept. No meter has more with readings.
+    /// Maximum number of parts, which are the last readings by kind of frame. No meter sends readings in more kinds.
     private static let partsMax = 8
 
     private var latest: TimedReading?
@@ -17,22 +17,22 @@ struct LatestReadings: Sendable {
         }
     }
 
-    /// Removes the parts after a change of model, but keeps the last reading.
+    /// Removes the readings of earlier frames after a change of model. Keeps the last reading.
     mutating func forgetParts() { parts = [] }
 
-    /// Returns the time at which `whole` next drops a part as too old.
+    /// Returns the time at which `whole` next omits the values of a frame as too old; nil if there is no such time.
     func nextStale(after now: MonotonicTime, staleAfter: Duration) -> MonotonicTime? {
         guard parts.count > 1 else { return nil }
         var next: MonotonicTime?
         for part in parts {
-            // At an age of exactly `staleAfter`, a part still counts.
+            // At an age of exactly `staleAfter`, `whole` still includes the values.
             let time = part.time + staleAfter + .milliseconds(1)
             if time > now { next = .earliest(next, time) }
         }
         return next
     }
 
-    /// Returns the last reading, completed with parts no older than `staleAfter`.
+    /// Returns the last reading, completed with values of other frames that are no older than `staleAfter`.
     func whole(at now: MonotonicTime, staleAfter: Duration) -> TimedReading? {
         guard var latest, parts.count > 1 else { return self.latest }
         var all = Reading()

@@ -2,7 +2,8 @@ import Domain
 import GatewayAPI
 import Logging
 
-/// Right to use the links to one meter. A class, because the gate may answer before a call to it returns.
+/// Right to use the links to one meter. A class, because the gate may answer before a call to it returns: in a struct,
+/// these accesses would overlap.
 final class LinkClaim {
     private let meter: MeterID
     private var gate: (any LinkGate)?
@@ -43,7 +44,7 @@ final class LinkClaim {
         isExempt = options.isExempt
         patience = options.standsInLine ? .line : options.isTakeover ? .takeover : .none
         (refusal, isBarred) = (nil, false)
-        // An absent meter would keep the intent longer than the user is interested.
+        // Without a present meter, keep no intent: it would apply later than the user expects.
         intent = isPresent && asksFirst ? options.intent : .resume
     }
 
@@ -67,7 +68,7 @@ final class LinkClaim {
     func permitted(_ permission: LinkPermission) {
         self.permission = permission
         (refusal, isBarred) = (nil, false)
-        // The wait in the queue is over; a later refusal ends the other waits.
+        // The permission ends the wait in the queue, so any later refusal ends the callers' waits.
         patience = .none
     }
 
@@ -75,8 +76,8 @@ final class LinkClaim {
 
     func barred() { isBarred = true }
 
-    /// Returns whether a meter plugged in here is also plugged in at the holder of its lease. Unless the meter was just
-    /// moved, two meters share its serial number.
+    /// Returns whether a meter plugged in here is also plugged in at the holder of its lease. If so, two meters share
+    /// the serial number, unless the meter was just moved.
     func hasTwin(over transport: LeaseTransport) -> Bool {
         guard case .usb = meter, transport == .usb, let lease else { return false }
         return [.elsewhere, .waiting].contains(lease.state) && lease.transport == LeaseTransport.usb.rawValue

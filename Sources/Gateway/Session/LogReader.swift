@@ -81,8 +81,8 @@ final class LogReader {
         }
     }
 
-    /// Returns the remedy for a failure. Only the maker's interface has been seen to deliver logs
-    /// (Docs/Protocols/KM003C.md#link).
+    /// Returns the remedy for a failure. Suggests the vendor-specific USB interface (`bulk`), because only this has
+    /// been seen to deliver logs (Docs/Protocols/KM003C.md#link).
     private func remedy(of failure: TransferFailure) -> String {
         switch failure {
         case .silent, .refused:
@@ -98,7 +98,7 @@ final class LogReader {
         guard let finished = download.take() else { return }
         if let timer = finished.timer { states.loop.cancel(timer) }
         finished.outcome.resume(returning: result)
-        // Earlier requests will get no answer.
+        // Requests sent before the download will get no answer, so stop waiting for one.
         line.discardPartial()
         line.exchange?.answered()
     }

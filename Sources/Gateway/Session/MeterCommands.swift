@@ -49,7 +49,7 @@ final class MeterCommands {
             next: "check the meter itself")
     }
 
-    /// Waits for the meter's verdict on a sent command.
+    /// Waits until the meter confirms or contradicts a sent command, the timeout passes, or the link ends.
     private func readBack(
         _ number: Int, isolation: isolated (any Actor)? = #isolation
     ) async -> ReadBacks.Verdict {
@@ -96,7 +96,7 @@ final class MeterCommands {
         }
     }
 
-    /// Resets meterd's own count; works without a link.
+    /// Resets meterd's own energy count; works without a link.
     private func resetEnergy(
         _ command: MeterCommand, isolation: isolated (any Actor)? = #isolation
     ) async throws(GatewayError) {

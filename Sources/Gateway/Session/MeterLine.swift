@@ -25,7 +25,7 @@ final class MeterLine {
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?
-    /// Whether the channel is open, so that closing it sends the goodbye and losing it counts.
+    /// Whether the channel is open, so that closing it sends the goodbye and losing it counts as a disconnect.
     private(set) var isUp = false
     /// Number of the current channel; identifies late events of an old one.
     private var number = 0
@@ -35,11 +35,12 @@ final class MeterLine {
     private var silentLinks = 0
     private var opening: [Outgoing] = []
     private var openingTimer: LoopTimer?
-    /// Whether bytes are sent to the line's other output, because the meter did not answer on the first one.
+    /// Whether bytes are sent to the second writable characteristic of the meter's radio module, because the meter did
+    /// not answer on the first one.
     private var usesOtherOutput = false
     /// Callback of timers, set with each channel.
     private var ring: @Sendable (SessionTimer) -> Void = { _ in }
-    /// Request exchange; nil until the opening is complete. Paused while logs are read.
+    /// Request exchange; nil until the driver's opening messages are sent. Paused while logs are read.
     var exchange: ExchangeMachine?
 
     init(
@@ -78,9 +79,10 @@ final class MeterLine {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        // A network board must be configured on this host and, like a cable, cannot be searched for.
+        // A network board must be configured on this host and, like a cable, cannot be searched for. So it counts as a
+        // cable.
         case .serial, .hid, .bulk, .network: .usb
-        // Without a link, an address as the id shows a radio.
+        // Without a link, a Bluetooth address as the meter's id indicates a radio.
         case nil: if case .mac = states.id { .ble } else { .usb }
         }
     }
@@ -151,7 +153,7 @@ final class MeterLine {
 
     func isCurrent(_ number: Int) -> Bool { number == self.number && isOpen }
 
-    /// Opens a channel. Its timers call `ring`; its events call `handle` with a number for `isCurrent`.
+    /// Opens a channel. Its timers call `ring`; its events call `handle` with the channel's number (`isCurrent`).
     ///
     /// - Returns: the reason why the channel cannot be opened; nil on success.
     func open(
@@ -181,12 +183,12 @@ final class MeterLine {
         if usesOtherOutput { usesOtherOutput = channel?.switchOutput() ?? false }
     }
 
-    /// Keeps the services of the other end for support reports.
+    /// Keeps the list of the meter's GATT services for support reports.
     func keepServices() { states.past.gatt = channel?.gatt ?? states.past.gatt }
 
     func beginOpening() { opening = driver?.opening() ?? [] }
 
-    /// Sends the opening up to the next pause. Returns whether it is complete.
+    /// Sends the driver's opening messages up to the next pause. Returns whether all are sent.
     func goOnOpening() -> Bool {
         while !opening.isEmpty {
             let step = opening.removeFirst()
@@ -226,7 +228,7 @@ final class MeterLine {
     func close(hasFarewell: Bool) -> Bool {
         let farewell = hasFarewell && isUp ? driver?.closing() : nil
         for outgoing in farewell ?? [] { send(outgoing.bytes) }
-        // The channel keeps receiving for this long after the goodbye.
+        // Read and discard what the meter still sends after the goodbye: some meters hang otherwise.
         if let farewell { channel?.close(after: farewell.map(\.pause).reduce(.zero, +)) } else { channel?.close() }
         defer { isUp = false }
         channel = nil
@@ -272,7 +274,8 @@ final class MeterLine {
     @discardableResult
     func discardPartial() -> Int { driver?.discardPartial() ?? 0 }
 
-    /// Switches the output if the driver got no answer. A new link begins with the output used last.
+    /// Switches to the other output of the meter's line (`ByteChannel.switchOutput`) if the driver got no answer. A new
+    /// link begins with the output used last.
     func followOutput() {
         guard driver?.doubtsOutput == true, let channel else { return }
         let isSwitched = channel.switchOutput()

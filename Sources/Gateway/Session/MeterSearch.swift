@@ -39,12 +39,12 @@ final class MeterSearch {
 
     func granted(_ permission: LinkPermission) {
         guard case .leased = permission else {
-            // Without a link, a permission without a lease is useless.
+            // Without a link, only a lease is useful, so return any other permission.
             claim.giveBack(.letGo)
             claim.cancel()
             return end(with: .unanswered)
         }
-        // A second permission is a renewal.
+        // A second permission is a renewal of the lease, which does not extend the search.
         guard self.patience == nil else { return }
         let patience = claim.searchTime
         (endsAt, self.patience) = (states.now + patience, patience)

@@ -1,7 +1,7 @@
 import Domain
 import Logging
 
-/// State of one meter. Reports each change to both logs, the alerts and the waits.
+/// State of one meter. Reports each change to the program's log, the meter's log, the alerts and the waits.
 final class MeterStates {
     let id: MeterID
     let loop: any SessionLoop

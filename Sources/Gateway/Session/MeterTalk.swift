@@ -44,7 +44,7 @@ final class MeterTalk {
         return true
     }
 
-    /// Applies the times that follow from the model and the settings.
+    /// Applies the intervals and timeouts that follow from the model and the settings.
     func adoptSettings() {
         guard let times = line.times(settings) else { return }
         line.exchange?.rhythmChanged(times.rhythm, at: states.now)
@@ -98,7 +98,8 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// Sends the rest of the opening step by step, then starts polling. Returns whether the line is ready.
+    /// Sends the rest of the driver's opening messages step by step, then starts polling. Returns whether the line is
+    /// ready.
     func goOnOpening() -> Bool {
         guard line.goOnOpening() else { return false }
         let now = states.now
@@ -160,7 +161,7 @@ final class MeterTalk {
         states.apply(because: "request sent") { $0.requestSent(at: now) }
     }
 
-    /// Returns whether a new driver made the line ready.
+    /// Handles received bytes. Returns whether they identified the model and its driver made the line ready.
     func received(_ bytes: [UInt8]) -> Bool {
         let now = states.now
         let wallNow = states.loop.wallNow

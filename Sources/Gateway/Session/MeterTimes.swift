@@ -1,7 +1,7 @@
 import Domain
 import MeterCodec
 
-/// Times that follow from the model and the settings.
+/// Intervals and timeouts that follow from the model and the settings.
 struct MeterTimes {
     /// Expected time between readings.
     let expectedInterval: Duration?

@@ -12,7 +12,7 @@ struct ReadBacks {
 
     private struct Entry {
         var command: MeterCommand
-        /// Whether the command was sent. Earlier reports describe an older state.
+        /// Whether the command was sent. Until then, reports describe an older state and are ignored.
         var isSent = false
         var verdict: Verdict?
         var waiter: CheckedContinuation<Verdict, Never>?
@@ -20,7 +20,7 @@ struct ReadBacks {
 
     /// Number of attempts for a command, as in misdoro/Electronic_load_px100.
     static let triesMax = 3
-    /// Time for a confirmation. meterd queries the meter after half a second, and again after a lost answer.
+    /// Longest wait for a confirmation. meterd queries the meter after half a second, and again after a lost answer.
     static let patience = Duration.seconds(4)
 
     private var entries: [Int: Entry] = [:]

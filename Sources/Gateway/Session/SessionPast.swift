@@ -6,7 +6,7 @@ final class SessionPast {
     private var transitions: [(time: MonotonicTime, from: ConnectionState, to: ConnectionState, cause: String)] = []
     /// Traffic of the current link until its first reading.
     private var traffic: [TrafficRecord] = []
-    /// Services of the last link that had any.
+    /// GATT services of the last link that had any; nil if none had.
     var gatt: [SupportService]?
 
     private static let transitionsMax = 16

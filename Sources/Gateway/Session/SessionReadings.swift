@@ -59,7 +59,7 @@ struct SessionReadings {
     /// Records that polling begins over a new link.
     mutating func exchangeBegan() { powerDelivery.linkBegan() }
 
-    /// Records that this host holds the meter with this token; 0 means without a lease.
+    /// Records that this host holds the meter with this fencing token; 0 means without a lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         recording?.leased(token)
         if token != 0 { counting?.leased(token, at: wall) }
@@ -70,14 +70,15 @@ struct SessionReadings {
         counting?.adopt(stepMax: rules.stepMax)
     }
 
-    /// Adopts the resolution of the meter's counters, which a load reveals by its answers.
+    /// Adopts the resolution of the meter's counters, which an electronic load reveals by its answers.
     func adopt(_ profile: MeterProfile?) {
         if let profile { counting?.adopt(profile.counterSteps) }
     }
 
-    /// Removes the parts of the last readings, because another model has other frames. Keeps the last reading.
+    /// Removes the readings of earlier frames, because another model has other frames. Keeps the last reading.
     ///
-    /// - Parameter isIdentified: whether earlier frames were decoded as another model's.
+    /// - Parameter isIdentified: whether earlier frames were decoded as another model's. If so, their telemetry and
+    ///   error count are removed, too.
     mutating func modelChanged(isIdentified: Bool) {
         latest.forgetParts()
         guard isIdentified else { return }
@@ -85,7 +86,7 @@ struct SessionReadings {
         told.forget()
     }
 
-    /// Adopts the current sampling. Returns whether the request interval changed.
+    /// Adopts and logs changes of the driver's sampling. Returns whether the request interval changed.
     mutating func follow(_ now: MeterSampling, _ logger: Logger) -> Bool {
         guard now != sampling else { return false }
         let before = sampling
@@ -160,8 +161,8 @@ struct SessionReadings {
         if let reading = answer.take() { shown.yield(reading) }
     }
 
-    /// Handles samples with their own timestamps. The store receives the seconds of a fast meter, and all samples
-    /// during a recording (Docs/Decisions/0033-samples-of-fast-meters.md).
+    /// Handles samples with their own timestamps. Of a fast meter, the store receives one bucket per second, or all
+    /// samples during a recording (Docs/Decisions/0033-samples-of-fast-meters.md).
     private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
         let lost = clock.heard(ticks, at: now)
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }

@@ -39,7 +39,7 @@ final class SessionWaits {
         waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
     }
 
-    /// Ends the waits for `goal`; without it, all of them.
+    /// Ends the waits for `goal`; if it is nil, all waits.
     func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
         for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
             end(number, with: outcome)

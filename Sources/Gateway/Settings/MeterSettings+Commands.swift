@@ -61,7 +61,7 @@ extension MeterSettings {
             .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
     }
 
-    /// Returns the rate to request from a meter; nil for none.
+    /// Returns the sample rate to request from a meter, in samples per second; nil for none.
     func rate(for profile: MeterProfile) -> Int? {
         rate.flatMap { profile.rates.contains($0) ? $0 : nil }
     }

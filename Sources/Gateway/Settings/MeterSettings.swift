@@ -65,13 +65,14 @@ package struct MeterSettings: Hashable, Sendable {
     package var numbers: [MeterCommand.Kind: Int] = [:]
     /// Current in amperes that starts an automatic recording; nil for manual recordings only.
     package var recordAbove: Double?
-    /// Time for which the current must remain across `recordAbove` to count; nil for the recorder's default.
+    /// Time that the current must be above `recordAbove` to start a recording, or below it to end one; nil for the
+    /// recorder's default.
     var recordHold: Duration?
     /// Longest gap between readings before an automatic recording ends; nil for the recorder's default.
     var recordGap: Duration?
     package var tariff: Tariff?
 
-    /// Upper limit, larger than any model's number.
+    /// Upper limit of settings that are whole numbers, larger than the limit of any model.
     package static let numberMax = 99_999
 
     package init() {}

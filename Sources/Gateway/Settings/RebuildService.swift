@@ -23,7 +23,7 @@ package actor RebuildService {
     package static let stepLength = 500
 
     /// - Parameter hasFetched: whether a full fetch from the cloud has completed since the start, or there is no cloud.
-    ///   Before that, a tombstone could hide another host's unfetched write.
+    ///   Before that, a tombstone written by the rebuild could hide another host's unfetched write.
     package init(
         settings: SettingsService, wallNow: @escaping @Sendable () -> WallTime,
         hasFetched: @escaping @Sendable () async -> Bool, logger: Logger
@@ -79,7 +79,7 @@ package actor RebuildService {
         return .complete(present)
     }
 
-    /// Scans again after completion, because the store may have been empty at the first scan.
+    /// Counts the records again after completion, because the store may have been empty during the rebuild.
     private func lookedAgain(_ present: RebuildProgress) async throws(GatewayError) -> RebuildProgress {
         var present = present
         present.scanned = try await report().scanned

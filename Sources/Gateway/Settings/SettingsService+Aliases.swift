@@ -59,7 +59,7 @@ extension SettingsService {
     /// Separates an id from its meter permanently, on every host: no host pairs them again automatically.
     package func part(_ alias: MeterID, from meter: MeterID) async throws(GatewayError) {
         let said = try await saidAliases()
-        // If the aliases form a circle, the meter's own id is an alias, too.
+        // If the aliases form a circle, the meter's own id is an alias, too, and must also be separated.
         try await write([alias, meter].filter { said[$0] != nil }, as: .null)
     }
 

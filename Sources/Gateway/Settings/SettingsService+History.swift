@@ -96,7 +96,7 @@ extension SettingAuthor {
 
     fileprivate init(_ stamp: Stamp, broughtBy: HostID?, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
-        // No host generates a UUID of all zeros or all ones.
+        // No host generates a UUID of all zeros or all ones: the rebuild or the cloud's clean-up wrote the value.
         let isNobody = stamp.isLifted || stamp.host.high == 0
         host = isNobody ? nil : stamp.host
         hostName = isNobody ? nil : hostNames[stamp.host]

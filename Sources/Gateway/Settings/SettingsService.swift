@@ -21,7 +21,7 @@ package actor SettingsService {
     private var listeners: [@Sendable (SettingsNews) async -> Void] = []
     /// Greatest `MergeOutcome.number` so far.
     private var latest: UInt64 = 0
-    /// `MergeOutcome.number` of the aliases that the listeners have.
+    /// `MergeOutcome.number` of the aliases last passed to the listeners.
     private var latestAliases: UInt64 = 0
 
     package init(
@@ -34,13 +34,13 @@ package actor SettingsService {
         self.logger = logger
     }
 
-    /// Passes each later change to `listener`; the author waits until all listeners return.
+    /// Passes each later change to `listener`. The function that made the change waits until all listeners return.
     package func subscribe(_ listener: @escaping @Sendable (SettingsNews) async -> Void) { listeners.append(listener) }
 
     // MARK: Meters
 
     package func read(_ meter: MeterID) async throws(GatewayError) -> StoredSettings {
-        // Take the number before reading: the store already has everything reported so far.
+        // Take the number before reading, because the store then has at least the changes up to this number.
         let number = latest
         return StoredSettings(of: meter, try await record(of: meter), number: number)
     }
@@ -102,7 +102,7 @@ package actor SettingsService {
         where !record.isTombstone {
             // Ids that contain a host name remain only for older hosts; newer hosts use a copy.
             guard let id = MeterID(record.key.name), !id.isGivenByName, !met.contains(id) else { continue }
-            // An older form of the name may coexist with the present one.
+            // A record under an older form of the name may exist, too. The present form has precedence.
             if record.key == .settings(of: id) || names[id] == nil {
                 names.updateValue(MeterSettings(record: record).name, forKey: id)
             }
@@ -148,7 +148,7 @@ package actor SettingsService {
         return news
     }
 
-    /// Handles restored parked changes, which wait to be sent.
+    /// Handles changes that a user restored from the records excluded from sync. They now wait in the outbox.
     func restored(_ outcome: MergeOutcome) async {
         await merged(outcome, isMadeHere: true)
         guard outcome.changed.isEmpty else { return }
@@ -165,7 +165,7 @@ package actor SettingsService {
         return await merged(outcome, isMadeHere: true)
     }
 
-    /// Writes a record's properties that differ; a missing one counts as null.
+    /// Writes only properties that differ from the stored record, in which a missing property counts as null.
     func put(
         _ properties: [String: SettingValue], in key: RecordKey, doing what: String
     ) async throws(GatewayError) {

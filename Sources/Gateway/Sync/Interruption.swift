@@ -13,7 +13,7 @@ struct Interruption: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await body() }
             group.addTask { for await _ in signal {} }
-            // The first task to end cancels the other.
+            // As soon as one task ends, cancel the other.
             await group.next()
             group.cancelAll()
         }

@@ -1,7 +1,8 @@
 import Domain
 package import GatewayAPI
 
-/// Lists, restores and drops unsynced entries (`meterctl sync parked`), even after the host has left its cloud.
+/// Lists, restores and drops parked records, which this host excludes from sync (`meterctl sync parked`). Works even
+/// after the host has left its cloud.
 package struct ParkedService: Sendable {
     private let repository: any SyncRepository
     private let settings: SettingsService

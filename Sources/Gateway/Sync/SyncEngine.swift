@@ -17,8 +17,8 @@ package actor SyncEngine {
         /// Called with every event of the stream, in order: `opened` after each gap, leases, offers.
         package var heard: @Sendable (CloudEvent) async -> Void
         package var hostName: @Sendable (HostID) async -> String?
-        /// Returns a date known to be right, by which set-aside entries age. Nil while the calendar is not confirmed:
-        /// nothing ages.
+        /// Returns a date known to be right, by which parked records (excluded from sync) age. Nil while the calendar
+        /// is not confirmed: nothing ages.
         package var confirmedToday: @Sendable () async -> WallTime?
         package var rng: any RandomNumberGenerator & Sendable
         package var changes = ChangeMarks()
@@ -139,7 +139,7 @@ package actor SyncEngine {
     /// Ends the present run, if any, after its page.
     package nonisolated func cancel() { inbox.yield(.session(.cancelRequested)) }
 
-    /// Requests a run of everything and waits for its end; nil if the engine stopped before.
+    /// Requests a run of all record types and waits for its result; nil if the engine stopped before.
     package func synchronise() async -> SyncResult? {
         guard !isOver else { return nil }
         return await withCheckedContinuation { waiter in
@@ -234,7 +234,7 @@ package actor SyncEngine {
             await self.keep(result, at: now, clockOffset: offset)
         }
         results.yield(result)
-        // A cancelled or halted run also ends the pending requests.
+        // Callers wait for the run that they requested. A cancelled or halted run also ends their wait.
         if case .halted = result.end { return answerWaiters(result) }
         if result.trigger == .asked || result.wasCancelled { answerWaiters(result) }
     }

@@ -131,8 +131,8 @@ package final class WebListener: Sendable {
             sameSite: .strict)
     }
 
-    /// Returns whether an admitted client may cause costs for others. Without a login, only clients that may make
-    /// changes.
+    /// Returns whether an admitted client may act at others' expense (`Asker.mayDisturb`). Without a login, this
+    /// requires the right to make changes.
     func mayDisturb(_ request: Request, _ context: WebContext) -> Bool {
         switch access {
         // A refusal means false here, not an error.

@@ -9,8 +9,8 @@ package struct WebFiles: Sendable {
     package final class File: Sendable {
         private let contentType: String
         private let content: @Sendable () -> [UInt8]
-        /// Compressed forms; nil until the first request. Compressing the whole page at start took an eighth of the
-        /// time to the first reading. Most starts see no browser.
+        /// Compressed forms; nil until the first request, because most runs of meterd serve no browser. Compressing the
+        /// whole page at start took an eighth of the time to the first reading.
         private let forms = Mutex<Forms?>(nil)
 
         package init(contentType: String, bytes: @autoclosure @escaping @Sendable () -> [UInt8]) {

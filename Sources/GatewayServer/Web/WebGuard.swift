@@ -31,7 +31,7 @@ package struct WebGuard: Sendable {
         guard let path = head.path, path.hasPrefix("/") else {
             throw GatewayError(.badRequest, "the request names no path", next: "ask for http://localhost:8642/")
         }
-        // The first `Host` is the authority. A server in front of meterd may use a second one.
+        // `authority` contains the first `Host`. Reject a second one, because a server in front of meterd may use that.
         guard head.headerFields.value(of: "host") == nil else {
             throw GatewayError(.badRequest, "the request has two Host headers", next: "send one")
         }
@@ -72,7 +72,7 @@ package struct WebGuard: Sendable {
     static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {
-        // `none` means that the URL was typed into the address bar. Such a request at most reads.
+        // `none` means that the URL was typed into the address bar. Accept it only for requests that read.
         if let site = head.headerFields.value(of: "sec-fetch-site"), site != "same-origin" {
             guard site == "none", !Self.isChange(head) else { return false }
         }

@@ -148,7 +148,8 @@ package actor WebPage {
         }
         let (path, duration) = try await profiler.open(request)
         let host = plan.opening?.host ?? dependencies.host
-        // Browsers let an https page read plain HTTP only from this machine.
+        // Prefer the loopback address, because browsers let an https page, such as the viewer, read plain HTTP only
+        // from this machine.
         let origin = origin(
             of: IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
         var body = ProfilerBody(url: origin + path.text)
@@ -235,7 +236,7 @@ package actor WebPage {
     }
 
     private func listen(_ plan: Plan) async {
-        // Logins may have ended since the plan was made.
+        // Use the plan's current credentials, because logins may have ended since the plan was made.
         let opening = plan.number == self.plan.number ? self.plan.opening : plan.opening
         let logins = opening.map { opening in
             WebLogins(opening.credentials, makeRNG: dependencies.makeRNG) {
@@ -270,7 +271,7 @@ package actor WebPage {
     /// Number of the page's connections reserved for Home Assistant, whose users all connect from one address.
     private var connectionsOfIngress: Int { dependencies.ingress == nil ? 0 : dependencies.limits.connections / 4 }
 
-    /// Serves Home Assistant's Supervisor until the task is cancelled. Omits Profiler addresses.
+    /// Serves the web page to Home Assistant's Supervisor until the task is cancelled. Serves no profiles.
     private func serve(_ ingress: WebIngress) async {
         var limits = dependencies.limits
         limits.connections = max(1, connectionsOfIngress)
@@ -307,7 +308,7 @@ package actor WebPage {
         logger.warning("ingress for Home Assistant not started yet", metadata: ["cause": "\(failure.message)"])
     }
 
-    /// Stores changed credentials of a plan, unless a newer plan replaced it.
+    /// Stores a plan's changed credentials, unless a newer plan has replaced the plan.
     private func keep(_ credentials: WebCredentials, of plan: Plan) throws(GatewayError) {
         guard plan.number == self.plan.number, var opening = self.plan.opening else { return }
         opening.credentials = credentials
@@ -327,7 +328,8 @@ package actor WebPage {
         settle()
     }
 
-    /// Returns the mDNS services to announce. `path` is a key of `_http._tcp` (RFC 6763, section 6.6).
+    /// Returns the mDNS services to announce. The TXT record's key `path` is defined for `_http._tcp` (RFC 6763,
+    /// section 6.6).
     package static func offers(port: Int, tls: TLSKeeper.Report?) -> [OfferedService] {
         let text = ["version=\(VersionBody.current.version)", "https=\(tls == nil ? 0 : 1)"]
         return [

@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Answers all requests of the web page's listener: files, login, and the API's routes. Applies guards, and adds
-/// headers that protect browsers.
+/// Answers all requests of the web page's listener: files, login, and the API's routes. Rejects forbidden requests
+/// (`WebGuard`), and adds headers that protect browsers.
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
@@ -15,7 +15,8 @@ package struct WebResponder: HTTPResponder {
     let proxies: WebProxies
     let logger: Logger
     package let api: RouterResponder<BasicRequestContext>
-    /// Source of profiles. Nil if `[web] profiler = false`: then every secret is refused.
+    /// Source of profiles. Nil for Home Assistant and if `[web] profiler = false`: then all requests for profiles are
+    /// refused.
     package let profiler: Profiler?
     package let hasTLS: Bool
     var bodyPatience = TimeAmount.seconds(20)
@@ -44,7 +45,7 @@ package struct WebResponder: HTTPResponder {
             response = try await answer(to: request, context)
         } catch let error as GatewayError {
             response = try JSON.response(error.body, status: error.code.status)
-            // Do not wait for the rest of the body.
+            // Close the connection instead of waiting for the rest of the request's body.
             if error.code == .permission || error.code == .badRequest { close(&response, context) }
         } catch is NIOTooManyBytesError {
             let body = ErrorBody(
@@ -64,8 +65,8 @@ package struct WebResponder: HTTPResponder {
         let file = files.file(at: request.uri.path)
         let isFile = file != nil && !WebGuard.isChange(request.head)
         let secret = ProfilerPath(request.uri.path)
-        // Inside Home Assistant, `Host` contains the name under which the browser reaches Home Assistant. Only the
-        // Supervisor can connect there.
+        // Through Home Assistant, `Host` contains the name under which the browser reaches Home Assistant, so do not
+        // check it. Only the Supervisor can connect there.
         try WebGuard(names: door.isIngress ? nil : names).check(
             request.head, isFile: isFile, viewer: secret?.viewer, localAddress: context.localAddress)
         if hasTLS, !context.isHTTPS,
@@ -119,7 +120,7 @@ package struct WebResponder: HTTPResponder {
             do {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
-                // The library's error message might contain part of the token.
+                // Do not use the library's error message: it might contain part of the token.
                 throw GatewayError(
                     .badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
             }
@@ -141,7 +142,8 @@ package struct WebResponder: HTTPResponder {
         }
     }
 
-    /// Reads the whole body first, which is small. Disconnects slow clients.
+    /// Reads the whole body before the request is processed, because bodies are small (`JSON.bodyBytesMax`).
+    /// Disconnects clients that need longer than `bodyPatience`.
     private func collect(_ request: inout Request, _ context: WebContext) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)

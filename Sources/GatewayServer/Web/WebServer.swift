@@ -34,7 +34,8 @@ package struct WebServer: Sendable {
     /// - Parameters:
     ///   - port: 0 selects a free port.
     ///   - onlyPeer: the only address that may connect; nil for all.
-    ///   - users: counts users separately over loopback.
+    ///   - users: finds the user of a loopback connection, because over loopback the connection limit applies to each
+    ///     user.
     ///   - tls: nil for plain HTTP only.
     package init(
         responder: WebResponder, host: String, port: Int, onlyPeer: String? = nil, limits: Limits = Limits(),

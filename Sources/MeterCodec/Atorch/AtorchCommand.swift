@@ -10,8 +10,8 @@ package struct AtorchCommand: Hashable, Sendable {
     /// Argument in seconds for `backlight`, in hundredths for `price`, otherwise 0.
     package var value: UInt32
 
-    /// Command codes. AC meters use the first pair of plus and minus, other meters the second. The first pair has no
-    /// effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+    /// Command codes. AC meters use 11 and 12 for plus and minus, other meters usually 33 and 34. Codes 11 and 12 have
+    /// no effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -28,7 +28,7 @@ package struct AtorchCommand: Hashable, Sendable {
         case minusUSB = 0x34
     }
 
-    /// The two pairs of plus and minus: 11 and 12, 33 and 34.
+    /// The two pairs of codes for plus and minus: 11 and 12, or 33 and 34.
     package enum Keys: Sendable {
         case first, second
     }

@@ -191,8 +191,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         offset >= raw.count || raw.u8(offset) == byte
     }
 
-    /// Returns whether a report or reply starts here, with both header bytes. A single FF at the end may be an unknown
-    /// check byte.
+    /// Returns whether a report or reply starts here. Requires both header bytes, because a single FF at the end may be
+    /// an unknown check byte.
     private func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         offset + 1 < raw.count && mayStartMessage(raw, at: offset)
     }
@@ -221,7 +221,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         if type == .ac, !AtorchReport(report, type: type).powerAgrees { return 10 }
-        // If a byte was lost, this position contains the check byte, followed by the next report.
+        // If a byte was lost, the unused bytes contain the check byte and the start of the next report, so they are not
+        // 0.
         return type.usedOffset(in: report)
     }
 }
@@ -229,7 +230,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
 /// Check byte rule of a meter, determined from its reports. Reports that fail for another reason do not count, because
 /// the result must not depend on fragmentation.
 private struct CheckScore {
-    /// Number of successive reports that change the verdict. By chance, this happens once in 16 million.
+    /// Number of successive reports that establish or end trust in a rule. By chance, this many check bytes match once
+    /// in 16 million.
     private static let needed = 3
     private(set) var trusted: AtorchCheck.Rule?
     private var candidate: AtorchCheck.Rule?

@@ -11,8 +11,8 @@ package struct AtorchDriver: MeterDriver {
     private var decoder = AtorchDecoder()
     private var breaks = BreakGuard<AtorchSuccession>()
     package var isFiltering = true
-    /// Pair of plus and minus that the meter supports. DC meters differ: after each `unsupported`, the next press uses
-    /// the other pair.
+    /// Pair of codes for plus and minus that the meter supports; nil for the usual pair of its type. DC meters differ,
+    /// so after each `unsupported` the next key press uses the other pair.
     private var keys: AtorchCommand.Keys?
     /// Command whose reply is pending, and the number of reports since it was sent.
     private var unanswered: (command: MeterCommand, reports: Int)?
@@ -20,7 +20,7 @@ package struct AtorchDriver: MeterDriver {
     /// Number of reports after which a reply counts as lost. A reply arrives between two reports
     /// (msillano/UD18-protocol-and-node-red).
     private static let reportsMax = 3
-    /// Commands that may be sent twice. A second key press would have a different effect.
+    /// Commands that may be sent twice. Excludes key presses, because a second press would have a different effect.
     private static let repeatable: Set<MeterCommand.Kind> = [
         .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
     ]

@@ -76,7 +76,8 @@ package struct AtorchFamily: FamilyDescription {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Over Classic, most other devices offer the same serial port. Only the suffix of the name identifies an Atorch.
+    /// Classic, where the maker's name is sufficient for connecting: most other devices offer the same serial port, so
+    /// only the name's suffix identifies an Atorch.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }

@@ -93,7 +93,7 @@ package struct AtorchField: Sendable {
 
     /// Whether a report is useless without a possible value of this field.
     var isVital: Bool { [.voltage, .current, .power].contains(quantity) }
-    /// Whether the value may be negative: to -0.5 V on a data line, to -50 °C.
+    /// Whether the value may be negative: down to -0.5 V on a data line, or to -50 °C.
     private var maySink: Bool { [.temperature, .dataPlus, .dataMinus].contains(quantity) }
 
     package enum Scale: Sendable {

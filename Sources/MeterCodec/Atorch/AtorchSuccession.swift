@@ -21,8 +21,8 @@ struct AtorchSuccession: Successor {
 
     func breaks(with last: AtorchSuccession) -> Bool { level.isStep(from: last.level) || !follows(last) }
 
-    /// Returns whether the next report confirms this one. Allows larger steps after a pause of the link. If only the
-    /// next report continues the last one, this report is damaged.
+    /// Returns whether the next report confirms this one. Allows larger steps after a pause of the link. If the next
+    /// report continues the last one but this report does not, this report is damaged and not confirmed.
     func isConfirmed(by next: AtorchSuccession, after last: AtorchSuccession?) -> Bool {
         guard let last else { return true }
         return (follows(last) || !next.follows(last)) && next.goesOn(from: self, steps: 10_000, seconds: 3600)

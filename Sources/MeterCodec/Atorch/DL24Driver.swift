@@ -19,11 +19,11 @@ package struct DL24Driver: MeterDriver {
     private var reportsSinceReading = 0
     private var readings = 0
     private var keys: AtorchCommand.Keys?
-    /// Whether the caller has tried the other output path over this link.
+    /// Whether the caller has already tried another way to send over this link (`outputSwitched`).
     private var hasTriedOther = false
 
-    /// Number of reports without a reading from answers after which reports become readings. Low resolution is better
-    /// than no value.
+    /// If more than this number of reports arrive without a reading from answers, reports become readings, because low
+    /// resolution is better than no value.
     private static let reportsHeldBack = 2
     /// Maximum number of rounds for which the first readings are delayed until each query has an answer.
     private static let roundsHeldBack = 3
@@ -40,7 +40,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     package mutating func poll() -> [UInt8] {
-        // A confirmation arrives immediately or never. The pause after an order is far longer.
+        // Stop waiting for a confirmation: it arrives immediately or never, and the pause after an order is far longer.
         decoder.awaitsDone = false
         let query = conversation.next()
         decoder.asked = conversation.asked
@@ -64,10 +64,10 @@ package struct DL24Driver: MeterDriver {
         }
     }
 
-    /// Whether the output path may be wrong: a load that never answers may not receive the host's bytes.
+    /// Whether to try another way to send, because a load that never answers may not receive the host's bytes.
     package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
 
-    /// Restarts the queries over the other output path.
+    /// Restarts the queries if the caller now uses another way to send.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         hasTriedOther = true
         if isSwitched { conversation = PX100Conversation() }

@@ -46,7 +46,7 @@ struct PX100Conversation: Sendable {
     /// Answers that did not agree with any known value and were not accepted.
     private var doubted: [PX100Query: UInt32] = [:]
 
-    /// Answers that would agree with the load's last report.
+    /// Ranges of answers that agree with the load's last report.
     private var reported: [PX100Query: ClosedRange<Int>] = [:]
 
     enum Judgement: Equatable {
@@ -103,7 +103,7 @@ struct PX100Conversation: Sendable {
             return .believed
         }
         let tries = again.map { $0.tries + 1 } ?? 1
-        // Without a value to compare with, one repetition is enough.
+        // A query's first answer has no value to compare with, so repeat the query without a pause.
         if !references.isEmpty { pause = Self.pauseLength }
         doubted[query] = raw
         guard tries < Self.triesMax else {
@@ -134,7 +134,7 @@ struct PX100Conversation: Sendable {
         for query in PX100Query.allCases { reported[query] = query.range(in: report) }
     }
 
-    /// Expects this answer after an order, and sends its query first.
+    /// Expects this raw value as the answer to `query`, because an order has just set it. Sends that query first.
     mutating func expect(_ query: PX100Query, _ raw: UInt32) {
         doubted[query] = raw
         if !wanted.contains(query) { wanted.append(query) }
@@ -153,7 +153,7 @@ extension PX100Query {
         case .isOn, .setCurrent, .cutoff, .timer: return low == high
         case .voltage: return high - low <= max(50, high / 32)
         case .current: return high - low <= max(20, high / 32)
-        // More than the largest of these loads (40 A, 600 W) counts in 10 s.
+        // The limit exceeds what the largest of these loads (40 A, 600 W) counts in 10 s.
         case .charge: return high - low <= 150
         case .energy: return high - low <= 2000
         case .time: return PX100.seconds(high) - PX100.seconds(low) <= 10
@@ -169,7 +169,7 @@ extension PX100Query {
     package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {
-            // No field of a report exceeds 10^12 in these units.
+            // `Int` cannot overflow here: no field of a report exceeds 10^12 in these units.
             guard let value = reading[quantity] else { return nil }
             let raw = Int((value * scale).rounded())
             let slack =

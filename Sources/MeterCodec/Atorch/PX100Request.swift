@@ -25,7 +25,7 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         case .current: raw <= 80_000
         case .charge, .energy: true
         case .temperature: raw <= 200 || isBelowZero(raw)
-        // Both values are set as a byte of whole units and a byte of hundredths.
+        // Both values are set as a byte of whole units and a byte of hundredths, so 255.99 is the maximum.
         case .setCurrent, .cutoff: raw <= 25_599
         case .time, .timer: raw >> 8 & 0xFF < 60 && raw & 0xFF < 60
         }
@@ -94,7 +94,7 @@ package enum PX100Order: Hashable, Sendable {
         switch code {
         case 0x01 where word == 0x0100: self = .isOn(true)
         case 0x01 where word == 0: self = .isOn(false)
-        // A faulty program may send hundredths above 99. The load's reaction to them is unknown.
+        // Reject hundredths above 99, which a faulty program may send: the load's reaction to them is unknown.
         case 0x02 where low < 100: self = .current(UInt16(high) * 100 + UInt16(low))
         case 0x03 where low < 100: self = .cutoff(UInt16(high) * 100 + UInt16(low))
         case 0x04: self = .timer(word)

@@ -6,7 +6,7 @@ package struct CT3Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = CT3Decoder()
     private var lastID: UInt8 = 0
-    /// ID of the last start. Samples with another ID are ignored.
+    /// ID of the last start request. Samples with another ID are ignored.
     private var streamID: UInt8 = 0
     private var heard = false
     private var silentPolls = 0
@@ -55,8 +55,8 @@ package struct CT3Driver: MeterDriver {
         return CT3Request.start(interval_ms: Self.interval_ms).bytes(id: streamID)
     }
 
-    /// Passes on only samples of the last start, because another program's stream may still run. Answers contain no
-    /// measurement.
+    /// Passes on only samples of the last start request, because another program's stream may still run. Answers
+    /// contain no measurement and become `acknowledged`.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         let streamID = streamID
         var heard = false

@@ -31,7 +31,8 @@ package struct CT3Family: FamilyDescription {
 
     /// USB identities. The vendor ID is ST's, so the product text identifies the meter. The text of a C3 is `Korona
     /// YK003C in Application Mode` (Docs/Identities.md). The texts of all other models have the same ending
-    /// (fqueze/usb-power-profiling removes it from any name). Without this ending, 374B is an ST-Link.
+    /// (fqueze/usb-power-profiling removes it from any name). A product 374B whose text lacks this ending is an
+    /// ST-Link.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0xFFFF, .tty, match: "in Application Mode", .avhzyCT3),

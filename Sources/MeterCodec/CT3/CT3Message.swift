@@ -45,7 +45,7 @@ package enum CT3Request: Hashable, Sendable {
     }
 }
 
-/// A payload of a CT-3: a sample, the answer to a request, or an undescribed one.
+/// A payload of a CT-3: a sample, the answer to a request, or a payload of unknown meaning.
 package struct CT3Message: Sendable {
     /// Minimum length of a sample: four first bytes, two values and a clock.
     static let sampleLengthMin = 20
@@ -69,9 +69,9 @@ package struct CT3Message: Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// Voltage, current and a clock, for the start with this id.
+        /// Voltage, current and a clock. The associated value is the ID of the start request.
         case sample(UInt8)
-        /// The answer to a start or a stop. Answers to other requests have the same mark and are longer.
+        /// The answer to a start or a stop. Answers to other requests also have the fourth byte 80, but are longer.
         case reply
         case other
 
@@ -126,7 +126,7 @@ extension CT3Message: PackedFrameContent {
     /// Always nil, because only the USB IDs identify the model.
     package var model: ModelName? { nil }
 
-    /// Computes power, with the current's sign: the meter is not known to send it.
+    /// Computes the power, with the current's sign, because the meter is not known to send power.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard isSample else { return }
         let (voltage, current) = read { (Double($0.f32LE(4)), Double($0.f32LE(8))) }

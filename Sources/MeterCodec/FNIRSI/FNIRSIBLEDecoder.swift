@@ -86,7 +86,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
                     (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
                     (11, raw.i32LE(11).magnitude <= powerMax && powerAgrees(raw)),
                 ]
-            // Any sign byte above 0 means plus (`FNIRSIBLEFrame.reading`).
+            // Do not check the sign byte: any value above 0 means plus (`FNIRSIBLEFrame.reading`).
             case .load: [(8, mayBe(raw.u16LE(8), FNIRSIUSBPacket.temperatureMax))]
             case .dataLines:
                 [
@@ -96,7 +96,8 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
             // The unit is thousandths. A voltage of 16 bits cannot exceed the limit.
             case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
             case .triggerState: [(3, raw.u8(3) <= FNIRSITriggerState.codeMax)]
-            // Groups are numbered from 1. Their number depends on the model and is in the info frame.
+            // No limit: group numbers begin at 1, and the number of groups depends on the model and is in the info
+            // frame.
             case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset

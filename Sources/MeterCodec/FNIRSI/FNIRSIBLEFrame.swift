@@ -80,8 +80,8 @@ package struct FNIRSIBLEFrame: Sendable {
     /// Returns a counter; nil above half the range, where a signed counter would be negative.
     private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
 
-    /// Lower limit of resistances without a current, in steps of 0.1 mΩ. From this value on, the resistance is
-    /// undefined (CapnBry/fnb48-web, PROTOCOL.md).
+    /// Lowest raw value, in steps of 0.1 mΩ, that means an undefined resistance, because no current flows
+    /// (CapnBry/fnb48-web, PROTOCOL.md).
     static let openCircuit = 99_999_999.0
 
     /// The measurement in the frame, if any. Totals of a group are not a measurement, because the group may not be the

@@ -69,7 +69,7 @@ struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
     private(set) var held: Sample?
     var before: FNIRSIGlitchFilter.Level?
 
-    /// Shows the delayed sample, and this one unless it is suspect.
+    /// Calls `show` with the delayed sample, and with this one unless it is suspect; then it is delayed.
     mutating func take(_ sample: Sample, _ show: (_ sample: Sample, _ isReplaced: Bool) -> Void) {
         if let held, let before {
             let judged = held.level.judged(between: before, and: sample.level)

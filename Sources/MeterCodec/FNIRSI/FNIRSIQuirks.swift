@@ -8,7 +8,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     package var keepAlive: FNIRSIUSBCommand
     /// Time between keep-alives. A keep-alive makes the meter stream for one second.
     package var keepAlivePeriod: Duration
-    /// Whether the driver determines the right keep-alive: first `start`, then, after a silence, `keepAlive`.
+    /// Whether the driver finds out which keep-alive the meter needs: it first sends `start` and, after a silence,
+    /// `keepAlive`.
     var findsKeepAlive = false
     /// Shortest time between two commands. Commands at shorter intervals can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
@@ -43,7 +44,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
     /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, once every 40 ms. The program with this rule
-    /// is set to 3 ms, but waits for a packet before each write. Commands 3 ms apart would violate `commandGap`.
+    /// has an interval of 3 ms, but waits for a packet before each write. Commands really sent 3 ms apart would violate
+    /// `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

@@ -43,7 +43,7 @@ package struct FNIRSIReadingFilter: Sendable {
 
     /// Longest interval between neighbours in a file of samples: twice the sample interval.
     package static let samplesReach = Duration.milliseconds(2 * Int64(FNIRSIUSBPacket.interval_ms))
-    /// Longest interval between neighbours in a file of packets. Packets have the time of reading, which is up to a
+    /// Longest interval between neighbours in a file of packets. The time of a packet is when the host read it, up to a
     /// second late.
     package static let packetsReach = Duration.seconds(1)
 
@@ -65,7 +65,8 @@ package struct FNIRSIReadingFilter: Sendable {
         if let found { count(found) }
     }
 
-    /// Ends the input. Omits a sample whose next neighbour is missing, as at the end of a meter's stream.
+    /// Ends the input. Omits and counts a delayed sample, because no neighbour can confirm it, as at the end of a
+    /// meter's stream.
     package mutating func finish() {
         if let held = neighbours.held { count(held.time) }
     }

@@ -8,12 +8,12 @@ package struct FNIRSIUSBDriver: MeterDriver {
     private var decoder = FNIRSIUSBDecoder()
     package var isFiltering = true { didSet { if isFiltering != oldValue { forgetNeighbours() } } }
     private var silentKeepAlives = 0
-    /// Whether samples arrived over this link, or a hello was sent because none arrived.
+    /// Whether no hello is needed: samples arrived over this link, or a hello was already sent because none arrived.
     private var isGreeted = false
-    /// Whether the next poll must send a start, because the last one sent a hello.
+    /// Whether the next poll must send a start, because the last poll sent a hello.
     private var startsNext = false
     /// Number of polls since the last `start`, while the driver determines the right keep-alive
-    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence.
+    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence, or if the keep-alive is known.
     private var turnsSinceStart: Int?
 
     /// Creates a driver.

@@ -107,7 +107,8 @@ package struct FNIRSIUSBPacket: Sendable {
     static let dataLineMax: UInt16 = 10_000
     /// Highest accepted temperature in tenths of a degree Celsius.
     static let temperatureMax: UInt16 = 2000
-    /// Accepted steps below zero of voltage, data lines and temperature: half a volt or 50 degrees.
+    /// Largest accepted values below zero of voltage, data lines and temperature, each in its own steps: half a volt or
+    /// 50 degrees.
     static let voltageBelowZero: UInt32 = 50_000
     static let dataLineBelowZero: UInt16 = 500
     static let temperatureBelowZero: UInt16 = 500

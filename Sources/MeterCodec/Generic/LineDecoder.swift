@@ -20,7 +20,8 @@ package struct LineDecoder: BufferedFrameDecoder {
     }
 
     enum Skip {
-        /// The rest of a line whose beginning was not received. A chance match would be a false reading.
+        /// The rest of a line whose beginning was not received. It is skipped, because a chance match would be a false
+        /// reading.
         case unseen
         case remark
         case misfit

@@ -122,8 +122,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement together with the meter's own averages. If they differ, as while a charger and a phone negotiate, the
-/// next measurement must agree with this measurement.
+/// A measurement together with the meter's own averages. If it differs from these averages and from the previous
+/// measurement, as while a charger and a phone negotiate, the next measurement must confirm it.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel

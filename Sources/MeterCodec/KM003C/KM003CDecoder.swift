@@ -14,7 +14,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     /// Number of encrypted bytes that have not arrived yet after a memory answer. These bytes have no header.
     private var memoryRemaining = 0
     private var negotiation = PDNegotiation()
-    /// Expected start of a sample after the queue in the last message.
+    /// Rate and expected sequence number of a sample after the last message's queue; nil if none is expected.
     private var queueRest: KM003CQueueRest?
 
     /// - Parameters:
@@ -81,8 +81,8 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(KM003CMessage(memoryPiece: length)))
     }
 
-    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer. Returns nil for all
-    /// other bytes.
+    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer. Skips other bytes.
+    /// Returns nil while a sample is incomplete.
     private mutating func nextQueueRest(because error: CodecError) -> DecodeStep? {
         guard let rest = queueRest else { return skipRubbish(because: error) }
         switch buffer.withBytes(rest.judge) {

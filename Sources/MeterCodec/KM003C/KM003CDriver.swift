@@ -11,17 +11,16 @@ package struct KM003CDriver: MeterDriver {
     private var breaks = BreakGuard<KM003CSteadiness>()
     package var isFiltering = true
     private var lastID: UInt8 = 0
-    /// Number of the unanswered request that starts or stops the graph.
+    /// ID of the unanswered request that starts or stops the graph.
     private var queueControlID: UInt8?
     private var isMonitorOn = false
-    /// Number of the request for the PD monitor; nil after the meter has refused it.
+    /// ID of the request that switches on the PD monitor; nil after the meter has refused it.
     private var monitorID: UInt8?
-    /// Numbers of requests that await an accept or reject, newest last.
+    /// IDs of requests that await an accept or reject, newest last.
     private var awaited: [UInt8] = []
-    /// Numbers of unanswered requests for data, newest last.
+    /// IDs of unanswered requests for data, newest last.
     private var asked: [UInt8] = []
-    /// Whether the last data message answered a request of this driver. Samples that follow a queue belong to that
-    /// message.
+    /// Whether the last data message answered a request of this driver. Samples that follow its queue count only then.
     private var isLastDataOurs = false
     /// Maximum number of remembered requests in each list; answers to older requests no longer arrive.
     private static let rememberedMax = 8
@@ -41,7 +40,7 @@ package struct KM003CDriver: MeterDriver {
 
     package var sampling: MeterSampling { queue.report }
 
-    /// Connects, with a new decoder, because the negotiated contract belongs to the last link.
+    /// Connects. The decoder is new, because the old one contains the USB PD contract of the last link.
     ///
     /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
     /// may refuse that request. The driver polls in either case.
@@ -49,7 +48,7 @@ package struct KM003CDriver: MeterDriver {
         (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil
         queueControlID = nil
-        // Requests of the last link get no answer over this one.
+        // Forget the requests of the last link, which get no answer over this one.
         (awaited, asked, isLastDataOurs) = ([], [], false)
         queue.restart()
         var steps = [control(.connect)]
@@ -132,7 +131,7 @@ package struct KM003CDriver: MeterDriver {
         return decoder.reset()
     }
 
-    /// Returns the number of the next request, never 0 (`KM003CFraming.isPlausible`).
+    /// Returns the ID of the next request, never 0 (`KM003CFraming.isPlausible`).
     private mutating func nextID() -> UInt8 {
         lastID = lastID == .max ? 1 : lastID + 1
         return lastID
@@ -142,13 +141,13 @@ package struct KM003CDriver: MeterDriver {
         let id = nextID()
         awaited.append(id)
         if awaited.count > Self.rememberedMax { awaited.removeFirst() }
-        // The meter could read two requests in one packet as one request; answers arrive in under 1 ms
+        // Pause, because the meter could read two requests in one packet as one request. Answers arrive in under 1 ms
         // (Docs/Protocols/KM003C.md#link).
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
     /// Converts a message to an event. Without a checksum, noise can look like an answer, so the message must have the
-    /// number of a waiting request.
+    /// ID of a waiting request.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
@@ -171,7 +170,7 @@ package struct KM003CDriver: MeterDriver {
             if isLastDataOurs, message.payload(.queue)?.isEmpty == false { queue.samplesCame() }
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         default:
-            // A sample after a queue has no number of its own.
+            // A sample after a queue has no request ID. It belongs to the last data message.
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         }
     }

@@ -4,13 +4,14 @@ import Cryptography
 package struct KM003CFraming: Sendable {
     /// Maximum length of a message, longer than any message of a meter. Headers with a greater length are rejected.
     package static let longest = 4096
-    /// Length of the pieces of a memory answer, except the last (Docs/Protocols/KM003C.md#logs).
+    /// Length in bytes of each encrypted piece of a memory answer; the last piece may be shorter
+    /// (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
     /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// Messages of a meter to a driver. Drivers neither read memory nor authenticate. With fewer expected kinds,
-        /// noise is less likely to look like a message.
+        /// Messages of a meter to a driver, which leaves memory and authentication to a transfer. With fewer expected
+        /// kinds, noise is less likely to look like a message.
         case meter
         /// Messages of a meter to a transfer, which reads memory and authenticates.
         case transfer
@@ -46,7 +47,8 @@ package struct KM003CFraming: Sendable {
         let fromEither = side == .both
         return switch kind {
         case .data: true
-        // Payloads often contain a byte followed by three zeros, so number 0 is rejected; the driver does not use it.
+        // Reject ID 0, which the driver never uses: payloads often contain a byte followed by three zeros, which looks
+        // like such a header.
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
         case .memoryRead: fromEither && header.rawWord == 0x0101
         case .memoryAnswer: side != .meter && header.rawWord == 0x0101
@@ -83,14 +85,14 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Returns whether a header starts a message. If another message follows an answer without payloads, that answer
-    /// was empty.
+    /// Returns whether a header starts a message. If one directly follows the header of an answer, that answer is
+    /// empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Rejects a data message that contains the start of the most common answer. Either bytes were lost, or the header
-    /// was noise.
+    /// Rejects a data message that contains the start of the most common answer, because either bytes were lost or the
+    /// header was noise.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {

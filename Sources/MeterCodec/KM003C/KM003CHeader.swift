@@ -12,7 +12,7 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 
     package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
-    /// Number of the request, which the answer repeats.
+    /// ID of the request, which the answer repeats.
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
     /// Parameter in a header of any kind except data and the two kinds with a raw word.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }

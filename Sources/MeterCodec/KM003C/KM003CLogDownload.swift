@@ -37,7 +37,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private var id: UInt8
     /// Received part of an announced memory answer; nil if none is announced.
     private var arriving: [UInt8]?
-    /// Remaining credentials for the proof, the current one first.
+    /// Credentials that the authentication has not tried yet, after the current one, which is first.
     private var credentials: [[UInt8]] = []
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
@@ -64,7 +64,7 @@ package struct KM003CLogDownload: MeterTransfer {
     /// - Parameters:
     ///   - model: model by its USB id. Only a KM002C ever receives a second credential. The credential that opens a
     ///     KM002C's logs would request calibration from a KM003C.
-    ///   - lastID: number of the last request on this link.
+    ///   - lastID: ID of the last request on this link.
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
         self.model = model
@@ -75,7 +75,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     /// Creates a transfer that only authenticates, for access to the queue. The host must be connected.
     ///
-    /// - Parameter lastID: number of the last request on this link.
+    /// - Parameter lastID: ID of the last request on this link.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
         wish = .device
         isAccessAlone = true
@@ -86,7 +86,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     var lastID: UInt8 { id }
 
-    /// Whether the meter is a KM002C by its USB id, and the model in its device information does not contradict.
+    /// Whether the meter is a KM002C by its USB id, and its device information does not name a KM003C.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
@@ -129,7 +129,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private mutating func ask() -> TransferStep<Outcome> {
         attempts += 1
         arriving = nil
-        // The number is never 0 (`KM003CFraming.isPlausible`).
+        // The ID is never 0 (`KM003CFraming.isPlausible`).
         id = id == .max ? 1 : id + 1
         let bytes =
             switch tasks[0] {
@@ -138,7 +138,7 @@ package struct KM003CLogDownload: MeterTransfer {
             case .prove: KM003CProof.request(id: id, hardwareID: credentials.first ?? [])
             case .list: KM003CHeader(.getData, id: id, parameter: KM003CAttributes.logCatalogue.rawValue).bytes
             }
-        // Two proofs must be at least one second apart (jfessard/km003c-web).
+        // Two authentication requests must be at least one second apart (jfessard/km003c-web).
         let pause: Duration = tasks[0] == .prove && hasProved ? .seconds(1) : KM003CMemory.pause
         if tasks[0] == .prove { hasProved = true }
         return .send([Outgoing([], pause: pause), Outgoing(bytes)])
@@ -177,12 +177,12 @@ package struct KM003CLogDownload: MeterTransfer {
         case (.connect, .accept):
             return message.id == id ? advance() : .wait
         case (.read(let place), .memoryAnswer):
-            // Pieces of an answer to an earlier attempt do not count.
+            // Ignore the pieces of an answer to an earlier attempt.
             let isOurs = message.id == id && message.memoryRange == place.range
             arriving = isOurs ? [] : nil
             return .wait
         case (.prove, .streamingAuth):
-            // This answer does not repeat the request's number.
+            // Do not compare IDs: this answer does not repeat the request's ID.
             if KM003CProof.level(rawWord: message.rawWord, model: model) > 0 { return advance() }
             return proveAgain()
         case (.list, .data):

@@ -78,14 +78,14 @@ package struct KM003CLogRange: Hashable, Sendable {
 extension ECBCipher {
     /// Cipher for memory contents and for memory requests (Docs/Protocols/KM003C.md#logs).
     package static let km003cMemory = ECBCipher(fixedKey: Array("Lh2yfB7n6X7d9a5Z".utf8))
-    /// Cipher of the host's proof.
+    /// Cipher of the host's authentication request (`KM003CProof`).
     package static let km003cProof = ECBCipher(fixedKey: Array("Fa0b4tA25f4R038a".utf8))
-    /// Cipher of the meter's answer to the proof.
+    /// Cipher of the meter's answer to the authentication request.
     package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
 }
 
-/// The host's proof for access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs). It requests only the
-/// first level, which allows reading, and never the second, which allows calibration.
+/// The host's authentication for access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs). It requests only
+/// the first level, which allows reading, and never the second, which allows calibration.
 package enum KM003CProof {
     package static let hardwareIDLength = 12
 

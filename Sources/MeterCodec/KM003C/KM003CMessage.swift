@@ -4,22 +4,22 @@
 package struct KM003CMessage: Sendable {
     package enum Content: Sendable {
         case message(KM003CKind)
-        /// An encrypted piece of an announced memory answer; the frame contains its bytes.
+        /// An encrypted piece of a memory answer; the decoder's `frameBytes` contains its bytes.
         case memoryPiece(length: Int)
-        /// A sample of the previous message's queue, beyond the number in its header.
+        /// A sample that follows the previous message's queue, beyond the count in the queue's header.
         case queueRest
     }
 
     package let content: Content
-    /// Number of this request, or of the request that this message answers; 0 for a memory piece.
+    /// ID of this request, or of the request that this message answers; 0 for a memory piece.
     package let id: UInt8
     /// Parameter of the message, whose meaning depends on the kind (`KM003CHeader`).
     package let parameter: UInt16
     /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
-    /// All payloads except the measurements, in order of arrival. For measurements, only the bytes after the known
-    /// fields.
+    /// All payloads except the measurements, in order of arrival. Of the measurements, only bytes after the known
+    /// fields are stored here.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     package let graphRate: KM003CRate?

@@ -1,4 +1,4 @@
-/// Recognises a sample that follows its queue.
+/// Recognises a sample that follows a queue, beyond the count in the queue's header.
 ///
 /// A captured answer at 50 samples a second contains five samples where its header says two. On a serial line only
 /// sequence numbers show that the other three belong to the answer.

@@ -10,7 +10,8 @@ import Domain
 ///            failed ◀─────┴──────────── no samples again ─────── leaving
 /// ```
 ///
-/// Each turn is one request. Without a proof, only requests open to any host are sent.
+/// Each turn is one request. Before the authentication ("proving") succeeds, the driver sends only requests that need
+/// none.
 struct KM003CSampling: Sendable {
     enum Turn: Hashable, Sendable {
         /// Ordinary poll, while the meter does not sample by its own clock.
@@ -61,11 +62,11 @@ struct KM003CSampling: Sendable {
     /// Whether a queue without samples was already restarted once.
     private var hasRestarted = false
     private let model: ModelName
-    /// Number of attempts per step of the proof. On serial ports the proof has never been shown to work
+    /// Number of attempts per step of the authentication. On serial ports, authentication has never been shown to work
     /// (Docs/Protocols/KM003C.md#link), so there the number is 1.
     private let proofAttempts: Int
 
-    /// - Parameter isProved: whether the proof is known to work over this kind of link.
+    /// - Parameter isProved: whether authentication is known to work over this kind of link.
     init(model: ModelName, isProved: Bool) {
         self.model = model
         proofAttempts = isProved ? 3 : 1
@@ -99,7 +100,7 @@ struct KM003CSampling: Sendable {
         }
     }
 
-    /// Time between the requests of the proof. Other readers leave 50 ms (`KM003CMemory.pause`).
+    /// Time between the requests of the authentication. Other readers leave 50 ms (`KM003CMemory.pause`).
     static let setUpInterval = Duration.milliseconds(100)
     /// Maximum number of attempts to start the graph.
     private static let attemptsMax = 3
@@ -178,13 +179,13 @@ struct KM003CSampling: Sendable {
 
     // MARK: Answers
 
-    /// Whether received bytes belong to the proof.
+    /// Whether received bytes belong to the authentication.
     var takesBytes: Bool { if case .proving(let proof) = phase { proof.request == nil } else { false } }
 
-    /// Number of the proof's last request; nil while no proof is running.
+    /// ID of the last authentication request; nil while no authentication is running.
     var proofID: UInt8? { if case .proving(let proof) = phase { proof.transfer.lastID } else { nil } }
 
-    /// Passes received bytes to the proof.
+    /// Passes received bytes to the authentication.
     ///
     /// - Returns: whether the bytes complete the answer to the last request.
     mutating func receive(_ bytes: [UInt8]) -> Bool {
@@ -203,7 +204,7 @@ struct KM003CSampling: Sendable {
         case .send(let outgoing):
             proof.request = outgoing.flatMap(\.bytes)
             let pause = outgoing.reduce(.zero) { $0 + $1.pause }
-            // The caller already waits one interval between turns.
+            // Subtract one interval, because the caller already waits that long between turns.
             proof.pause = max(0, Int(pause / Self.setUpInterval - 0.001))
             phase = .proving(proof)
         case .finished:
@@ -253,7 +254,8 @@ extension KM003CRate {
     }
 
     /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. A header
-    /// counts at most 63 samples, so 20 ms allow another request in between (Docs/Protocols/KM003C.md#the-queue).
+    /// counts at most 63 samples, so at 20 ms every second request may be for other data
+    /// (Docs/Protocols/KM003C.md#the-queue).
     var requestInterval: Duration { self == .thousand ? .milliseconds(20) : .milliseconds(100) }
 
     /// Returns the attributes to request in a turn: mostly the queue. Five times a second, the request includes the

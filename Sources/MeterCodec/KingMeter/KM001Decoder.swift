@@ -27,7 +27,7 @@ package struct KM001Decoder: MarkedFrameDecoder {
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         guard let found = KM001Report.dialect(of: raw) else {
-            // The report that a KM001 Pro sends between samples; its meaning is unknown.
+            // Accept the report that a KM001 Pro sends between samples, although its meaning is unknown.
             let isKnown = dialect == .km001Pro && raw.u8(1) == KM001Report.layout(of: .acd15p).meaningful
             return isKnown
                 ? .good(.packed(PackedFrame(KM001Report.self, raw))) : .noFrame(.implausibleField(offset: 1))

@@ -11,8 +11,8 @@ extension ModelName {
     package static let c13p = ModelName("c13p", of: .acd15p)
 }
 
-/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). Its USB ids are also those of an ST example, or of a vendor whose
-/// chips are in many boards, so its text decides.
+/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). An ST example, or boards with another vendor's chips, have the same
+/// USB ids, so the product text identifies the meter.
 package struct KM001Family: FamilyDescription {
     package init() {}
 
@@ -59,7 +59,7 @@ package struct ACD15PFamily: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
 
-    /// USB devices, whose texts contain the names (fqueze/usb-power-profiling usb-power-profiling.js).
+    /// USB devices, whose product texts contain the model names (fqueze/usb-power-profiling usb-power-profiling.js).
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0x5750, .hidraw, match: "ACD15P", .acd15p),

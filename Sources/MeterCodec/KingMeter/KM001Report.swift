@@ -42,8 +42,8 @@ package struct KM001Report: Sendable {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
     }
 
-    /// Allowed difference between a KM001 Pro's first and second voltage and current: 75 µV and 5 % in the published
-    /// sample.
+    /// Allowed difference between a KM001 Pro's first and second voltage and current. In the published sample they
+    /// differ by 75 µV and 5 %.
     private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
     private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
     /// Bytes 5 to 7 of the published sample of an ACD15P. A KM001 Pro's report between samples contains other bytes

@@ -7,7 +7,7 @@ package enum KM001Dialect: Hashable, Sendable, CaseIterable {
 }
 
 /// A request: a report of 64 bytes (fqueze/usb-power-profiling usb-power-profiling.js). Its contents: 55, the length of
-/// command and sum, the command, the sum of all previous bytes, two bytes by dialect, and zeros.
+/// command and sum, the command, the sum of all previous bytes, two bytes that depend on the dialect, and zeros.
 package enum KM001Request: Hashable, Sendable {
     case samples
     /// Sets the interval of a KM001 Pro's samples.
@@ -30,8 +30,8 @@ package enum KM001Request: Hashable, Sendable {
         }
     }
 
-    /// Returns the request as a HID report, without a report id. The CRC is CRC-16/MODBUS over all bytes before the
-    /// sum, low byte first.
+    /// Returns the request as a HID report, without a report id. It ends with the CRC-16/MODBUS of all bytes before it,
+    /// low byte first.
     package func bytes(for dialect: KM001Dialect) -> [UInt8] {
         var bytes = [Self.startMark, UInt8(command.count + 1)] + command
         let check = Checksum.crc16Modbus(bytes)

@@ -1,11 +1,12 @@
-/// Decides by their values whether the pieces of an answer belong together.
+/// Decides by their values whether the pieces (`TC66Piece`) of an answer belong together.
 ///
-/// Each piece has a checksum but no number, so pieces of two different answers also pass all checks. But the resistance
-/// in `pac2` is the quotient of voltage and current in `pac1`. In the only public answer it is 259.3 Ω with 5.1609 V
-/// and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
+/// Each piece has a checksum but no sequence number, so pieces of two different answers also pass all checks. But the
+/// resistance in `pac2` is the quotient of voltage and current in `pac1`. In the only public answer it is 259.3 Ω with
+/// 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
 struct TC66Agreement: Sendable {
-    /// Number of disagreeing answers in a row after which mixed pieces are no longer the likely cause. Over the radio
-    /// an answer times out after three seconds, and a link ends after fifteen timeouts.
+    /// Number of disagreeing answers in a row that switch the check off, because mixed pieces are then no longer the
+    /// likely cause. Over the radio an answer times out after three seconds. A link ends only after fifteen timeouts,
+    /// so the check is off before that.
     private static let disagreeingMax = 3
     private static let agreeingNeeded = 3
     private var isAskedFor = true
@@ -22,8 +23,8 @@ struct TC66Agreement: Sendable {
         return accepted
     }
 
-    /// 9999.9 Ω, in tenths of an ohm: no current flows, as with UM meters. Unverified: no block of a TC66 without a
-    /// load is public.
+    /// Resistance shown without a current: 9999.9 Ω, in tenths of an ohm, as with UM meters. Unverified: no block of a
+    /// TC66 without a load is public.
     static let openCircuit = 99_999
 
     /// Returns whether a resistance fits voltage and current to 0.5 mA, 2 % and 0.2 Ω. The meter may compute with finer

@@ -8,10 +8,10 @@ package struct TC66Block: Sendable {
     private var bytes: InlineArray<192, UInt8>
     /// Unit of the temperature, which the answer does not contain.
     package let temperatureUnit: TemperatureUnit
-    /// Group that counts; nil until the answers show it (`TC66Groups`).
+    /// Data group in which the meter counts; nil until the answers show it (`TC66Groups`).
     package internal(set) var countingGroup: Int?
 
-    /// - Parameter plain: 192 decrypted bytes that `TC66Decoder` has checked, with its thirds in `order`.
+    /// - Parameter plain: 192 decrypted bytes that `TC66Decoder` has checked; `order` names their three pieces.
     package init(
         _ plain: UnsafeRawBufferPointer, order: InlineArray<3, TC66Piece> = [.pac1, .pac2, .pac3],
         temperatureUnit: TemperatureUnit = .celsius
@@ -71,11 +71,11 @@ package struct TC66Block: Sendable {
     static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: voltageMax) }
     static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: currentMax) }
 
-    /// Limit in degrees of either unit.
+    /// Highest plausible temperature, in degrees of either unit.
     private static let shownTemperatureMax = 400
 
     /// Temperature on the meter's screen, in its unit. A separate word contains the sign: 1 below zero, 0 above. Nil
-    /// for another sign, and for a temperature that no meter survives.
+    /// for any other sign, and beyond `shownTemperatureMax`.
     var shownTemperature: Int? {
         let (sign, magnitude) = (u32(88), u32(92))
         guard sign <= 1, magnitude <= Self.shownTemperatureMax else { return nil }

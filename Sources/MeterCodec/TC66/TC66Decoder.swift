@@ -29,7 +29,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         if buffer.count >= TC66Block.length {
             switch buffer.withBytes(judge) {
             case .block(var block):
-                // The first piece is the oldest; the other two may start the next answer.
+                // The pieces contradict each other. Skip only the oldest; the others may belong to the next answer.
                 if enforcesChecks, !agreement.accepts(block) {
                     return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
                 }
@@ -46,7 +46,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return search()
     }
 
-    /// Resets the groups, because the meter or its group may have changed.
+    /// Restarts the search for the counting group, because the meter or its group may have changed.
     mutating func forgetGroups() { groups = TC66Groups() }
 
     package mutating func reset() -> Int {
@@ -69,7 +69,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
 
     private enum Verdict {
         case block(TC66Block)
-        /// A fault, which skipping `count` bytes removes.
+        /// Invalid bytes; the decoder skips `count` of them.
         case bad(count: Int, CodecError)
         case noPiece
     }
@@ -91,7 +91,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
             default: break
             }
             if enforcesChecks, let (place, error) = Self.checkError(plain) {
-                // The last piece may be incomplete; the next answer then starts within it.
+                // If only the last piece is wrong, it may be truncated and the next answer may start within it. So skip
+                // only its first byte.
                 return .bad(count: place == 2 ? 2 * TC66Piece.length + 1 : TC66Block.length, error)
             }
             return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))
@@ -110,8 +111,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return nil
     }
 
-    /// Returns the number of bytes before the first start, and the mode that starts there, if any. Up to 15 bytes at
-    /// the end are not counted, because they cannot be decrypted yet.
+    /// Returns the number of bytes before the first possible answer, and the mode if that is an answer to `query`. Up
+    /// to 15 bytes at the end are not counted, because they cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

@@ -1,7 +1,7 @@
 package import Domain
 
 /// Driver of a TC66 or TC66C. The meter answers `getva` with three encrypted pieces and never answers page commands
-/// (Docs/Protocols/TC66.md#links). `update` would start the loader and is therefore in no table here.
+/// (Docs/Protocols/TC66.md#links). The driver has no request `update`, because `update` would start the loader.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
     private let link: TC66Link

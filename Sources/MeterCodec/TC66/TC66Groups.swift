@@ -14,10 +14,11 @@ struct TC66Groups: Sendable {
     }
 
     private var last: (first: Totals, second: Totals, serial: Int)?
-    /// Group that counts; nil until one group has risen.
+    /// Data group in which the meter counts; nil until the totals of one group have risen.
     private(set) var counting: Int?
 
-    /// Updates the groups from an answer. A group that fell proves nothing: it was cleared, or another meter answers.
+    /// Updates the counting group from an answer. Fallen totals prove nothing, because a group was cleared or another
+    /// meter answers.
     mutating func note(_ block: TC66Block) {
         let (first, second) = (Totals(block, group: 0), Totals(block, group: 1))
         defer { last = (first, second, block.serial) }
@@ -29,7 +30,7 @@ struct TC66Groups: Sendable {
         case (true, false): counting = 0
         case (false, true): counting = 1
         case (false, false): break
-        // The group was changed between the answers, so either may count now.
+        // Both totals rose, so the group was changed between the answers and either may count now.
         case (true, true): counting = nil
         }
     }

@@ -15,9 +15,9 @@ package struct UMDriver: MeterDriver {
         decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
-    /// Sends nothing. Starts a new decoder, because the old decoder has settled on a model and another meter may be
-    /// behind the port now. If the meter changes while the link is open, its answers count only after the silent link
-    /// is reopened.
+    /// Sends nothing. Starts a new decoder, because the old decoder accepts only one model and another meter may be
+    /// behind the port now. If the meter changes while the link is open, answers of another model are ignored until the
+    /// link times out and is reopened.
     package mutating func opening() -> [Outgoing] {
         decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []

@@ -32,7 +32,7 @@ enum UMPlausibility {
         // D+ and D-, in hundredths of a volt: a quick charger drives them with a few volts.
         Bound(offset: 96, width: 2, max: dataLineMax, belowZero: 50),
         Bound(offset: 98, width: 2, max: dataLineMax, belowZero: 50),
-        // The recorder's threshold, in hundredths of an ampere, and whether it runs.
+        // The recorder's threshold in hundredths of an ampere, and whether the recorder runs.
         Bound(offset: 110, width: 2, max: 30), Bound(offset: 116, width: 2, max: 1),
         // Duration of the recorder in seconds: up to half a year.
         Bound(offset: 112, width: 4, max: 0xFF_FFFF),
@@ -84,7 +84,7 @@ enum UMPlausibility {
     /// Returns a word read as signed, with the sign in its highest bit.
     static func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
 
-    /// Returns the temperature in Celsius; nil if the two words differ.
+    /// Returns the temperature in Celsius; nil if the Fahrenheit word contradicts it.
     static func celsius(_ word: Int, beside fahrenheit: Int) -> Int? {
         areOne(signed(word), signed(fahrenheit)) ? signed(word) : nil
     }

@@ -28,7 +28,7 @@ package struct UMScales: Sendable {
         }
     }
 
-    /// Model words, which start a block.
+    /// First words of blocks, which identify the model.
     package static let modelText: [(word: UInt16, model: ModelName)] = [
         (0x0963, .um24c), (0x09C9, .um25c), (0x0D4C, .um34c),
     ]

@@ -17,7 +17,7 @@ package struct PDChunks: Sendable {
     /// - Returns: all data of the message after its last chunk; nil before.
     package mutating func add(_ message: PDMessage) -> [UInt8]? {
         guard let header = message.header, let chunk = message.chunk, !chunk.isRequest else { return nil }
-        // The sender repeats a message that nobody acknowledged.
+        // Ignore a repetition: the sender repeats a message that nobody acknowledged.
         guard message != last else { return nil }
         if chunk.number == 0 { (type, size, next, data) = (header.type, chunk.dataSize, 0, []) }
         last = message

@@ -13,7 +13,7 @@ package struct PDEvent: Hashable, Sendable {
         /// A partner was plugged in. The CC line is nil if the meter does not report it.
         case attached(CCLine?)
         case detached(CCLine?)
-        /// A change of the plug with an undescribed code.
+        /// A plug event with a code of unknown meaning.
         case plug(code: UInt8)
         case message(PDMessage)
     }

@@ -26,7 +26,8 @@ package struct PDHeader: Hashable, Sendable {
     package var revision: Int? { word >> 6 & 3 == 3 ? nil : Int(word >> 6 & 3) + 1 }
     /// Message number from 0 to 7, counted by the sender.
     package var id: Int { Int(word >> 9 & 7) }
-    /// Number of four-byte objects that follow; in an extended message, the space for its chunk, in objects.
+    /// Number of four-byte objects that follow. In a chunked extended message: length of the padded chunk in units of
+    /// four bytes.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
     /// Bit 8: whether the sender provides power. In a message to or from a plug of the cable: whether the sender is

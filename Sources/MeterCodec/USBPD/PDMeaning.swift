@@ -1,6 +1,6 @@
 import Domain
 
-/// The meaning of a message in words. Undescribed parts are shown as bytes.
+/// The meaning of a message in words. Parts of unknown meaning are shown as bytes.
 package struct PDMeaning: Hashable, Sendable {
     /// Description in one line; nil if the name is sufficient or the meaning is unknown.
     package let words: String?

@@ -43,7 +43,7 @@ package struct PDContract: Hashable, Sendable {
     package let voltage_mV: Int?
     /// Current that the sink intends to draw; nil if it requested power instead.
     package let current_mA: Int?
-    /// Power that the sink intends to draw from a battery.
+    /// Power that the sink intends to draw from a battery supply; nil for any other kind of supply.
     package let power_mW: Int?
 
     package init(
@@ -67,11 +67,11 @@ extension PDContract: CustomStringConvertible {
     }
 }
 
-/// Tracks the messages between source and sink to derive their contract. The sender repeats unacknowledged messages.
-/// Some messages are missing, because a meter stores only the latest.
+/// Tracks the messages between source and sink to derive their contract. Messages may be repeated, because the sender
+/// resends unacknowledged ones, or missing, because a meter stores only the latest.
 package struct PDNegotiation: Sendable {
     package private(set) var offers: [PDOffer] = []
-    /// Contract that follows if the source accepts.
+    /// Contract of the last request, until the source answers; nil without such a request.
     private var asked: PDContract?
     /// Current contract; nil without a contract, or if its messages were missed.
     package private(set) var contract: PDContract?
@@ -81,7 +81,7 @@ package struct PDNegotiation: Sendable {
 
     /// Processes a message.
     ///
-    /// - Returns: offers of the extended range, after the last chunk of their list.
+    /// - Returns: offers of the extended range, after the last chunk of their list; nil after any other message.
     @discardableResult
     package mutating func heard(_ message: PDMessage) -> [PDOffer]? {
         // Messages to or from a cable do not affect the contract.

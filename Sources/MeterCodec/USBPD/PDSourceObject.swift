@@ -7,11 +7,11 @@ package enum PDSourceObject: Hashable, Sendable {
     case battery(voltage_mV: ClosedRange<Int>, powerMax_mW: Int)
     /// Any voltage in the range that the sink requests, in steps of 20 mV.
     case programmable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
-    /// Adjustable in the extended range; the power is the total, in watts.
+    /// Adjustable voltage in the extended range; `power_W` is the source's total power.
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
-    /// Adjustable in the standard range: highest current up to 15 V, and highest current above 15 V.
+    /// Adjustable voltage in the standard range: highest current up to 15 V, and highest current above 15 V.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
-    /// An undescribed object, or one with an inverted range.
+    /// An object of an unknown kind, or one with an inverted range.
     case unknown(word: UInt32)
 
     package init(word: UInt32) {

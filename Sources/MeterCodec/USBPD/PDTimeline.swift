@@ -13,7 +13,7 @@ package struct PDTimeline: Sendable {
     package private(set) var isAttached: Bool?
     /// The last measurement and its time.
     package private(set) var latest: (time: WallTime, level: PDLevel)?
-    /// Time at which the contract last changed.
+    /// Time at which the contract last changed; nil before the first contract.
     package private(set) var agreedAt: WallTime?
     private var negotiation = PDNegotiation()
     /// The last message other than an acknowledgement; nil once it is acknowledged.
@@ -49,7 +49,8 @@ package struct PDTimeline: Sendable {
         return entries.indices.contains(place) ? place : nil
     }
 
-    /// Begins a new link, where earlier events are unknown.
+    /// Records that a new link has opened. The next report then adds a `listening` entry, because earlier events are
+    /// unknown.
     package mutating func linkBegan() { clock = nil }
 
     /// Adds a report.
@@ -166,7 +167,8 @@ package struct PDTimeline: Sendable {
     private mutating func append(
         _ kind: PDEntry.Kind, at time: WallTime, clock: UInt32, _ level: PDLevel
     ) {
-        // Reports arrive at irregular intervals, so the age of an event may be a few milliseconds wrong.
+        // An event slightly older than the last entry gets that entry's time: reports arrive at irregular intervals, so
+        // the event's age may be a few milliseconds wrong.
         let last = entries.last?.time ?? time
         let isOff = time < last && last < time + .seconds(1)
         entries.append(
@@ -190,7 +192,7 @@ package struct PDEntry: Hashable, Sendable {
     package let kind: Kind
     /// Number of repeated keep-alives since this entry, without another event in between.
     package internal(set) var more = 0
-    /// Time of the last repeated keep-alive or its answer.
+    /// Time of the last repeated keep-alive or its answer; nil before the first repetition.
     package internal(set) var until: WallTime?
 
     init(number: Int, time: WallTime, milliseconds: UInt32, level: PDLevel, kind: Kind) {
@@ -206,7 +208,7 @@ package struct PDEntry: Hashable, Sendable {
         case listening
         case attached(CCLine?)
         case detached(CCLine?)
-        /// A change of the plug with an undescribed code.
+        /// A plug event with a code of unknown meaning.
         case plug(code: UInt8)
         case message(Heard)
         case voltage

@@ -21,13 +21,13 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
     /// Ordered sets that precede a message, with their numbers in this program: E0 SOP, C0 SOP', A0 SOP''. The two of
     /// debug accessories keep their code as number (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
     private static let addressees: [UInt8: UInt8] = [0xE0: 0, 0xC0: 1, 0xA0: 2, 0x80: 0x80, 0x60: 0x60]
-    /// Codes of a hard reset and a cable reset, as one program extends the series (KHWLGH/WITRN-RS
-    /// crates/witrn-hid/src/device.rs); unverified. No message follows.
+    /// Codes of a hard reset and a cable reset, with which one program continues the series of ordered sets
+    /// (KHWLGH/WITRN-RS crates/witrn-hid/src/device.rs); unverified. No message follows.
     private static let resets: Set<UInt8> = [0x40, 0x20]
 
     /// - Parameter report: 64 bytes.
-    /// - Returns: nil if length, ordered set and header do not fit each other. Also nil if measurements begin after the
-    ///   message, because the bytes are then the end of a damaged report.
+    /// - Returns: nil if length, ordered set and header do not fit each other. Also nil if the bytes after the message
+    ///   contain the start of a report with measurements: `report` is then the end of a damaged report.
     package init?(_ report: UnsafeRawBufferPointer, context: Context?) {
         guard report.count == WITRNReport.length, report.u8(0) == Self.startMark else { return nil }
         // The length counts from the next byte, so it includes the ordered set.

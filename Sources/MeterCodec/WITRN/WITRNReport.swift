@@ -35,11 +35,12 @@ package struct WITRNReport: Sendable {
     var runTime_s: UInt32 { word(26) }
 
     /// The meter's clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Byte 3 contains
-    /// the low eight bits of the milliseconds within a second, byte 6 the remainder of these milliseconds by 100
-    /// (fqueze, usb-power-profiling.js). If no number fits both bytes, the value is the beginning of the second.
+    /// the low eight bits of the milliseconds within a second, byte 6 the same milliseconds modulo 100 (fqueze,
+    /// usb-power-profiling.js). If both bytes do not fit the same number, the value is the beginning of the second.
     package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
 
-    /// The meter's clock in milliseconds; nil if no number fits, or if byte 2 is not the low byte of this second.
+    /// The meter's clock in milliseconds; nil if bytes 3 and 6 do not fit the same number, or if byte 2 is not the low
+    /// byte of this second.
     private var exactMilliseconds: UInt32? {
         let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
         guard bytes[2] == UInt8(truncatingIfNeeded: runTime_s),
@@ -139,7 +140,7 @@ extension WITRNReport: PackedFrameContent {
     /// Number of the selected group, from 1 as on the meter.
     private var selectedGroup: Int { Int(bytes[54]) + 1 }
 
-    /// Details of the report. For an answer to another program, only the command's number, because the answer
+    /// Details of the report. A report that answers another program has only the command's number, because the answer
     /// overwrites the fields.
     package var details: [FrameDetail] {
         guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }

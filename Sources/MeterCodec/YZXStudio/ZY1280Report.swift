@@ -60,7 +60,7 @@ extension ZY1280Report: PackedFrameContent {
 
     /// Calls `body` with the reading. Power is computed, because the meter does not send it. The current is signed in
     /// CursedHardware/yzx-usb-meter and ReVanTis/ZY1280Monitor, but not in fqueze/usb-power-profiling. D- precedes D+
-    /// in the first two programs, but follows D+ in the third.
+    /// in the first two programs, but follows D+ in the third. This decoder follows the first two.
     package func forEachReading(_ body: (Reading) -> Void) {
         let reading = bytes.withRawBytes { raw in
             var reading = Reading()

@@ -29,7 +29,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         /// Whether the meter pushes nothing until a command arrives, as a J7-C sometimes does.
         package var isSilentUntilCommand = false
         /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes. The remainder forms
-        /// the last piece.
+        /// the last piece; if empty, the report is not split.
         package var pieces: [Int] = []
 
         package init() {}
@@ -54,7 +54,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         }
         /// Quirks of a newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         package static let newerJ7C = Quirks { $0.check = .rule(.fromType) }
-        /// A DT24TW (dandrej/usb-meters, ble/atorch.py); also a CW20 (unverified).
+        /// Quirks of a DT24TW (dandrej/usb-meters, ble/atorch.py); also of a CW20 (unverified).
         package static let constantCheck = Quirks { $0.check = .constant(0x23) }
         /// Quirks of a DL24M (flaviutamas.com, 2022, dl24m-reversing); an older J7-C, an S1 and an S1B behave the same.
         package static let noCheck = Quirks { $0.check = .arbitrary }
@@ -97,7 +97,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Older reports are lost, because no host received them.
+        // Skip older reports: they were due while no host read them, so they are lost.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {

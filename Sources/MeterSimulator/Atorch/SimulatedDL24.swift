@@ -17,8 +17,8 @@ package struct SimulatedDL24: SimulatedMeter {
     private var answers: [(time: Duration, bytes: [UInt8])] = []
 
     private var isOn: Bool
-    /// Current in hundredths of an ampere. The cut-off is in hundredths of a volt; the timer is in seconds, in whole
-    /// minutes.
+    /// Current in hundredths of an ampere. `cutoff` is in hundredths of a volt; `timer` is in seconds and always a
+    /// multiple of 60.
     private var setCurrent: UInt16 = 100
     private var cutoff: UInt16 = 280
     private var timer = 0
@@ -42,7 +42,7 @@ package struct SimulatedDL24: SimulatedMeter {
         /// Whether every other answer that collides with a report is lost.
         package var losesCollisions = true
         package var startsOn = false
-        /// Number of orders that the load at first confirms but ignores.
+        /// Number of first commands (`PX100Order`) that the load confirms but does not execute.
         package var ignoresOrders = 0
         /// Maximum extra delay of answers in milliseconds, beyond the usual 30 to 100 ms.
         package var lag = 0
@@ -86,7 +86,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Older reports are lost, because no host received them.
+        // Skip older reports: they were due while no host read them, so they are lost.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {

@@ -40,7 +40,7 @@ package struct SimulatedCT3: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         while let stream, stream.next <= time {
-            // Older samples are lost, because no host received them.
+            // Skip older samples: they were due while no host read them, so they are lost.
             let next = max(stream.next, time - .seconds(1))
             self.stream?.next = next + stream.interval
             samples += 1

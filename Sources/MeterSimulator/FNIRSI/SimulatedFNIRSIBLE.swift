@@ -49,7 +49,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         let last = Int(time.milliseconds / 100)
-        // Older frames are lost, because no host received them.
+        // Skip older frames: they were due while no host read them, so they are lost.
         if last - ticks > 10 { advance(to: .milliseconds(100 * (last - 10))) }
         while ticks < last {
             advance(to: .milliseconds(100 * (ticks + 1)))

@@ -1,10 +1,10 @@
 package import Domain
 import MeterCodec
 
-/// A simulated FNIRSI meter on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms while the host renews
-/// its lease of one second; after expiry it ignores a `keepOn`. It hangs if two commands are too close together.
+/// A simulated FNIRSI meter on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms for one second after
+/// each `start` or `keepOn`. After that second it ignores a `keepOn`. It hangs if two commands are too close together.
 ///
-/// Answers a hello with an empty packet of type 03, because no real answer has been published.
+/// Answers a `hello` with an empty packet of type 03, because no real answer has been published.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -26,7 +26,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// State of the sample stream; kept after its lease ends.
+    /// State of the sample stream; kept after `leaseEnd`, when the last keep-alive has expired.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration
@@ -34,10 +34,10 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: model name. The host determines the keep-alive that each model needs.
+    ///   - model: model name. An FNAC-28 repeats samples; the keep-alive that a model needs depends on the host alone.
     ///   - packetPeriod: time between two packets; 40 ms on a real meter.
-    ///   - startsWithGarbage: whether the first sample of each stream contains 188 V, as after a reader that ended
-    ///     without draining.
+    ///   - startsWithGarbage: whether the first sample of each stream contains 188 V, as after a program that ended
+    ///     without reading all samples.
     ///   - wantsKeepOn: whether the meter sends nothing before a `keepOn`. A C1 may behave so if its reader sends only
     ///     81, 82, 83.
     ///   - commandGap: shortest interval between commands that does not hang the meter.
@@ -123,7 +123,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]
         for index in 0..<FNIRSIUSBPacket.samplesPerPacket {
             // An FNAC-28 repeats values (baryluk/fnirsi-usb-power-data-logger issue 27). The number of repetitions is
-            // not published.
+            // not published; here a packet's four samples are equal.
             let step = model == .fnac28 ? last & ~3 : last - 3 + index
             let state = load.state(step: max(0, step), length: 0.01)
             let isGarbage = firstIsGarbage && index == 0

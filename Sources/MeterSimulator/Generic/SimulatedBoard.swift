@@ -45,7 +45,7 @@ package struct SimulatedBoard: SimulatedMeter {
         var written = greet()
         guard description.request.isEmpty else { return written }
         let last = time.wholeSteps(of: period)
-        // Older lines are lost, because no host received them.
+        // Skip older lines: they were due while no host read them, so they are lost.
         if last - lastStep > 60 { advance(to: last - 60) }
         while lastStep < last {
             advance(to: lastStep + 1)

@@ -160,10 +160,10 @@ package struct SimulatedKM003C: SimulatedMeter {
         return accept
     }
 
-    /// Answers a proof. The answer has number 0 and repeats the host's bytes, encrypted with another key
-    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured answer). 0203
-    /// grants level 1 and 0201 refuses; on a KM002C these are 0204 and 0202. The hardware id of a KM002C opens a
-    /// KM003C's second level, 0205 (okhsunrog/km003c-rs).
+    /// Answers a host's proof of the hardware id. The answer has number 0 and repeats the host's bytes, encrypted with
+    /// another key (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured
+    /// answer). 0203 grants level 1 and 0201 refuses; on a KM002C these are 0204 and 0202. The hardware id of a KM002C
+    /// opens a KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
         let plain = ECBCipher.km003cProof.decrypted(body) ?? []
         let credential = Array(plain.dropFirst(8).prefix(KM003CProof.hardwareIDLength))
@@ -181,7 +181,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Answers a request for data, without data that the host may not read; possibly without payloads.
+    /// Answers a request for data. Omits payloads that the host may not read, so the answer may have no payload.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
@@ -193,7 +193,7 @@ package struct SimulatedKM003C: SimulatedMeter {
             let size =
                 switch attribute {
                 case .queue: KM003CQueueSample.length
-                // The lists contain their own length.
+                // The trace's lists contain their own lengths, so the payload header contains 0.
                 case .pdTrace: 0
                 default: bytes.count
                 }

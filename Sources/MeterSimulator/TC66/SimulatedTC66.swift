@@ -3,8 +3,8 @@ package import Domain
 package import MeterCodec
 
 /// A simulated TC66 or TC66C (Docs/Protocols/TC66.md). On USB it answers `getva` immediately with three encrypted
-/// writes of 64 bytes, and only `query` while in its loader. Over the radio it answers later, in one write of 192
-/// bytes.
+/// writes of 64 bytes; while in its loader, it answers only `query`. Over the radio it answers later, in one write of
+/// 192 bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none

@@ -40,7 +40,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Older reports are lost, because no host received them.
+        // Skip older reports: they were due while no host read them, so they are lost.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -52,7 +52,7 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Switches the meter off and on. The record is kept; the clock is reset.
+    /// Switches the meter off and on. The counters are kept; the clock is reset.
     package mutating func powerCycle() {
         lastStep = 0
         told = 0
@@ -82,7 +82,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private func state(at step: Int) -> ElectricalLoad.State {
         var state = load.state(step: step, length: stepLength)
         guard hearsPD, isRaised(at: period * step) else { return state }
-        // Higher voltage at the same power, by the contract.
+        // The contract raises the voltage from 5 V to 9 V at the same power.
         state.voltage *= 1.8
         state.current /= 1.8
         return state

@@ -30,7 +30,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Older reports are lost, because no host received them.
+        // Skip older reports: they were due while no host read them, so they are lost.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)

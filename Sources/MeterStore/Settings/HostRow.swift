@@ -84,7 +84,7 @@ struct HostRow {
             row.machine = machine.digest
             if replaced != nil { row.id = try drawID(db) }
             try row.save(db)
-            // Never continue a run of another machine.
+            // Remove the session, because this host must never take over leases of another machine's run.
             if replaced != nil { try db.execute(sql: "UPDATE host SET session = NULL") }
         }
         return HostIdentity(host: row.id, replaced: replaced)

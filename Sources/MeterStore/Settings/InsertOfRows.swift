@@ -3,7 +3,7 @@ import GRDB
 /// A statement that inserts several rows, because a statement's fixed cost is as high as the cost of a short row.
 struct InsertOfRows: Sendable {
     static let rowsMax = 8
-    /// SQL texts by number of rows, from one row.
+    /// SQL texts, which insert one row, two rows, and so on up to `rowsMax` rows.
     private let texts: [String]
 
     /// - Parameters:

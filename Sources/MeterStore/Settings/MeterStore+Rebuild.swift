@@ -62,8 +62,8 @@ extension SettingsTransaction {
                 else { continue }
                 if here == there { after = cursor.name }
             }
-            // `? IS NULL OR name > ?` would search from the type's first record. Names are never empty
-            // (`RecordFault.name`).
+            // An empty `after` means the beginning, because names are never empty (`RecordFault.name`). The condition
+            // `? IS NULL OR name > ?` would search from the type's first record each time.
             let statement = try db.cachedStatement(
                 sql: "SELECT name FROM record WHERE type = ? AND name > ? ORDER BY name LIMIT ?")
             let names = try String.fetchAll(statement.bound(type.rawValue, after, Int64(limit - keys.count)))
@@ -74,7 +74,7 @@ extension SettingsTransaction {
 
     /// Returns the merge of a record into the record with the normal form of its key.
     ///
-    /// - Returns: nil if there is nothing to fold.
+    /// - Returns: nil if the key already has its normal form, or if the record is missing or only a deletion.
     mutating func fold(_ key: RecordKey) throws -> RebuildPlan.Fold? {
         guard let loser = try record(key) else { return nil }
         return RebuildPlan.fold(loser, into: try record(key.normalised))

@@ -58,7 +58,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// Queues rows with their old stamps, because the values were not written now.
+    /// Adds the matching values and deletions to the outbox with their old stamps, because they were not written now.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)

@@ -5,7 +5,7 @@ import Synchronization
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
-        // Open pages request the progress often, but only writes change it.
+        // Return the cached progress: open web pages request it often, but only writes change it.
         if let known = knownProgress.withLock(\.self) { return known }
         return try await access("read") { db in
             let membership = try MembershipRow(db)
@@ -13,7 +13,6 @@ extension MeterStore: SyncRepository {
                 epoch: try HostRow(db).epoch, zone: membership.zone, zoneName: membership.zoneName)
             progress.record = membership.record
             progress.visits = try MembershipRow.visits(db)
-            // Read at the beginning of each run, before sending local changes.
             let types = try db.cachedStatement(sql: "SELECT type, token, is_refetching, cursor FROM progress")
             for row in try Row.fetchAll(types) {
                 let type = RecordType(rawValue: row[0])
@@ -37,7 +36,8 @@ extension MeterStore: SyncRepository {
         recordsMax: Int, bytesMax: Int, of only: RecordKey?
     ) async throws(StoreError) -> OutboxBatch? {
         let boot = boot
-        // Not durable, because only this run needs the mark of sent changes.
+        // Not durable, because the flag `is_told` of sent changes has no effect after the next boot
+        // (`OutboxEntry.isMovable`).
         return try await transaction { db in
             var transaction = try SettingsTransaction(db, learned: nil, boot: boot)
             return try transaction.nextBatch(recordsMax: recordsMax, bytesMax: bytesMax, of: only)
@@ -91,7 +91,7 @@ extension MeterStore: SyncRepository {
 // MARK: - The cloud's answers
 
 extension SettingsTransaction {
-    /// Rejects pages of another zone, whose tokens have no meaning here.
+    /// Rejects a page of changes from another zone, because its change token has no meaning in this zone.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
         throw StoreError(
@@ -119,7 +119,7 @@ extension SettingsTransaction {
         try markSeen(sent.key)
     }
 
-    /// Handles a refusal by the cloud. Parks the record if the cloud can never accept it unchanged.
+    /// Handles a refusal by the cloud. Parks the record (`ParkedRecord`) if the cloud can never accept it unchanged.
     mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws {
         guard let row = try row(of: sent.key) else { return }
         // The change did not reach the cloud's store, so its stamp may still be corrected.
@@ -137,7 +137,7 @@ extension SettingsTransaction {
         outcome.parked += 1
     }
 
-    /// Merges a record from the cloud, or parks the record if it cannot be stored.
+    /// Merges a record from the cloud, or parks the record (`ParkedRecord`) if it cannot be stored.
     mutating func take(_ record: SyncRecord) throws {
         observe(cloud: record.newestStamp)
         if let fault = record.fault {
@@ -145,7 +145,8 @@ extension SettingsTransaction {
             outcome.parked += 1
             return
         }
-        // Read before the closure, which cannot change `self`. A copy of `self` would copy all cached rows.
+        // Read both records before creating the closure: a closure cannot change `self`, and a copy of `self` would
+        // copy all cached rows.
         let normal = record.key.normalised
         let present = try self.record(record.key)
         let canonical = normal == record.key ? nil : try self.record(normal)

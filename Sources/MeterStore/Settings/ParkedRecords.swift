@@ -54,7 +54,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Parks the record, merged with an earlier parked part of it.
+    /// Stores the record as parked (`ParkedRecord`), merged with a part of it that was parked earlier.
     mutating func park(_ record: SyncRecord, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true
         var form = ParkedForm(record)

@@ -37,7 +37,8 @@ extension MeterStore {
 extension SettingsTransaction {
     /// Excludes the record from batches but keeps it in the outbox, so that later records can be sent.
     mutating func holdBack(_ row: Int64) throws {
-        // The outbox may now contain other changes of the record, or no change.
+        // Hold back only if a change of the record still waits: since sending, the outbox may have lost its changes or
+        // received others.
         guard try waits(row) else { return }
         hasHeldBack = true
         try db.cachedStatement(

@@ -38,7 +38,7 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Sets aside properties of a received record that the cloud does not list.
+    /// Sets aside the local properties that a received record does not list.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         try setAside(before, row, listed: sent)
@@ -61,7 +61,8 @@ extension SettingsTransaction {
         let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
-            // A listed deletion removes this property during the merge, and the history then records the author.
+            // A listed deletion removes this property during the merge, and the history then records the author. So do
+            // not set it aside.
             return listed?.deletion.map { $0.stamp < register.stamp } ?? true
         }
         let losesDeletion = before.deletion != nil && listed?.deletion == nil && !waiting.contains("")
@@ -74,7 +75,7 @@ extension SettingsTransaction {
         }
         if !gone.isEmpty { outcome.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
-        // The deletion was also removed above, because none is waiting.
+        // Erase the record if nothing is left. Its deletion was also removed above, because no deletion is waiting.
         if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         guard losesDeletion || !gone.isEmpty else { return }
         let rest = before.properties.filter { gone[$0.key] == nil }

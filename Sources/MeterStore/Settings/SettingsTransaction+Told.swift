@@ -21,9 +21,9 @@ extension SettingsTransaction {
             row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
-    /// Deletes records of sent changes that the page lists or outdates. Removes waiting values equal to the listed
-    /// values, which after a restore are nearly all. Equal stamps alone are not sufficient, because copies of one SD
-    /// card may give the same stamp to two values.
+    /// Deletes the entries of sent changes (table `told`) that the page lists or outdates. Removes waiting values equal
+    /// to the listed values, which after a restore are nearly all. Equal stamps alone are not sufficient, because
+    /// copies of one SD card may give the same stamp to two values.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -41,7 +41,8 @@ extension SettingsTransaction {
     }
 
     /// Resends changes that the finished read did not list, if they were sent before it began. If a resent change is
-    /// missing again, the cloud had it all along, and the host stops tracking it.
+    /// again not listed, the cloud had it already, because the cloud lists only pushes that change something. The host
+    /// then stops tracking it.
     ///
     /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {

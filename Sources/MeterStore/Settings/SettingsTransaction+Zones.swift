@@ -19,11 +19,11 @@ extension SettingsTransaction {
             try comeBack(to: membership.zone)
         }
         host.epoch = zone.epoch
-        // The stamps accepted by the previous store have no meaning for this store.
+        // The stamps that the cloud's previous store accepted have no meaning for its new store.
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-        // These rows refer to answers of the previous store.
+        // These rows refer to answers of the cloud's previous store.
         try db.execute(sql: "DELETE FROM told")
         try db.execute(sql: "DELETE FROM held_back")
         switch entry {
@@ -33,7 +33,7 @@ extension SettingsTransaction {
             try queueOwn()
         case .afterLong: return try refetchEverything()
         }
-        // This store may accept records that the previous store refused.
+        // The cloud's new store may accept records that the previous store refused.
         try db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
     }
 

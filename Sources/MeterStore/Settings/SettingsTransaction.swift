@@ -8,7 +8,7 @@ import Gateway
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// Time at which this host learns of the values, by its calendar.
+    /// Time at which this host received or wrote the values, by its calendar.
     let learned: WallTime
     /// Id of the machine's current boot, if known.
     let boot: String?
@@ -232,7 +232,8 @@ extension SettingsTransaction {
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
         try insert(values, of: key)
-        // A property can exceed its limit only if the record has more values than that limit.
+        // Trim only if needed: a property can exceed its limit only if the history of the whole record is longer than
+        // that limit.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
         guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }

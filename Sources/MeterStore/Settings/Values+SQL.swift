@@ -109,8 +109,8 @@ extension Statement {
         try execute(arguments: StatementArguments(arguments))
     }
 
-    /// Executes the statement without an argument list, for statements that run thousands of times, as in a page of
-    /// records or a rebuild.
+    /// Executes the statement without an argument list. This saves time for statements that run thousands of times, as
+    /// in a page of records or a rebuild.
     func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
         try bound(repeat each values).execute()
     }

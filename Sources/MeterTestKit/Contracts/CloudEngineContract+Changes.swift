@@ -82,7 +82,7 @@ extension CloudEngineContract {
                             token = news.token
                             pages += 1
                             if !news.records.isEmpty { patience = Patience("the next write is seen") }
-                            // A writer that failed has cancelled the group.
+                            // Stop if a writer has failed, because its error cancels the group.
                             try Task.checkCancellation()
                             try await patience.turn()
                         }

@@ -111,7 +111,7 @@ extension CloudEngineContract {
                 for id in UInt64(1)...50 { _ = try await claim(engine, id: id) }
                 let seen = try await engine.commandMarks()
                 try await end(engine, id: 7, RelayCommandAnswer(.done))
-                // As if two replicas forgot the same commands.
+                // Twice, as if two replicas forgot the same commands.
                 for _ in 0..<2 { try await engine.forget(seen) }
                 let left = try await engine.commandMarks()
                 try ContractViolation.requireEqual(left.map(\.requestID), [.numbered(7)], "left")

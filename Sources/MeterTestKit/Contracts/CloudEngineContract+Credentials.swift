@@ -72,7 +72,7 @@ extension CloudEngineContract {
         ] + bindingClauses + enrolmentClauses
     }
 
-    /// Returns a host's token that was enrolled with the token `enrolment`.
+    /// Returns a host token that was issued for the enrolment token `enrolment`.
     private static func enrolled(_ id: String, by enrolment: String = "e", role: HostRole = .full) -> Credential {
         var credential = credential(id, role: role).with(binding(1))
         credential.unusedFrom = enrolment

@@ -123,7 +123,7 @@ extension CloudEngineContract {
             Clause("copy_isTold_thatItWasGivenUp") { engine in
                 let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
                 let mark = first.marks[.numbered(1)] ?? 0
-                // As if two other replicas did the same.
+                // Twice, as if two other replicas did the same.
                 for _ in 0..<2 {
                     try ContractViolation.require(try await engine.giveUp(.numbered(1), seen: mark), "given up")
                 }

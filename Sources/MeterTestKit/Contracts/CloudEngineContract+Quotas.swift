@@ -105,7 +105,7 @@ extension CloudEngineContract {
                     return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
                 }
                 try ContractViolation.requireEqual(await engine.leases(in: zone).count, 40, "leases")
-                // For each meter, the same host acquires twice.
+                // Each of the 40 leases is granted twice, because the same host requests each meter twice.
                 try ContractViolation.requireEqual(created, 80, "grants")
             },
         ]

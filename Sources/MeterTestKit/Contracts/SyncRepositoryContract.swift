@@ -283,7 +283,7 @@ package enum SyncRepositoryContract {
         ]
     }
 
-    /// Clauses that stop reading 1200 records in three pages of 400, after any page.
+    /// Clauses about a read of 1200 records, in three pages of 400, that stops after any of the pages.
     private static var cancellationClauses: [Clause] {
         [
             Clause("pages_stand_whenTheReaderStopsAfterTheFirst") { repository in

@@ -245,7 +245,8 @@ enum SyncRepositoryRepairContract {
                 let before = try await repository.waiting()
                 try await repository.correct(clockOffset: .seconds(59), at: .minute(6, wrongBy: .seconds(-59)))
                 try ContractViolation.requireEqual(await repository.waiting(), before, "nearly right")
-                // Both values were just sent, and their arrival is unknown.
+                // Both values were just sent and their arrival is unknown, so the correction must not change their
+                // stamps.
                 try await repository.correct(clockOffset: .seconds(90_000), at: .minute(7))
                 try ContractViolation.requireEqual(await repository.waiting(), before, "told")
             },

@@ -11,7 +11,7 @@ enum SyncRepositoryToldContract {
         [
             Clause("told_isToldAgain_whereAReadingThatBeganLaterDoesNotListIt") { repository in
                 let desk = try await repository.tellDesk()
-                // The page may have been requested before the cloud acknowledged the write.
+                // This read may have begun before the cloud acknowledged the write, so it does not prove a loss.
                 let first = try await repository.apply(.of([], token: "t1"))
                 try ContractViolation.requireEqual(first.toldAgain, 0, "told again too early")
                 try ContractViolation.requireEqual(await repository.waiting(), [], "too early")

@@ -128,7 +128,7 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(other, nil, "of another meter")
     }
 
-    /// Checks that chunks of seconds equal the readings from which they were made.
+    /// Checks that chunks of one-second aggregates equal the readings from which they were made.
     @Sendable private static func secondsInChunks(_ repository: Subject) async throws {
         try await repository.append(seconds(one, minutes: 0..<20))
         let all = never..<always
@@ -186,14 +186,14 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(sum, count, "summed up")
     }
 
-    /// Returns the first three hours, in minutes.
+    /// Returns the series of the first three hours, aggregated by minute.
     private static func series(of meter: MeterID = one, in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(3 * 3600), 181, meter, repository)
         try ContractViolation.requireEqual(series.tier, .minute, "tier")
         return series
     }
 
-    /// Returns the first twenty minutes, in seconds.
+    /// Returns the series of the first twenty minutes, aggregated by second.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")

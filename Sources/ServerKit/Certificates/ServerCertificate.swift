@@ -24,14 +24,14 @@ package struct ServerCertificate: Sendable {
     package let keyPEM: String
     /// A SubjectPublicKeyInfo in DER.
     package let publicKey: [UInt8]
-    /// Covered names and addresses, as they were given.
+    /// DNS names and IP addresses that the certificate covers.
     package let names: Set<String>
 
     /// - Parameters:
     ///   - names: DNS names and IP addresses of this server. Not empty.
     ///   - keyPEM: the previous certificate's key, which keeps the pin; nil to make a new key.
-    ///   - now: present time. The certificate is valid from one day earlier. If this clock is before 2026, as without a
-    ///     battery, validity starts with 2026.
+    ///   - now: present time. The certificate is valid from one day earlier. If this clock is before 2026, as on a
+    ///     machine without a battery for its clock, validity starts with 2026.
     package static func make(
         _ terms: CertificateTerms, names: Set<String>, keyPEM: String? = nil, at now: WallTime
     ) throws(CertificateError) -> ServerCertificate {

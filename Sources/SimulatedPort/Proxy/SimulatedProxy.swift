@@ -6,8 +6,8 @@ import ESPHomeCore
 /// clients' bytes and returns bytes for them.
 ///
 /// Behaves as strictly as `api` and `bluetooth_proxy` of esphome 2026.6.5. It has one subscriber, which gets all
-/// answers. It sends no notification before the descriptor is written, reports a lost link twice, and frees a slot only
-/// when its address has left the list.
+/// answers. It sends no notification before the descriptor is written, and reports a lost link twice. A slot stays
+/// occupied until the meter's address has left the list of allocated slots.
 package struct SimulatedProxy: Sendable {
     package struct Options: Sendable {
         package var name = "simulated-proxy"
@@ -285,10 +285,10 @@ package struct SimulatedProxy: Sendable {
         return [connection(address, isUp: false, error: reason), slots]
     }
 
-    /// Switches the meter off, or moves it out of range. Two reports follow: the first for the link, the second for its
-    /// slot.
+    /// Switches the meter off, or moves it out of range. The proxy reports the lost link twice, and then its free
+    /// slots.
     ///
-    /// - Parameter isTold: false if the proxy lacks room for the first report.
+    /// - Parameter isTold: false to omit the reports of the link, as if the proxy lacked room for them.
     package mutating func loseMeter(_ address: MACAddress, isTold: Bool = true) -> [Output] {
         guard links.contains(address.bits) else { return [] }
         let ended = end(address.bits, reason: 8)

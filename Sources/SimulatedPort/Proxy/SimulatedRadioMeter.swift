@@ -60,7 +60,7 @@ package struct SimulatedRadioMeter: Sendable {
         guard let written = line.first(where: { $0.value == handle }), written.properties.contains(kind) else {
             return nil
         }
-        // A module's second output attribute is connected to the same serial line.
+        // Do not distinguish the attributes: a module's second output attribute is connected to the same serial line.
         return told(meter.receive(bytes, at: time))
     }
 

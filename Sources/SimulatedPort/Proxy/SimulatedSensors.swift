@@ -3,7 +3,7 @@ package import ESPHomeCore
 package import MeterCodec
 package import MeterSimulator
 
-/// Sensors of a simulated node: one for each quantity of a simulated board, whose lines they measure.
+/// Sensors of a simulated ESPHome node, one for each quantity. Their values come from the lines of a simulated board.
 package struct SimulatedSensors: Sendable {
     /// The node's list of sensors. Tests may change it to anything.
     package var infos: [ProtoMessage<SensorInfo>]
@@ -40,7 +40,8 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// Returns the states that are new at `time`. States from one line are returned together.
+    /// Returns all states according to the newest line that the board sends at or before `time`; empty if it sends
+    /// none.
     mutating func due(at time: Duration) -> [APIFrame] {
         var newest: Reading?
         for bytes in board.due(at: time) {

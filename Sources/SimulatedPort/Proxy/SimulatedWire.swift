@@ -33,7 +33,8 @@ struct SimulatedWire: Sendable {
         } catch .damaged {
             return events + [.refuse]
         } catch {
-            // A node that uses the other framing shows this in its first byte, then closes the connection.
+            // The client uses the other framing. Answer in this node's own framing, whose first byte shows the mistake,
+            // then close the connection.
             return events + (node.key == nil ? [.send([0]), .refuse] : refusal("Bad indicator byte"))
         }
     }

@@ -103,7 +103,7 @@ struct Restore: AsyncParsableCommand {
             logger: Self.quiet)
     }
 
-    /// Marks the data that etcdctl restored as a separate store.
+    /// Turns the data that etcdctl restored into a separate store (`EtcdRestore`).
     private static func mark(_ settings: EtcdSettings) async throws -> EtcdRestore {
         var rng = SystemRandomNumberGenerator()
         let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)

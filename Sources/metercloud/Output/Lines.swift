@@ -3,7 +3,8 @@ import CloudServer
 import Domain
 import GatewayAPI
 
-// Lines of lists with --json. Keys include their unit, and null means unknown (Docs/CommandLine.md#output).
+// Entries of lists, as printed with --json. Keys include their unit, and null means unknown
+// (Docs/CommandLine.md#output).
 
 struct ZoneLine: Encodable {
     var name: String

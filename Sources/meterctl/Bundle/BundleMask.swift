@@ -10,8 +10,8 @@ struct BundleMask {
     /// Radio addresses that are not masked: those of meters and of this host's adapters.
     private let addresses: Swift.Set<String>
 
-    /// - Parameter words: masks by private word. Words shorter than three characters are ignored, because they would
-    ///   break up every text.
+    /// - Parameter words: replacement text for each private word. Words shorter than three characters are ignored,
+    ///   because they would break up every text.
     init(words: [String: String], addresses: Swift.Set<String>) {
         self.words = words.filter { $0.key.count >= 3 && !Self.common.contains($0.key.lowercased()) }
             .map { (text: $0.key, instead: $0.value) }

@@ -23,7 +23,7 @@ struct SupportBundle: Encodable {
     var adapter_details: [SupportRadios.Adapter]
     var management: [SupportRadios.Trace]
     var meters: [SupportMeter]
-    /// Timeouts in the kernel's log of this boot; null if meterctl may not read the log.
+    /// HCI commands without an answer, from the kernel's log of this boot; null if meterctl may not read the log.
     @NullCodable var command_timeouts: [Timeouts]? = nil
 
     struct Programs: Encodable {

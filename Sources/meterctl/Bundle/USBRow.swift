@@ -81,7 +81,7 @@ extension USBRow {
     }
 }
 
-/// A radio device's description of itself, in the same form.
+/// A radio device's description of itself, in the form of a row of Tests/Identities.
 struct RadioRow: Codable, Hashable {
     /// Kind of link: `ble` or `classic`.
     var bus: String

@@ -25,8 +25,8 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Time that a daemon may take to exit after it ended a stream. Disconnecting its meters ends the streams before
-    /// the daemon exits.
+    /// Maximum time from the end of a stream until the daemon exits. A stopping daemon first disconnects its meters,
+    /// which ends the streams.
     var endPatience = Duration.seconds(2)
 
     init(socketPath: String) { self.socketPath = socketPath }
@@ -50,7 +50,7 @@ struct ControlClient: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads a stream of lines without end. Throws the error of `body`, or an error when the daemon ends the stream.
+    /// Reads an endless stream of lines. Throws the error of `body`, or an error when the daemon ends the stream.
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
     ) async throws -> Never {

@@ -25,7 +25,7 @@ final class UploadFile: Sendable {
         if status.st_mode & S_IFMT == S_IFREG {
             descriptor = opened
         } else {
-            // The file may also be a pipe of the shell, <(…).
+            // Copy any other input, which may also be a pipe of the shell, <(…), and then close it.
             defer { if opened != STDIN_FILENO { close(opened) } }
             descriptor = try Self.spool(opened, label)
             guard fstat(descriptor, &status) == 0 else { throw failed }

@@ -128,7 +128,7 @@ struct Assert: AsyncParsableCommand {
         let summaries = isMeasured ? try await summaries(of: body.meter, from, to.addingClamped(1)) : []
         let path = "/v1/recordings/\(body.id.percentEncoded)/readings"
         var stretch = try await stretch(of: path, from, to, summaries, limits)
-        // Use the reported duration, because the host's calendar may have been set meanwhile.
+        // Use the reported duration, because the host's clock may have been set meanwhile.
         stretch.duration = body.duration_ms
         return stretch
     }
@@ -201,7 +201,7 @@ struct Assert: AsyncParsableCommand {
                     }
                 } catch let failure as CommandFailure where !command.isEmpty {
                     guard measured.withLock({ $0.cut(by: failure) }) else { throw failure }
-                    // The program continues, and its result counts.
+                    // Report the failure now, but let the measured program continue, because its result counts too.
                     failure.tell()
                     try await Task.sleep(for: .seconds(365 * 86_400))
                     return nil
@@ -271,7 +271,7 @@ struct LiveStretch {
         return true
     }
 
-    /// Computes the end with the monotonic clock, because the calendar may have been set.
+    /// Computes the end with the monotonic clock, because the wall clock may have been set.
     mutating func finish(at now: MonotonicTime) {
         guard let begun else { return }
         readings.end = begun.time.addingClamped((now - begun.at).milliseconds)
@@ -280,9 +280,9 @@ struct LiveStretch {
     /// Whether all readings before the end have arrived.
     var isComplete: Bool { readings.end.flatMap { end in last.map { end <= $0.time } } ?? false }
 
-    /// Ends the stretch after a failure.
+    /// Ends the measurement after a failure.
     ///
-    /// - Returns: false if the stretch has not begun.
+    /// - Returns: false if the measurement has not begun.
     mutating func cut(by failure: CommandFailure) -> Bool {
         guard begun != nil else { return false }
         readings.lose(1)

@@ -80,7 +80,7 @@ struct BatteryTest: AsyncParsableCommand {
             }
         }
 
-        /// Question that the user must confirm; nil without a load.
+        /// Action that the user must confirm; nil without a load.
         var deed: String? {
             guard let load, let cutoff else { return nil }
             return

@@ -17,7 +17,7 @@ struct CloudOffers {
         isCut = found.isCut
     }
 
-    /// Table of the offers. Untrusted hosts chose their names.
+    /// Table of the offered clouds. Their names are untrusted, because any host in the network can announce one.
     var table: Table {
         var table = Table(["", "NAME", "ADDRESS", "FINGERPRINT"])
         for (index, cloud) in clouds.enumerated() {

@@ -42,7 +42,7 @@ struct Command: AsyncParsableCommand {
         if let words = Self.howToKeep(request, of: meter, known) { Terminal.talk(words) }
     }
 
-    /// Returns the question that the user must confirm; nil for a harmless command.
+    /// Returns the action that the user must confirm; nil for a harmless command.
     static func deed(_ command: String, on meter: String) -> String? {
         let kind = MeterCommand.Kind(rawValue: command)
         if kind == .resetEnergy {

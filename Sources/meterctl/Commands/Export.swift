@@ -79,7 +79,7 @@ struct ExportProgress {
 
     init(span: Range<WallTime>) { self.span = span }
 
-    /// Counts the lines of an exported piece.
+    /// Counts the lines of an exported chunk.
     ///
     /// - Returns: the progress every 10,000 lines; otherwise nil.
     mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> String? {

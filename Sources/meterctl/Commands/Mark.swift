@@ -158,7 +158,7 @@ struct MarkCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints JSON for programs, and only the id for people, as when a recording begins.
+    /// Prints JSON for programs, and only the id for people, as `record start` does.
     fileprivate static func show(_ mark: MarkBody, _ json: JSONOption) throws {
         if try json.print(mark) { return }
         Terminal.line(mark.id)

@@ -10,7 +10,7 @@ import SimulatedPort
 /// - Parameters:
 ///   - address: host and port; port 0 for any free port.
 ///   - key: encryption key; nil for plain text.
-///   - seed: makes two proxies differ; both have the same meter in range.
+///   - seed: changes the node's own addresses, so that two proxies differ. Both have the same meter in range.
 func runProxy(
     _ meter: any SimulatedMeter, at address: (host: String, port: Int), key: [UInt8]?, seed: UInt64
 ) async throws {

@@ -41,7 +41,7 @@ private struct CaptureText {
 
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            // The thrown error has no more detail.
+            // Replace the original error, which has no more detail.
             throw CommandFailure(.error, "\(path) cannot be read", next: "check the path and its mode")
         }
         if let bytes = Hex.decode(text), !bytes.isEmpty {
@@ -63,7 +63,7 @@ private struct CaptureText {
     private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
         guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
         else {
-            // The message needs no detail, because the error is visible in the line itself.
+            // Omit the original error, because the mistake is visible in the line itself.
             throw CommandFailure(
                 .error, "\(path), line \(line), is not a message",
                 next: "give a file that meterctl capture wrote, or hex")

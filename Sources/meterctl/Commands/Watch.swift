@@ -54,7 +54,7 @@ struct ReadingPrinter {
 
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
-        // A line for people contains a name, which may come from another host.
+        // Filter a line for people, because it contains a name, which may come from another host.
         for text in try lines(for: line) {
             if case .people = form { Terminal.line(text) } else { Terminal.exact(text) }
         }

@@ -47,7 +47,8 @@ struct Completion {
         return handles
     }
 
-    /// Returns the meter's commands: all commands if its list is empty, none if meterd does not answer.
+    /// Returns the meter's commands. Returns all known commands if meterd lists none for the meter; none if meterd does
+    /// not answer.
     func commands() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let known = body?.commands, !known.isEmpty else {

@@ -33,7 +33,8 @@ struct TypedWords {
         (self.positionals, self.socket) = (positionals, socket)
     }
 
-    /// Options of all commands whose value is the next word. If `--queue` has no value, only the completion is wrong.
+    /// Options of all commands whose value is the next word. `--queue` may lack its value; then only the completion is
+    /// wrong.
     private static let optionsWithValue: Swift.Set<String> = [
         "--timeout", "--model", "--id", "--over", "--for", "--limit", "--since", "-o", "--output", "--name", "--queue",
         "--token-file", "--pin", "--listen", "--from", "--to", "--every", "--format",

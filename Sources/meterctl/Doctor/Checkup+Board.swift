@@ -3,7 +3,8 @@ import GatewayAPI
 
 /// Effects of a single-board computer on its own radio.
 extension Checkup {
-    /// Returns a finding if another program uses the adapter. The effect depends on how that program searches.
+    /// Returns a finding if another program searches for devices over the adapter. meterd then receives only what that
+    /// search finds.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address

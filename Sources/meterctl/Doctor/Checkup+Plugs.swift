@@ -41,7 +41,7 @@ extension Checkup {
         }
     }
 
-    /// Findings about meters that only their ports distinguish.
+    /// Findings about meters with a shared serial number, which only their ports distinguish.
     var sharedSerials: [Finding] {
         machine.sharedSerials.map { one in
             let ports = one.ports.joined(separator: ", ")

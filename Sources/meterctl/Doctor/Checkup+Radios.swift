@@ -70,7 +70,7 @@ extension Checkup {
 
     private var unusedAdapters: [Finding] {
         guard !machine.adapters.isEmpty else {
-            // Another finding gives the reason.
+            // `ownRadioOff` reports the reason.
             guard machine.radioSwitchedOff == nil else { return [] }
             let words = "no adapter found" + (machine.hasBluetooth ? "" : ", and the kernel has no Bluetooth loaded")
             return [

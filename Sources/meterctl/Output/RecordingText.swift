@@ -80,14 +80,14 @@ enum RecordingText {
         (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
     }
 
-    /// Returns details other than readings at the start, and at the end if they changed.
+    /// Returns the meter's telemetry other than readings: values at the start, and at the end if they changed.
     private static func told(_ recording: RecordingBody) -> [(String, String)] {
         let (start, end) = (recording.told_at_start, recording.told_at_end)
         let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()
         let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
         let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
-            // Omit unused groups: people use one or two of the ten.
+            // Omit unused counter groups of the meter: people use one or two of the ten.
             guard [before, group].contains(where: { $0.map { $0.charge_mAh != 0 || $0.energy_Wh != 0 } ?? false })
             else {
                 return nil

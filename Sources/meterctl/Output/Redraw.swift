@@ -15,7 +15,8 @@ enum Redraw {
                 do {
                     try await client.lines("/v1/refreshes", as: RefreshLine.self) { _ in sink.yield() }
                 } catch {
-                    // Without change events, the picture is at most one second old. The next request reports the error.
+                    // Ignore the error: the next request reports it, and the timer still redraws the picture every
+                    // second.
                 }
             }
             defer { group.cancelAll() }

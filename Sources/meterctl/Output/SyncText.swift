@@ -40,7 +40,7 @@ enum SyncText {
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
         add("last success", status.last_success_ms.map { times.text(WallTime(millisecondsSince1970: $0)) })
-        // A halt is reported immediately and does not count as a failed run.
+        // `failures` may be 0, because a halt is an error but does not count as a failed run.
         add("error", status.error.map { status.failures > 0 ? "\($0) (\(status.failures) times)" : $0 })
         if let retry = status.retry_in_ms { add("next attempt", "in " + Formatting.age(milliseconds: retry)) }
         add("next poll", status.poll_in_ms.map { "in " + Formatting.age(milliseconds: $0) })

@@ -47,7 +47,7 @@ struct ConfigurationType<Value>: Sendable {
 }
 
 extension ConfigurationType {
-    /// Returns the type of a text that must be parsable.
+    /// Makes the type of a key whose text value `parse` must accept.
     ///
     /// - Parameter takes: description of legal texts, for the error message.
     static func parsed(
@@ -64,7 +64,7 @@ extension ConfigurationType {
             write: { "\"\(write($0))\"" })
     }
 
-    /// Returns the type of a text that messages do not repeat, because it may contain a secret.
+    /// Makes the type of a key whose text value may contain a secret. Error messages therefore do not repeat it.
     static func secret(_ what: String, takes: String, _ parse: @escaping @Sendable (String) -> Value?) -> Self {
         Self(read: { entry throws(ConfigurationError) in
             guard let value = parse(try entry.text()) else {
@@ -118,7 +118,7 @@ extension ConfigurationType<Int> {
 }
 
 extension ConfigurationType<Duration> {
-    /// Returns the type of a duration such as `5s`.
+    /// Makes the type of a key whose value is a duration such as `5s`.
     static func time(_ legal: ClosedRange<Duration>) -> Self {
         let range = "\(legal.lowerBound.shortText) to \(legal.upperBound.shortText)"
         return .parsed("a time from \(range)", range: range, write: \.shortText) { text in

@@ -18,7 +18,7 @@ enum AccountStatus: Hashable, Sendable {
 }
 
 extension SyncState {
-    /// Halts the session if the token is for another zone.
+    /// Halts the session if this host's access token is for another zone.
     func accountStatus(_ input: SyncInput) -> SyncVerdict? {
         guard case .accountChecked(let account, _) = input, account.zone != zone else { return nil }
         guard run?.ending == nil else { return .abandoned }

@@ -87,7 +87,7 @@ extension SyncState {
 
     // MARK: Limited repairs
 
-    /// - Throws: the failure, if the run has reached this verdict too often.
+    /// - Throws: the failure, if the run has already had this verdict `SyncTiming.repairsMax` times.
     private func repair(
         _ verdict: SyncVerdict, done count: Int, because failure: SyncFailure
     ) throws(SyncFailure) -> SyncVerdict {
@@ -105,14 +105,14 @@ extension SyncState {
         try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
     }
 
-    /// Returns whether an answer may be from this zone. An answer without a zone may.
+    /// Returns whether an answer is from this zone, or may be because it names none.
     private func isOurs(_ zone: String?) -> Bool {
         guard let zone, let ours = account.known?.zoneID else { return true }
         return zone == ours
     }
 
-    /// Returns whether an answer is from another store than before. Without an epoch a refetch is right in both cases,
-    /// and the page contains the epoch.
+    /// Returns whether an answer is from another store than before. False for an answer without an epoch: the refetch
+    /// that then follows is right for either store, and its page contains the epoch.
     private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
         !epoch.isEmpty && epoch != run.progress?.epoch
     }

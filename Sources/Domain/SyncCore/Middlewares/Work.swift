@@ -14,7 +14,7 @@ extension SyncState {
         return isCleanUpDue ? .perform(.cleanUp) : .finish(.complete)
     }
 
-    /// Approximate size of one alias as sent.
+    /// Approximate bytes of one put-off record as sent; most are aliases.
     private static let putOffBytes = 512
 
     private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
@@ -30,15 +30,16 @@ extension SyncState {
         guard !run.isOutboxEmpty else {
             return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
         }
-        // A push-only run would never read changes that arrived in the meantime.
+        // A push-only run ends if there are unread changes, because only another run reads them.
         if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
-        // The batch read contains the records put off too; they are removed from it afterwards.
+        // The batch also contains the put-off records, which are removed after reading. So read that many more.
         let count = run.putOff.count
         return .perform(
             .readBatch(
                 recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
                 bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
-                // A read-only host keeps all other changes until it joins with another token.
+                // A read-only host pushes only its own `Host` record. Its other changes wait until it joins with
+                // another access token.
                 of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
     }
 }

@@ -62,8 +62,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Returns held leases. The holders are exact, but renewals through other replicas are included only up to the last
-    /// reading of all leases.
+    /// Returns held leases. Holders are current. Renewals through other replicas are missing if this replica has not
+    /// read the zone's leases since then.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)

@@ -4,7 +4,7 @@ package struct ProfilerRequest: Codable, Hashable, Sendable {
     /// Start of the profile, RFC 3339; absent for a power source, because Firefox requests the range.
     package var from: String?
     package var to: String?
-    /// Lifetime of a power source's address. If null or absent, the address is valid until meterd restarts.
+    /// Lifetime of the address that Firefox reads power from. Null or absent: until meterd restarts.
     package var for_ms: Int64?
 
     package init(meters: [String], from: String? = nil, to: String? = nil, for_ms: Int64? = nil) {

@@ -27,8 +27,8 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Takes one permission. Must not read the table: a copy of the table held during this change would cause all
-        /// of it to be copied.
+        /// Takes one token. Returns nil, or the time until there is one. Must not read `buckets`: a second reference to
+        /// that dictionary would make this change copy all of it.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)
@@ -54,9 +54,9 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     package var count: Int { buckets.count }
 
-    /// Takes one permission.
+    /// Takes one token.
     ///
-    /// - Returns: nil on success, otherwise the time until a permission is available.
+    /// - Returns: nil on success, otherwise the time until a token is available.
     package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
         if buckets[key] == nil { makeRoom(at: now) }
         guard buckets[key] != nil || buckets.count < capacity else { return shared.take(rate, at: now) }

@@ -105,7 +105,7 @@ actor CloudMember: CloudJoining {
         do throws(GatewayError) {
             _ = try await join(request)
         } catch {
-            logger.error("joining the cloud of this meterd failed", metadata: ["cause": "\(error)"])
+            logger.error("joining the built-in cloud failed", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -119,11 +119,11 @@ actor CloudMember: CloudJoining {
             await endActive()
             try await begin(moved)
             logger.notice(
-                "cloud of this meterd has a new address",
+                "built-in cloud has a new address",
                 metadata: ["before": "\(membership.urls)", "now": "\(url)"])
         } catch {
             logger.error(
-                "new address of the cloud of this meterd not adopted", metadata: ["url": "\(url)", "cause": "\(error)"])
+                "new address of the built-in cloud not adopted", metadata: ["url": "\(url)", "cause": "\(error)"])
         }
     }
 

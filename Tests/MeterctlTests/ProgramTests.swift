@@ -419,8 +419,8 @@ enum Program {
                                   another host.
           web                     Show the address of the web page, or open the page to
                                   the network with a login.
-          profiler                Show power in the Firefox Profiler, as tracks beside
-                                  those of Firefox or for a stretch of time.
+          profiler                Show power in the Firefox Profiler: as more tracks of
+                                  new profiles, or as a profile of a past period.
           doctor                  Diagnose problems, and suggest what to do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.

@@ -185,8 +185,8 @@ final class LeaseBatcher: Sendable {
         return (jobs, books)
     }
 
-    /// Queues failures for jobs with damaged data, to be delivered once the other jobs are certain to be answered.
-    /// Throws any other error.
+    /// Queues failures for jobs with damaged data. `round` delivers them once it can no longer throw, so that no job gets
+    /// two answers. Throws any other error.
     private func fail(
         _ jobs: [LeaseJob], _ error: EtcdError, _ refusals: inout [() -> Void]
     ) throws(EtcdError) {

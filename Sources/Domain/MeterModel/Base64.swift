@@ -25,7 +25,7 @@ package enum Base64 {
         return values
     }()
 
-    /// - Returns: the bytes, or nil unless `text` is exactly what `write` writes for them.
+    /// - Returns: the bytes; nil if `text` differs from the output of `write` for any bytes.
     package static func read(_ text: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count

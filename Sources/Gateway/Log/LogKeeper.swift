@@ -42,7 +42,7 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: source of the dates from which ages are counted; nil means the loop's calendar, for tests.
+    /// - Parameter calendar: source of the present date, to delete entries by age; nil for the loop's wall clock, in tests.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger

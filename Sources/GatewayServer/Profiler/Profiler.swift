@@ -145,7 +145,8 @@ package actor Profiler {
     static let unknown = GatewayError(
         .notFound, "there is nothing here", next: "see Docs/meterd-openapi.yaml for the routes")
 
-    /// Returns the range that Firefox asks for, both ends included, and its exact start.
+    /// Returns the requested start in fractional milliseconds since 1970, and the requested range in whole milliseconds.
+    /// Firefox's range includes its end, so the returned one is a millisecond longer.
     private static func span(of request: Request) throws -> (Double, Range<WallTime>) {
         let (start, end) = (try request.milliseconds("start"), try request.milliseconds("end"))
         guard start < end else {

@@ -305,7 +305,7 @@ package actor WebPage {
         let failure = ListenFailure(
             cause, at: IPAddress.authority(ingress.host, ingress.port), setting: "[web] ingress in meterd.toml",
             holder: { dependencies.portHolder(ingress.port) })
-        logger.warning("ingress for Home Assistant not started yet", metadata: ["cause": "\(failure.message)"])
+        logger.warning("ingress for Home Assistant cannot listen: retrying", metadata: ["cause": "\(failure.message)"])
     }
 
     /// Stores a plan's changed credentials, unless a newer plan has replaced the plan.
@@ -349,7 +349,7 @@ package actor WebPage {
             setting: plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen",
             holder: { dependencies.portHolder(plan.opening?.port ?? dependencies.port) })
         error = failure
-        if isFirst { logger.warning("web page not started yet", metadata: ["cause": "\(failure.message)"]) }
+        if isFirst { logger.warning("web page cannot listen: retrying", metadata: ["cause": "\(failure.message)"]) }
         settle()
     }
 

@@ -94,7 +94,8 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Returns the waiting changes. Changes of this boot that were never sent include their time of writing.
+    /// Returns the waiting changes. Their time of writing is known only for changes that were made since the last boot
+    /// and never sent.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {

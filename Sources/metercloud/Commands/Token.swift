@@ -13,11 +13,11 @@ struct TokenCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a token and print it. It cannot be shown again.",
             discussion: """
-                A token belongs to one host, the first that uses it. With --enrolment, any number of hosts can join \
-                with the token; each host gets a token of its own. With --read-only, such hosts see and watch \
-                everything in the zone but change nothing: they cannot lease or command a meter, and their settings \
-                are not sent. To restrict a host, revoke its present token first: joining again does not replace that \
-                token.
+                A token belongs to the first host that uses it. With --enrolment, any number of hosts can join with \
+                the token, and each gets a token of its own. With --read-only, a host that joins with the token can \
+                read everything in the zone but change nothing: it cannot lease or command a meter, and does not send \
+                its settings. To restrict a host that has joined, revoke its token first: joining again does not \
+                replace that token.
                 """)
 
         @Flag(help: "Create an enrolment token, with which any number of hosts can join.") var enrolment = false

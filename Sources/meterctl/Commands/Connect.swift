@@ -7,8 +7,8 @@ struct Connect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Connect a meter, now and after reboots.",
         discussion:
-            "Returns when data arrives. METER may also be the path of a serial port, with --model. To search for "
-            + "a meter that another host has and that this host does not hear, use --takeover or --queue."
+            "Returns when data arrives. METER may also be the path of a serial port, with --model. If another "
+            + "host has the meter and this host cannot find it, use --takeover or --queue."
     )
 
     @OptionGroup var daemon: DaemonOptions

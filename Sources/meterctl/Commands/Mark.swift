@@ -82,7 +82,7 @@ struct MarkCommand: AsyncParsableCommand {
     }
 
     struct Start: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Begin a span, which meterctl mark end ends.")
+        static let configuration = CommandConfiguration(abstract: "Begin a span. To end it: meterctl mark end.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String

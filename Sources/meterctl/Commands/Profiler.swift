@@ -5,7 +5,8 @@ import ProgramKit
 
 struct Profiler: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show power in the Firefox Profiler, as tracks beside those of Firefox or for a stretch of time.",
+        abstract:
+            "Show power in the Firefox Profiler: as more tracks of new profiles, or as a profile of a past period.",
         discussion: """
             meterctl profiler bench prints an address for Firefox. With this address, Firefox adds the meter's power \
             to each profile that it captures with the Power preset.

@@ -3,7 +3,7 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// Verdicts on the limits of a measured stretch, for people, programs and CI servers.
+/// Result of comparing a meter's readings with limits, as text, JSON or JUnit.
 struct LimitReport {
     /// The user's name for the meter or the recording.
     let subject: String

@@ -4,7 +4,8 @@ import Gateway
 package import GatewayAPI
 package import LinuxIO
 
-/// A meter's bytes over Bluetooth LE: packets between a `GATTSerialMachine` and a kernel socket or a proxy.
+/// Byte channel to a meter over Bluetooth LE. Carries packets between a `GATTSerialMachine` and a kernel socket or a
+/// proxy.
 ///
 /// ```
 ///   ┌─────────┐  the machine opened   ┌──────┐  lost, failed   ┌────────┐ handler called ┌────────┐
@@ -23,9 +24,9 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     private var packets: (any ByteChannel)?
     private let known: @Sendable () -> Known?
     private var state: State
-    /// Kind of Bluetooth module in the meter, once the link is open. Two services mean an RF-star module, which TC66C
-    /// and FNIRSI meters have; nil for UM meters (Docs/Protocols/TC66.md#links and
-    /// Docs/Protocols/FNIRSI.md#bluetooth-le).
+    /// Kind of Bluetooth module in the meter, set once the link is open. Two services mean an RF-star module, which
+    /// TC66C and FNIRSI meters have. Nil for every other module, such as that of UM meters
+    /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
     package private(set) var radioModule: RadioModule?
     private var alarm: Alarm
 
@@ -49,11 +50,11 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         }
     }
 
-    /// Opens a link, as `ChannelOpener.open` does, if there is a slot for it.
+    /// Opens a link, as `ChannelOpener.open` does, if an adapter's slot is available.
     ///
     /// - Parameters:
     ///   - slots: grants the slot, which this channel gives back.
-    ///   - known: called once the link is up. Returns nil to discover everything.
+    ///   - known: called once the link is up. Returns earlier discovery results, or nil to discover everything.
     ///   - packets: opens the packets' channel. It must not call its handler before it returns.
     package static func open(
         _ link: RadioLink, slots: any RadioSlots, on loop: IOLoop, setUpLimit: Duration,

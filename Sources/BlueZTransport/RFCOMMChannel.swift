@@ -2,7 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// A meter's bytes over Bluetooth Classic: a serial port on an RFCOMM channel. The meter names the channel's number.
+/// Byte channel to a meter over Bluetooth Classic: a serial port on an RFCOMM channel, whose number the meter lists.
 ///
 /// ```
 ///   ┌───────────┐   ┌───────────┐   ┌─────────┐ refused, another channel   ┌──────┐            ┌────────┐

@@ -10,7 +10,7 @@ package struct RadioLimits: Hashable, Sendable {
     package var setUp: Duration
     /// Limit for a meter's answer with the channel of its serial port, including the connection.
     package var search: Duration
-    /// Longest time that a link may accept no byte of a backlog.
+    /// Maximum time in which a link accepts no byte although bytes wait. The link then counts as failed.
     package var stall: Duration
 
     package init(

@@ -7,7 +7,8 @@ package import LinuxIO
 package protocol RadioSockets: Sendable {
     /// Returns a connected or connecting packet socket for the attribute protocol. May wait for a lock in the kernel.
     func connectATT(_ link: RadioLink) throws(Errno) -> FileDescriptor
-    /// Returns a stream socket to a serial port, as `connectATT` does.
+    /// Like `connectATT`, returns a connected or connecting socket, and may wait for a lock in the kernel. The socket
+    /// is a byte stream to a serial port.
     func connectRFCOMM(_ link: RadioLink, channel: UInt8) throws(Errno) -> FileDescriptor
     /// Asks the meter for the channel of its serial port. Waits up to `limit`, or until `cancel` becomes readable.
     ///

@@ -6,7 +6,7 @@ import LinuxIO
 /// Asks a meter for the channel of its serial port, on its own thread because libbluetooth blocks. `cancel` ends the
 /// wait.
 final class SerialPortSearch: @unchecked Sendable {
-    // Unchecked: used only on the loop, except for the socket end that the thread reads and owns.
+    // `@unchecked Sendable`: used only on the loop, except for the socket end that the thread reads and owns.
 
     /// This object's end of the socket pair. Closing it cancels the search: the thread's end then becomes readable.
     private var ownEnd: FileDescriptor?

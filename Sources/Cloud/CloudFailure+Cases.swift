@@ -60,14 +60,14 @@ extension Credential {
     /// Applies the rule for enrolment, for all engines: returns the host's earlier tokens, which this one replaces
     /// (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
     ///
-    /// A host's id and its machine's digest are not secret, so they are no reason to revoke a token. An earlier token
-    /// is replaced if it is unused and from the same enrolment token, because the answer was lost. It is also replaced
-    /// if the host sends one of its own tokens with at least the same role.
+    /// A host's id and its machine's digest are not secret, so they are no reason to revoke a token. An unused token
+    /// from the same enrolment token is replaced, because the answer that contained it was lost. Another token is
+    /// replaced if the host also sends one of its own tokens with at least the same role.
     ///
     /// - Parameters:
     ///   - others: all credentials of the zone, possibly including this one.
     ///   - shown: hashes of tokens that the host sent besides the enrolment token.
-    /// - Throws: `permissionDenied` if an earlier token may not be replaced, or has a role beyond this one's.
+    /// - Throws: `permissionDenied` if an earlier token may not be replaced, or permits more than this one.
     package func replaced(
         among others: [Credential], showing shown: [[UInt8]]
     ) throws(CloudFailure) -> [Credential] {

@@ -14,7 +14,8 @@ package actor CloudRetention {
     private let engine: any CloudEngine
     private let clock: CloudClock
     private let logger: Logger
-    /// Date that this replica stored last, and the time of that write. Running time counts from then.
+    /// Date that this replica stored last, and the time of that write. The time since then counts as running time,
+    /// which advances the date.
     private var last: (date: WallTime, at: MonotonicTime)?
 
     package init(engine: any CloudEngine, clock: CloudClock, logger: Logger) {
@@ -47,16 +48,17 @@ package actor CloudRetention {
 
     /// Advances the stored date.
     ///
-    /// - Returns: the date from which ages count back. Nil if another replica changed the date at the same time.
+    /// - Returns: the date against which the ages of tombstones are computed. Nil if another replica changed the date
+    ///   at the same time.
     private func advance() async throws -> WallTime? {
         let known = try await engine.believedDate
         let newest = try await engine.newestStamp()
         let (calendar, now) = (clock.wallNow(), clock.now())
         var believed = known.map { BelievedDate(date: $0) } ?? BelievedDate(newest: newest, calendar: calendar)
-        // If another replica moved the date, it has already counted this time.
+        // If another replica advanced the date, the new date already includes this running time.
         let running = last.flatMap { $0.date == known ? now - $0.at : nil } ?? .zero
-        // Nil if no change is newer than the date. The date then skips to the calendar, because there is nothing in
-        // between to age.
+        // Nil if no change is newer than the date. The date may then jump to the calendar, because no change in between
+        // could age too fast.
         let next = newest.flatMap { $0 > believed.date ? believed.date : nil }
         believed.advance(toConfirmed: calendar, running: running, next: next)
         let date = believed.date

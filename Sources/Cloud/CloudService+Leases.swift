@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Returns the leases that a host holds or waits for, by meter.
+    /// Returns the zone's leases that any host holds or waits for, sorted by meter.
     package func leases(in zone: String, by principal: Principal) async throws(CloudFailure) -> LeaseList {
         let member = try member(principal, of: zone)
         let zone = try await existing(zone, for: principal)
@@ -49,8 +49,8 @@ extension CloudService {
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
             var granted = body(of: record, meter: meter, in: zone, for: member.host)
             if let old = decided.before?.holder?.host, old != member.host {
-                // False if another replica has the old holder's stream: the new holder then searches longer than
-                // necessary.
+                // Also false if another replica has the old holder's stream. The new holder then only searches longer
+                // than necessary.
                 granted.oldHolderTold = hub.isListening(old, in: zone.name)
             }
             return granted
@@ -71,8 +71,8 @@ extension CloudService {
             queue.cannotBeHad()
             return queue.waiters.contains { $0.host == member.host }
         }
-        // If this fails, or this replica does not know the queue yet, the replica that the host listens to removes the
-        // host (`settleQueue`).
+        // If this fails, or this replica has not read the queue yet, `settleQueue` removes the host. It runs at the
+        // replica to which the host listens.
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
         // A repeated grant changes nothing for the hosts, so no event is sent.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
@@ -94,7 +94,8 @@ extension CloudService {
         if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
             hub.noteQueue(of: member.host, in: zone.name)
         {
-            // Puts the host next in the queue, unless another host took over earlier.
+            // If this request revoked the lease, its host becomes the first in the queue. If an earlier take-over did,
+            // the host joins at the end.
             let waiter = waiter(member, at: refusal.record)
             let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved
@@ -134,7 +135,8 @@ extension CloudService {
         }
         let zone = try await existing(zone, for: principal)
         let session = try Self.session(request.session)
-        // A malformed id does not fail the other results: no lease was ever granted for it.
+        // A malformed id gets the result `unknown`, because no lease was ever granted for it. The other leases are
+        // renewed.
         let asked = request.leases.map { try? Self.meter($0.meter) }
         let leases = zip(asked, request.leases).compactMap { meter, lease in
             meter.map { (meter: $0, token: FencingToken(rawValue: lease.token)) }

@@ -108,7 +108,8 @@ extension CloudService {
     /// Safe to run concurrently, and with a stale lease: only the acquire that answers an offer decides.
     func settleQueue(of place: MeterPlace) async {
         let copy = copy
-        // While this replica stops, its hosts queue again through another replica and keep their places.
+        // While this replica stops, leave the queue unchanged: its hosts queue again through another replica and keep
+        // their places.
         guard !hub.isClosed else { return }
         // Other replicas serve their own waiters.
         guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }
@@ -146,7 +147,8 @@ extension CloudService {
     private func moveQueue(from place: MeterPlace, to other: MeterPlace, through copy: ReplicaID) async {
         let waiters = queues.queue(at: place)?.waiters.filter { $0.copy == copy } ?? []
         for waiter in waiters {
-            // If interrupted here, the waiter is in both queues, and the next round continues.
+            // If this is interrupted between the two changes, the host is in both queues. The next check of the queues
+            // then completes the move.
             _ = await tryChange(.join(waiter), at: other)
             _ = await tryChange(.leave(waiter.host), at: place)
         }

@@ -109,7 +109,7 @@ extension CloudService {
     }
 
     /// Logs once per run that the store was reset to an earlier state. Takes no other action, because a host may have
-    /// invented its token.
+    /// invented its change token.
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(

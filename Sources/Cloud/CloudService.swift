@@ -16,7 +16,7 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = PendingAnswers<PendingCommand>()
-    /// Number of repeated requests that wait for a stored command's outcome, by zone and author.
+    /// Number of repeated requests that wait for a stored command's outcome, by zone and by the command's author.
     let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()

@@ -11,7 +11,7 @@ final class EventBuffer: Sendable {
     static let waitingMax = 256
 
     private enum State {
-        /// Events are queued, or none is and no listener waits. Valid transitions: `listening`, `ended`.
+        /// No listener waits; events may be queued. Valid transitions: `listening`, `ended`.
         case waiting([EventBody])
         /// A listener waits, and no event is queued. Valid transitions: `waiting`, `ended`.
         case listening(CheckedContinuation<EventBody?, Never>)
@@ -75,7 +75,7 @@ final class EventBuffer: Sendable {
             case .ended:
                 return (continuation, nil)
             case .listening(let earlier):
-                // Two concurrent callers are a mistake: the earlier one ends.
+                // Two concurrent callers are a mistake: the earlier one receives nil.
                 state = .listening(continuation)
                 return (earlier, nil)
             case .waiting(var events):

@@ -70,7 +70,8 @@ struct LeaseQueue: Hashable, Sendable {
 
 /// A change of one queue. Idempotent, and valid even if the queue has changed in the meantime.
 enum QueueEdit: Hashable, Sendable {
-    /// Appends a host unless the queue is full. A waiting host keeps its place, and may have moved to another replica.
+    /// Appends a host unless the queue is full. A host that already waits keeps its place, even if it now listens to
+    /// another replica.
     case join(Waiter)
     /// Puts a host first, because a person takes over the meter on that host.
     case joinAtHead(Waiter)

@@ -13,7 +13,7 @@ final class LeaseQueues: Sendable {
         var hosts: [HostPlace: Int] = [:]
     }
 
-    /// Maximum number of meters for which one host waits: each queue is checked every second.
+    /// Maximum number of meters for which one host waits. Limited because each queue is checked every second.
     static let queuesPerHost = 256
 
     private let state = Mutex(State())

@@ -5,10 +5,10 @@ import Domain
 struct RecordBatch {
     let records: [SyncRecord]
     private(set) var results: [ModifyAnswer.Result]
-    /// Records to store; nil if the record was refused or already answered.
+    /// Records to store for each record of the request. Nil if the record was refused or already answered.
     private var stores: [[SyncRecord]?]
-    /// What remains of records with older names after folding (`fold`). Stored only after the folded contents are
-    /// stored under the canonical names.
+    /// Remainders of records with older names after folding (`fold`), by index in the request. Stored only after the
+    /// folded contents are stored under the canonical names.
     private var leftovers: [Int: SyncRecord] = [:]
     private(set) var hasFolds = false
 
@@ -67,8 +67,8 @@ struct RecordBatch {
     }
 
     /// Moves the contents of a record with an older name to the record with the canonical name, as `Ingest` decides.
-    /// The stored record may change before the result is stored: merging is commutative, so the hosts' own folding
-    /// gives the same result.
+    /// The stored record may change before the result is stored. This is harmless, because merging is commutative: the
+    /// hosts' own folding gives the same result.
     mutating func fold(_ index: Int, current: (RecordKey) -> SyncRecord?) {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }

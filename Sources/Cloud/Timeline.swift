@@ -1,10 +1,10 @@
 package import CloudAPI
 package import Domain
 
-// A store may be reset to a state older than hosts have seen: by a copied file, a machine's snapshot, or a card that
-// reported a flush too early. Sequences then prove nothing, because other changes reuse the lost ones. So each run of
-// the cloud marks its changes with a random id, and each change token contains the newest mark at the time of its
-// reading: Docs/Decisions/0013-timelines-and-zones.md.
+// A copied file, a machine's snapshot, or a card that reported a flush too early may reset a store. Hosts have then
+// seen a newer state than the store's. Sequences prove nothing in this case, because other changes reuse the lost ones.
+// So each run of the cloud marks its changes with a random id. Each change token contains the mark that was the newest
+// when the cloud issued the token: Docs/Decisions/0013-timelines-and-zones.md.
 
 package struct TimelineMark: Hashable, Sendable {
     /// Number, 1 for the zone's first mark, then counting up.
@@ -20,7 +20,7 @@ package struct TimelineMark: Hashable, Sendable {
         self.first = first
     }
 
-    /// Creates the mark of a first change.
+    /// Creates the mark of the zone's first change in a run of the cloud.
     ///
     /// - Parameters:
     ///   - newest: the zone's newest mark, if it has one.
@@ -29,8 +29,8 @@ package struct TimelineMark: Hashable, Sendable {
         self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
     }
 
-    /// Returns the marks that no valid change token contains any more. These marks, and everything read under them, end
-    /// at or below the floor (greatest sequence of a purged tombstone).
+    /// Returns the marks that no valid change token contains any more. Every token with one of these marks has a
+    /// sequence below the floor (greatest sequence of a purged tombstone), so it has expired.
     package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
         marks.prefix((marks.lastIndex { $0.first <= floor }) ?? 0)
     }
@@ -53,8 +53,8 @@ package struct FeedState: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// Checks whether a host may continue reading after a change token. Checks the floor before the marks, so that a
-    /// host that was away for long receives `changeTokenExpired`.
+    /// Checks whether a host may continue from a change token. Checks the floor before the marks, so that a host that
+    /// was offline for a long time receives `changeTokenExpired`.
     ///
     /// - Parameter marks: at least the token's mark and the next one, if the zone has them.
     /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.

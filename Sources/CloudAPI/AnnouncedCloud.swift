@@ -10,7 +10,7 @@ package struct AnnouncedCloud: Hashable, Sendable {
     /// Announced pin. Proves nothing until a person has compared it with the pin that the cloud prints.
     package var pin: CertificatePin
 
-    /// - Returns: nil without a pin, or if host and port make no address.
+    /// - Returns: nil if the announcement contains no pin or no valid address.
     package init?(_ found: FoundService) {
         guard found.hasAddress, let pin = found.value(of: "pin").flatMap({ CertificatePin($0) }) else { return nil }
         (name, url, self.pin) = (found.name, "https://\(found.host):\(found.port)", pin)

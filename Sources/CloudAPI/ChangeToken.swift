@@ -8,21 +8,21 @@ package struct ChangeToken: Hashable, Sendable {
     package var sequence: UInt64
     /// Key of the last record read with this sequence; nil if all records with this sequence were read.
     package var key: String?
-    /// Floor (greatest sequence of a purged tombstone) when a reading from the very beginning started; nil for other
-    /// readings. The host then had no records, so it misses no purged tombstone. Without this floor, its second page
-    /// would always be below the zone's floor.
+    /// Floor (greatest sequence of a purged tombstone) when the host began to fetch all records without a token; nil
+    /// for other fetches. The host then had no records, so it misses no purged tombstone. Without this floor, its
+    /// second page would always be below the zone's floor.
     package var floor: UInt64?
-    /// Zone, mark and time of the reading; nil for a token of the first form.
+    /// Zone, mark and sequence when the page was read; nil for a token of the first form (`v1`).
     package var origin: Origin?
 
     package struct Origin: Hashable, Sendable {
         /// Identity of the zone.
         package var zone: String
-        /// Number of the zone's newest mark at that time; 0 before its first mark.
+        /// Number of the zone's newest mark when the page was read; 0 before its first mark.
         package var mark: UInt64
         /// Random id of that mark; 0 before the first mark.
         package var markID: UInt64
-        /// Sequence of the zone at that time. The token's own sequence may be less.
+        /// Sequence of the zone when the page was read. The token's own sequence may be less.
         package var readAt: UInt64
 
         package init(zone: String, mark: UInt64, markID: UInt64, readAt: UInt64) {
@@ -43,6 +43,7 @@ package struct ChangeToken: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Returns whether no change is missing after the token, although tombstones up to `floor` were purged.
+    /// Returns whether the host can continue from this token without missing a deletion. Tombstones with sequences up
+    /// to `floor` were purged.
     package func isGood(above floor: UInt64) -> Bool { max(sequence, self.floor ?? 0) >= floor }
 }

@@ -49,7 +49,7 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
     package struct Content: Codable, Hashable, Sendable {
         package var code: CloudErrorCode
         package var message: String
-        /// Seconds.
+        /// Time to wait before a retry, in seconds.
         package var retryAfter: Double?
         /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`. With
         /// `changeTokenExpired`, an epoch other than the token's means a restored backup, and the same epoch means

@@ -1,7 +1,8 @@
 // Messages between the replicas of one cloud. Hosts neither send nor receive them.
 
-/// `POST /v1/copies/news`: a message of one replica to another. A lost message is resent, or the recipient receives the
-/// number of lost readings. Answers: 200 `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
+/// `POST /v1/copies/news`: a message of one replica to another. After a failed delivery, the sender resends its list of
+/// watched meters, and the meter's next batch contains the number of lost readings. Answers: 200 `ReplicaNewsAnswer`,
+/// 404 `notFound` at the wrong replica.
 package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     /// A batch of readings, or its refusal, for watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {
@@ -80,8 +81,8 @@ package struct ReplicaNewsAnswer: Codable, Hashable, Sendable {
     package init(watching: [ReplicaWatch]? = nil) { self.watching = watching }
 }
 
-/// `POST /v1/copies/ask`: a question that only the other replica can answer. One of the fields is present. Answers: 200
-/// `ReplicaAnswerBody`, or the refusal for the host.
+/// `POST /v1/copies/ask`: a question that only the other replica can answer. Exactly one of the fields is present.
+/// Answers: 200 `ReplicaAnswerBody`, or the refusal for the host.
 package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
     /// A host claims a command that the other replica received.
     package struct Claim: Codable, Hashable, Sendable {
@@ -123,7 +124,7 @@ package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
         package var meter: String
         /// Id of the requesting host, which receives no request itself.
         package var hostID: String
-        /// Maximum time since the last event of a line, in milliseconds; absent for all lines.
+        /// Maximum age of a line in milliseconds, counted from the end of its event; absent for all lines.
         package var within: Int64?
 
         package init(zone: String, meter: String, hostID: String, within: Int64?) {

@@ -46,8 +46,8 @@ package struct LeaseBody: Codable, Hashable, Sendable {
 package enum TakeoverRequest: Codable, Hashable, Sendable {
     /// `{"token": 5}`: takes the meter only from the holder whose lease has this token.
     case of(token: UInt64)
-    /// `true`: a take-over request from an older host, which names no grant. The request may have been meant for an
-    /// earlier holder, so the present holder keeps the meter. `false` requests no take-over.
+    /// `true`: a take-over request from an older host, without the token of a lease. The request may have been meant
+    /// for an earlier holder, so the present holder keeps the meter. `false` requests no take-over.
     case unnamed(Bool)
 
     private enum CodingKeys: String, CodingKey { case token }
@@ -147,7 +147,7 @@ package struct ReleaseRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET …/leases`: leases that a host holds or waits for.
+/// `GET …/leases`: leases that any host of the zone holds or waits for.
 package struct LeaseList: Codable, Hashable, Sendable {
     package var leases: [LeaseBody]
 

@@ -1,15 +1,15 @@
 import Domain
 
-/// A body written as JSON without a coder, which would take most of a request's time. Such a body has hundreds of
+/// A body written as JSON without an encoder, which would take most of a request's time. Such a body has hundreds of
 /// records (`RecordText`), or is sent thousands of times a second.
 package protocol WrittenBody: Encodable {
-    /// JSON as from a coder, except for the order of keys; nil if only a coder can write this body.
+    /// JSON as an encoder writes it, except for the order of keys. Nil if only an encoder can write this body.
     var text: [UInt8]? { get }
 }
 
-/// A body read from JSON without a coder.
+/// A body read from JSON without a decoder.
 package protocol ReadBody: Decodable {
-    /// Reads only the usual form. Other valid JSON is left to a decoder.
+    /// Reads only the form that is usually sent. Nil for any other JSON, which a decoder then reads.
     init?(text: some Collection<UInt8>)
 }
 

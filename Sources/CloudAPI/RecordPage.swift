@@ -14,7 +14,7 @@ package struct RecordPage: Sendable {
         count = records.count
     }
 
-    /// Creates an empty page for texts.
+    /// Creates an empty page, to which `append(text:)` adds records.
     ///
     /// - Parameter capacity: probable number of records.
     package init(capacity: Int) {

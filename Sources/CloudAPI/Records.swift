@@ -40,8 +40,8 @@ package struct ZoneRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/hosts`: a host joins, or confirms that it exists under this name.
 ///
-/// The answer to an enrolment token contains a new token for the host. The host's own token is bound to the host, and
-/// the answer contains no token.
+/// The answer to an enrolment token contains a new token for the host. A request with the host's own token binds that
+/// token to the host, and the answer contains no token.
 package struct JoinRequest: Codable, Hashable, Sendable {
     package var hostID: String
     package var hostName: String
@@ -168,7 +168,7 @@ package struct EventBody: Codable, Hashable, Sendable {
     package var command: Command?
     /// `log`: another host asks for the receiving host's part of a meter's log.
     package var log: LogQuestion?
-    /// `ping`, every 15 s: the cloud's time.
+    /// `ping`, every 15 s: the cloud's time, in milliseconds since 1970.
     package var serverTime: Int64?
 
     package struct Offer: Codable, Hashable, Sendable {

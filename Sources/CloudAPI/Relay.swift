@@ -1,4 +1,4 @@
-/// One reading of a batch: one measurement, or several folded into one.
+/// One reading of a batch: one measurement, or several combined into one.
 package struct RelayReadingBody: Codable, Hashable, Sendable {
     /// Age of the reading when the batch was sent, in milliseconds.
     package var age: Int64
@@ -25,7 +25,7 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     package var session: String
     package var token: UInt64
     package var number: UInt64
-    /// Measurements dropped since the last batch.
+    /// Number of measurements dropped since the last batch.
     package var missed: Int
     package var model: String?
     /// State of the meter at the holder, as in `meterctl status`.
@@ -83,13 +83,13 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
     }
 
     package var batch: Batch?
-    /// `holder`: the present lease, first and after each change.
+    /// `holder`: the present lease, sent first, and again after each change.
     package var holder: LeaseBody?
     /// `refused`: name of a host that sent readings without the lease, so it is connected to the meter too.
     package var refused: String?
     /// `gap`: number of readings that this observer lost because it was too slow.
     package var missed: Int?
-    /// `ping`, every 15 s: the cloud's time.
+    /// `ping`, every 15 s: the cloud's time, in milliseconds since 1970.
     package var serverTime: Int64?
 
     package init(

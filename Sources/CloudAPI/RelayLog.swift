@@ -13,7 +13,8 @@ package struct RelayLogLine: Codable, Hashable, Sendable {
     package var count: Int?
     /// Subject of the line: a state, a command, a remedy or, for `held`, the link over which the host held the meter.
     package var what: String
-    /// Cause of a state or remedy, outcome of a command or, for `held`, how the host's hold on the meter ended.
+    /// Cause of a state or remedy, outcome of a command or, for `held`, the reason why the host stopped holding the
+    /// meter.
     package var detail: String?
     /// Origin of a command: the name of a host, or another source.
     package var by: String?

@@ -91,8 +91,7 @@ extension CloudAccount {
 }
 
 extension ChangesPage {
-    /// Reads the wire form. Nil if a record is of another type, because it would be stored under this type's change
-    /// token.
+    /// Reads the wire form. Nil if a record is of another type, because the page's change token covers only this type.
     package init?(_ body: ChangesBody, of type: RecordType) {
         guard body.records.allSatisfy({ $0.key.type == type }) else { return nil }
         self.init(

@@ -70,7 +70,7 @@ extension CloudClient: LeaseAuthority {
 
     package func leases() async throws(SyncFailure) -> [LeaseView] {
         let list: LeaseList = try await call(.GET, zonePath("leases"))
-        // An unreadable lease (a newer kind of meter id) is not this host's.
+        // Omit an unreadable lease, which has a newer kind of meter id: it cannot be this host's.
         return list.leases.compactMap { LeaseView($0) }
     }
 

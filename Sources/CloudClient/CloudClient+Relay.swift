@@ -12,8 +12,8 @@ extension CloudClient: RelayLink {
                 do {
                     try await self.follow(path) { event in
                         guard let news = try RelayNews(event) else { return }
-                        // A full buffer drops an element. This needs no handling: the numbers of batches reveal lost
-                        // ones, and other news is repeated.
+                        // A full buffer drops an element. This needs no handling: gaps in the numbers of batches reveal
+                        // lost batches, and all other events are repeated.
                         continuation.yield(news)
                     }
                 } catch {

@@ -16,7 +16,7 @@ package struct EtcdBackup: Sendable {
     /// Entries; their keys omit the store's prefix.
     var entries: [EtcdPut]
 
-    /// Writes every key as of one revision.
+    /// Writes all keys that belong in a backup (`StoreKeys.lastingKinds`), as of one revision.
     ///
     /// - Parameter write: receives the next part of the file.
     package static func write(
@@ -65,8 +65,8 @@ package struct EtcdBackup: Sendable {
         guard lines[lines.count - 2] == end, lines[lines.count - 1].isEmpty else { throw damaged }
     }
 
-    /// Restores into an etcd that has no cloud under this prefix. No replica opens the store before it is complete. An
-    /// interrupted restore can be repeated.
+    /// Restores into an etcd that has no cloud under this prefix. No replica opens the store before the restore is
+    /// complete. An interrupted restore can be repeated.
     ///
     /// - Parameter ignoresClock: accepts a calendar that is behind the backup's date.
     package func restore(

@@ -1,10 +1,10 @@
 extension EtcdClient {
     private static let entriesPerPage = 2000
 
-    /// Reads a range in pages. With `isOfOneState`, all pages are from one revision: the range's own, if given.
-    /// Otherwise each page is from the current revision.
+    /// Reads a range in pages. With `isOfOneState`, all pages are from one revision: the range's own, or else the first
+    /// page's. Without it, each page is from etcd's current revision.
     ///
-    /// - Returns: the revision at which reading began.
+    /// - Returns: the revision of the first page.
     @discardableResult
     func readAll(
         _ range: EtcdRange, isOfOneState: Bool = true, _ body: (EtcdEntry) throws -> Void

@@ -87,7 +87,7 @@ final class EtcdClient: Sendable {
 
     private struct Asked<Answer: EtcdReadable> {
         var answer: Answer
-        /// Number of earlier attempts without an answer.
+        /// Number of earlier attempts that etcd did not answer. Each of them may have been carried out.
         var failures: Int
     }
 
@@ -117,7 +117,7 @@ final class EtcdClient: Sendable {
                 guard error.isWorthAnotherTry else { throw error }
                 giveUp(index, error)
                 attempts += 1
-                // Each member is tried once without a pause.
+                // Pause only after each member has been tried once.
                 guard attempts % addresses.count == 0 else { continue }
                 guard clock.now() + pause < deadline, !Task.isCancelled else { throw error }
                 await wait(pause)
@@ -301,7 +301,7 @@ extension HTTPClient.Configuration {
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .nanoseconds(settings.answerTimeout.nanoseconds)
-        // The caller retries with other members.
+        // The HTTP client must not retry by itself, because the caller retries with other members.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
         configuration.tlsConfiguration = try tls(settings)

@@ -28,7 +28,8 @@ extension EtcdCloudEngine {
                 for var other in replaced {
                     let key = keys.credential(hash: other.hash)
                     other.revokedAt = credential.createdAt
-                    // The transaction fails if a host uses the other token for the first time in between.
+                    // If a host uses the replaced token for the first time meanwhile, this comparison fails, and the
+                    // credential is decided again.
                     transaction.compares.append(
                         EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
                     transaction.success.append(
@@ -147,7 +148,7 @@ extension EtcdCloudEngine {
         return bindings
     }
 
-    /// Repeats `body` until it returns true; false means that another writer changed the data first.
+    /// Repeats `body` until it returns true. `body` returns false if another writer changed the data first.
     private func inRounds(_ body: () async throws -> Bool) async throws {
         for _ in 0..<100 where try await body() { return }
         throw EtcdError(.overloaded, "too many others change the same token. Try again")

@@ -93,7 +93,8 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The wait is over: delete the key, so that the next replica that starts need not wait again.
+        // The ban on new leases after a restore is over. Delete its key, so that the next replica that starts does not
+        // apply it again.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))
@@ -102,9 +103,9 @@ extension EtcdCloudEngine {
         return found
     }
 
-    /// Reads changes since the previous call.
+    /// Reads the zone's lease changes since the previous call.
     ///
-    /// - Returns: leases whose holder or state another replica has changed, and that have not been reported yet.
+    /// - Returns: leases whose holder or state another replica has changed, and that have not been returned before.
     @discardableResult
     func readLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let since = leaseCache.readThrough(zone) + 1
@@ -118,7 +119,8 @@ extension EtcdCloudEngine {
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
         try await client.readAll(range, isOfOneState: false) { beats.append($0) }
-        // Read the clock after the answers: with a time before a renewal, the lease might be given away too early.
+        // Read the clock only after etcd has answered. An earlier time could precede a renewal, and the lease would
+        // expire too early.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {

@@ -5,11 +5,11 @@ import Logging
 extension EtcdCloudEngine {
     /// Reports changes by other replicas, until its task is cancelled.
     ///
-    /// Etcd's watch reports changes immediately; a full reading every `repairInterval` finds those that the watch
-    /// missed. That reading also covers leases for which this replica gets no requests, and starts the time after which
-    /// it may give them away. This replica's own changes are not reported.
+    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything, to find
+    /// changes that the watch missed. This includes leases for which this replica gets no requests: it may give a lease
+    /// away only a certain time after it has read it. This replica's own changes are not reported.
     ///
-    /// - Parameter hear: may receive the same change twice.
+    /// - Parameter hear: called with each change; may receive the same change twice.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in await watch(hear) }
@@ -18,9 +18,10 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Interval of full readings (Docs/Sync.md#figures).
+    /// Interval at which all zones and leases are read again (Docs/Sync.md#figures).
     static let repairInterval = Duration.seconds(30)
-    /// Interval of renewal digests: short enough that hosts do not notice it, and at most two small requests a second.
+    /// Interval at which this replica writes its renewals for the other replicas (`RenewalDigest`): short enough that
+    /// hosts do not notice it, and at most two small requests a second.
     private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)
@@ -81,7 +82,8 @@ extension EtcdCloudEngine {
             do throws(EtcdError) {
                 _ = try await client.commit(EtcdTransaction(success: [.put(key: keys.renewals, value: digest.bytes)]))
             } catch {
-                // A lost digest does little harm: the other replicas also read all pulses every `repairInterval`.
+                // A lost digest does little harm: every `repairInterval`, the other replicas also read the keys that
+                // renewals change.
                 logger.debug("renewals not sent to other replicas", metadata: ["cause": "\(error)"])
             }
         }
@@ -147,13 +149,13 @@ extension EtcdCloudEngine {
         if let news = try news(ofHead: head, zone: zone) { await hear(news) }
         let isFirst = leaseCache.readThrough(zone) == 0
         let leases = try await readLeases(in: zone)
-        // At the start all leases are new to this replica only, so do not report them.
+        // On the first call all leases are new to this replica, although none has changed. So report none.
         guard !isFirst else { return }
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
-    /// Returns the change that a zone's head reports; nil if the change was already reported, was made by this replica,
-    /// or dates from before the start.
+    /// Returns the change that a zone's head describes. Nil if this replica has already reported the change, made it
+    /// itself, or was not running at the time.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

@@ -25,7 +25,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Reads the records that changed after a token.
+    /// Reads the records that changed after a change token.
     ///
     /// - Returns: nil if etcd was compacted in the meantime.
     private func readChanges(
@@ -63,8 +63,8 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// Returns the range of two timeline marks: the one in a change token, and the next. The caller reads them in the
-    /// same step as the page.
+    /// Returns a key range with the timeline mark named in a change token and the mark after it; empty without such a
+    /// token. The caller reads the range in the same request as the page.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))

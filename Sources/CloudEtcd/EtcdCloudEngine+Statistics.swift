@@ -1,7 +1,7 @@
 package import Cloud
 
 extension EtcdCloudEngine {
-    /// Returns the statistics of the shared store; `commits` and `writes` count only this replica's.
+    /// Returns the statistics of the shared store; `commits` and `writes` count only the work of this replica.
     package func statistics() async throws -> CloudStatistics {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)

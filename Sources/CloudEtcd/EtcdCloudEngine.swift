@@ -127,7 +127,7 @@ package final class EtcdCloudEngine: CloudEngine {
         var ids: [String: Zone.ID] = [:]
     }
 
-    /// Gives an identity to a zone from a version without identities. All replicas compute the same identity.
+    /// Gives an id to a zone that an earlier version created without one. All replicas compute the same id.
     private func identify(_ zone: String) async throws(EtcdError) -> Zone.ID {
         let (key, id) = (keys.identity(of: zone), Zone.ID(ofEarlier: zone, epoch: epoch))
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
@@ -143,7 +143,7 @@ package final class EtcdCloudEngine: CloudEngine {
 struct StoreStart: Hashable, Sendable {
     let epoch: String
     let tokenFloor: UInt64
-    /// Longest lock-delay of any zone, if the store was restored and the wait is not over.
+    /// Longest lock-delay of any zone while a restored store grants no new leases; nil otherwise.
     let restoringLockDelay: Duration?
 
     init(client: EtcdClient, keys: StoreKeys, newEpoch: String) async throws(EtcdError) {

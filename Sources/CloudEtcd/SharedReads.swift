@@ -6,7 +6,7 @@ final class SharedReads: Sendable {
     private typealias Caller = CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
 
     private struct State {
-        /// Waiting callers by key. Hosts of a zone request the same keys.
+        /// Waiting callers by key. Several callers may wait for one key, because hosts of a zone request the same keys.
         var wishes: [[UInt8]: [Caller]] = [:]
         var line: [[UInt8]] = []
         var readers = 0

@@ -9,8 +9,8 @@ package import Logging
 package import ServerKit
 package import ServiceLifecycle
 
-/// A cloud over a folder's store or over etcd: the store, the service, its console and its server. `metercloud` runs
-/// one, as does a meterd that serves a home's cloud.
+/// A cloud with its data in a folder or in etcd: its store, service, console and server. `metercloud` runs one, as does
+/// a meterd that serves a home's cloud.
 package struct HostedCloud: Sendable {
     package let folder: CloudFolder
     package let service: CloudService
@@ -68,7 +68,8 @@ package struct HostedCloud: Sendable {
         package var proxies: [String]
         package var version: String
         package var backups = BackupSettings()
-        /// Returns the address at which other replicas reach this one, given its port; nil if there is none.
+        /// Returns the address at which other replicas reach this one, given its port. Nil if this replica has no such
+        /// address.
         package var advertised: (@Sendable (_ port: Int) -> String)?
 
         package init(
@@ -154,7 +155,7 @@ package struct HostedCloud: Sendable {
         return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
     }
 
-    /// Releases the store. Acknowledged writes are safe without it.
+    /// Closes the store. Acknowledged writes are safe even if this is never called.
     package func close() {
         do {
             try store.close()

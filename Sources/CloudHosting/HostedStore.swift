@@ -26,7 +26,8 @@ protocol HostedStore: BackedUpStore {
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Stream that ends once other replicas can reach this one. Only then does the first heartbeat publish its address.
+    /// Stream that ends once other replicas can reach this one. The first heartbeat publishes this replica's address,
+    /// so it waits for that end.
     let isServed: AsyncStream<Void>
 
     func run() async throws {

@@ -7,10 +7,10 @@ import NIOCore
 import NIOHTTP1
 import PinnedHTTP
 
-/// HTTP client for the other replicas. All replicas have the same key, so one pin is enough.
+/// HTTP client for the other replicas. All replicas have the same TLS key, so one certificate pin matches them all.
 final class ReplicaClient: ReplicaLink {
-    /// Timeout of an answer. The other replica may wait for hosts' logs, whose time limit (`logMilliseconds`) it checks
-    /// once a second, or for the store's answer about a claim.
+    /// Timeout of an answer. The other replica may wait for the store to decide a host's claim of a command. Or it
+    /// waits for hosts' logs, whose time limit (`logMilliseconds`) it checks once a second.
     private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
     private static let answerBytesMax = CloudLimits.copyBodyBytes
 
@@ -62,7 +62,7 @@ final class ReplicaClient: ReplicaLink {
 }
 
 extension CloudFailure {
-    /// Creates the failure for a host from another replica's refusal.
+    /// Creates the failure that a host receives when another replica refused its request.
     fileprivate init(_ content: CloudErrorBody.Content) {
         self.init(
             content.code, content.message,

@@ -4,8 +4,8 @@ import ServerKit
 
 package struct CloudRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// Address under which requests without a token are counted: an IPv4 address, or the network of an IPv6 address, in
-    /// which one machine may have any number of addresses.
+    /// Address under which requests without a token are counted: an IPv4 address, or the network of an IPv6 address,
+    /// because one machine may have any number of addresses in it.
     package let address: String
     private let channel: any Channel
 

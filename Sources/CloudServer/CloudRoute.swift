@@ -81,7 +81,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case open
         /// Shared secret of the replicas.
         case copies
-        /// Any host's token. The call changes nothing for other hosts, or only the host's record about itself.
+        /// Any host's token, because the call changes nothing, or only the host's record about itself.
         case looking
         /// Any host's token; the records are checked one by one (`CloudService.modify`).
         case records
@@ -94,8 +94,8 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .health, .metrics: .open
         case .copyNews, .copyQuestion: .copies
         case .join, .account, .createZone, .changes, .events, .leases, .watchReadings, .meterLog: .looking
-        // Also for read-only hosts: a host only answers with its own log, and the requesting host would wait for it in
-        // vain.
+        // Read-only hosts may also answer: a host sends only its own log. Without an answer, the requesting host would
+        // wait in vain.
         case .answerLog: .looking
         case .modifyRecords: .records
         case .renewLeases, .acquireLease, .releaseLease, .revokeLease, .enqueue, .leaveQueue, .retireHost,

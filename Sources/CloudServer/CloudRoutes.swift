@@ -58,7 +58,7 @@ package struct CloudRoutes: Sendable {
             return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
-        // The only check of this kind, so that no route can omit it.
+        // The right to make changes is checked here for all routes, so that no route can omit the check.
         if call.route.access == .changing { try principal.checkMayChange() }
         switch call.route {
         case .health, .metrics, .copyNews, .copyQuestion: return Response(status: .notFound)
@@ -96,8 +96,8 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// Reports the health of the store. With `?live`, reports only that the process is alive, for a supervisor that
-    /// would restart it.
+    /// Reports the health of the store. With `?live`, reports only that the process is alive: a supervisor that
+    /// restarts unhealthy processes must not restart this one because of its store.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))

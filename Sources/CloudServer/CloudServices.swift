@@ -1,7 +1,7 @@
 package import Cloud
 import ServiceLifecycle
 
-/// Background work of the cloud: offers to waiting hosts, and the clean-up.
+/// Background work of the cloud: offers meters to waiting hosts, and deletes outdated data.
 package struct CloudMaintenance: Service {
     private let service: CloudService
 
@@ -12,8 +12,8 @@ package struct CloudMaintenance: Service {
     }
 }
 
-/// Ends the event streams at shutdown, which would otherwise keep the server open. Services stop in reverse order, so
-/// this service starts after the server and stops before it.
+/// Ends the event streams at shutdown, because open streams would keep the server running. Services stop in reverse
+/// order, so this service starts after the server and stops before it.
 package struct CloudStreamEnder: Service {
     private let service: CloudService
 

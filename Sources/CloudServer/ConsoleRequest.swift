@@ -4,14 +4,14 @@ package import Domain
 /// A request by an administrator on the server's machine. It is sent as JSON over the console's socket while the server
 /// runs. Otherwise the console's own process carries it out.
 package enum ConsoleRequest: Codable, Hashable, Sendable {
-    /// Nil terms become the standard ones; without an id, the zone gets a new one.
+    /// Terms that are nil get their standard values. If `id` is nil, the zone gets a new id.
     case createZone(name: String, id: String?, terms: ConsoleTerms)
     case zones
     case zone(name: String)
     /// Changes the terms that are not nil.
     case setTerms(zone: String, terms: ConsoleTerms)
-    /// Nil limits do not change, except that a host's limit becomes a quarter of the zone's if only the zone's is
-    /// given.
+    /// Limits that are nil do not change, with one exception: if only the zone's limit is given, a host's limit becomes
+    /// a quarter of it.
     case setQuota(zone: String, quota: ConsoleQuota)
     case records(zone: String, type: String?)
     case record(zone: String, type: String, name: String)
@@ -22,8 +22,8 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
-    /// `createToken` for read-only hosts. It is a separate case, which an older running server refuses. An additional
-    /// value of `createToken` would be ignored, and the token would have all rights.
+    /// Like `createToken`, but for read-only hosts. It is a separate case, so that an older server refuses it. Such a
+    /// server would ignore an additional value of `createToken`, and issue a token with all rights.
     case createReadOnlyToken(zone: String, isEnrolment: Bool, label: String)
     /// `zone` is nil for all zones.
     case tokens(zone: String?)

@@ -28,7 +28,7 @@ extension Response {
     }
 }
 
-/// A place among the streams that a credential may have open.
+/// One of the limited number of event streams that a credential may have open at a time.
 final class StreamSlot: Sendable {
     private let gate: RequestGate
     private let kind: RequestGate.StreamKind

@@ -5,7 +5,7 @@ import NIOCore
 
 /// JSON of this server. Keys are sorted, so that output is stable, except in bodies that consist of records.
 enum JSON {
-    /// Maximum size of a request's body: a batch and its envelope.
+    /// Maximum size of a request's body in bytes: a batch of records and the JSON around it.
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {

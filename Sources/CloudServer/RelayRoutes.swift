@@ -30,7 +30,7 @@ extension CloudRoutes {
     /// Runs a command, which takes seconds. A client that disconnects cancels the command.
     private func command(_ call: Call, by principal: Principal) async throws -> Response {
         let (meter, zone) = (try call.meter, try call.zone)
-        // Read the whole request first, as for a stream of events.
+        // Read the whole request first: the library traps if a response ends before that (see `Response.events`).
         var request = call.request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let body = try await JSON.decode(RelayCommandRequest.self, from: request)

@@ -11,7 +11,7 @@ package final class RequestGate: Sendable {
         package var perCredential = Rate(perSecond: 100, burst: 400)
         /// Rate of batches of readings for each credential: four a second for each of its watched meters.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
-        /// Rate for each address without a valid credential: guesses, health checks, scrapes.
+        /// Rate for each address without a valid credential: guessed tokens, health checks and requests for metrics.
         package var perAddress = Rate(perSecond: 10, burst: 100)
         /// Maximum number of event streams of one credential. A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8

@@ -14,7 +14,7 @@ package actor StoreHealth {
     private let warn: @Sendable () async -> String?
     private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
-    /// Fault of the store; nil if it works.
+    /// Description of the store's fault; nil if the store works.
     private var reason: String?
     /// Warning of the last check about a store that works; nil if there is none.
     package private(set) var warning: String?
@@ -24,7 +24,7 @@ package actor StoreHealth {
     private var looking: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - look: throws if the store does not work; with `writes`, checks that with an actual write.
+    ///   - look: throws if the store does not work. With `writes`, it must write to the store as part of the check.
     ///   - warn: returns a warning about a working store, if any.
     package init(
         look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
@@ -69,7 +69,7 @@ package actor StoreHealth {
         do {
             try await look(writes)
             if writes { needsWrite = false }
-            // A write failed during the check: its fault takes precedence.
+            // If a write failed during this check, keep its fault.
             if !needsWrite { change(to: nil) }
         } catch {
             if writes { needsWrite = true }

@@ -222,7 +222,7 @@ enum CloudSchema {
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
-    /// Throws the error of a write if the file is read-only, or in use by another program.
+    /// Begins a write and rolls it back. Throws if the file is read-only, or in use by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -230,8 +230,8 @@ enum CloudSchema {
         }
     }
 
-    /// Applies the settings of each connection. GRDB calls it before it sets a pool's durability, which is therefore
-    /// not set here.
+    /// Applies the settings of each connection. It does not set the durability, because GRDB sets a pool's durability
+    /// after this call.
     static func prepare(_ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -2048")
         // Debian's SQLite overwrites all deleted data with zeros, which this data does not need: it contains settings,

@@ -44,11 +44,12 @@ struct DataDirectory: Sendable {
     private var made: String { store + ".made" }
 
     func noteMade() {
-        // If this fails, the next opening creates the file.
+        // If this fails, the file is created when the store is next opened.
         _ = FileManager.default.createFile(atPath: made, contents: Data())
     }
 
-    /// Whether the store's file is empty. SQLite would treat it as a new file, and delete the log beside it.
+    /// Whether an existing store's file is now empty. SQLite would treat the file as new, and delete the write-ahead
+    /// log beside it.
     private var isEmptied: Bool {
         FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }

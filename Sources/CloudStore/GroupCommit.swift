@@ -90,7 +90,7 @@ final class GroupCommit: Sendable {
                     try run(&done, in: batch)
                     return .commit
                 }
-                // Update the memory before any answer, because the next request must see the changes.
+                // Update the tables in memory before any answer, because the next request must see the changes.
                 batch.committed()
                 commits.add(1, ordering: .relaxed)
                 commands.add(UInt64(done.count), ordering: .relaxed)

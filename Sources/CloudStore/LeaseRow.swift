@@ -13,7 +13,7 @@ enum LeaseRow {
     /// - Parameters:
     ///   - zone: nil for all zones.
     ///   - isHeldOnly: whether to skip free leases.
-    ///   - renewedAt: renewal time of the returned records.
+    ///   - renewedAt: renewal time for all records, because rows contain none.
     static func forEach(
         _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime,
         _ body: (LeaseKey, LeaseRecord) throws -> Void

@@ -58,8 +58,8 @@ final class LeaseTable: Sendable {
     /// Ends the reservations of a transaction.
     ///
     /// - Parameters:
-    ///   - leases: the leases afterwards; empty if the transaction failed.
-    ///   - aliases: aliases of the zones in which they changed.
+    ///   - leases: the leases after the transaction; empty if it failed.
+    ///   - aliases: new aliases, by row id of their zone; empty if the transaction changed none.
     func settle(_ leases: [LeaseKey: LeaseRecord], aliases: [Int64: AliasBook] = [:]) {
         state.withLock { state in
             state.aliases.merge(aliases) { $1 }
@@ -85,7 +85,8 @@ final class LeaseTable: Sendable {
             for lease in leases {
                 let meter = book?.canonical(lease.meter) ?? lease.meter
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
-                // The queue then renews the earlier leases of this call a second time, which is harmless.
+                // The writers' queue then decides the whole call. It renews the earlier leases of this call a second
+                // time, which is harmless.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
                 var standing = LeaseSnapshot(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }

@@ -44,7 +44,7 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// Stops the writers while it reads all leases, for the console.
+    /// Returns all leases, for the console. Writers wait until all are read.
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let id = try zoneTable.zone(zone).id
         return try await writer.write { batch in
@@ -74,7 +74,8 @@ extension SQLiteCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The wait is over: remove the row, so that the next start need not wait again.
+        // The ban on new leases after a restore is over. Remove its row, so that the next start does not apply it
+        // again.
         if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
         return found
     }

@@ -43,7 +43,7 @@ extension SQLiteCloudEngine {
             }
             let state = FeedState(
                 try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
-            // A look-up is only needed for a change token from before the newest timeline mark.
+            // Look up marks only if the change token contains another mark than the newest one.
             let marks: [TimelineMark] =
                 if let number = token?.origin?.mark, number != state.mark?.number {
                     try TimelineTable.pair(at: number, of: id, db)

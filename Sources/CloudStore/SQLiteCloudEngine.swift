@@ -126,8 +126,8 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Examines the file, and prepares a new one, over a plain connection: a pool would change any database to one with
-    /// a write-ahead log.
+    /// Examines the file, and prepares a new one. Uses a single connection, because a connection pool would switch any
+    /// database to a write-ahead log.
     private static func prepareFile(_ path: String, _ options: Options) throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration(options))
         try queue.writeWithoutTransaction { db in

@@ -2,7 +2,7 @@ package import Cloud
 import Domain
 import GRDB
 
-/// Usage of quotas: a row for each zone, and one for each host with a share.
+/// Stored usage: a row for each zone, and one for each host that uses part of the zone's quota.
 enum UsageTable {
     /// Value of `host` for the whole zone.
     private static let wholeZone = ""

@@ -38,7 +38,7 @@ extension GatewayError {
         }
     }
 
-    /// Runs `body`. Its errors are thrown as `GatewayError`s that say what failed.
+    /// Runs `body` and converts its errors to `GatewayError`s that name the failed action.
     static func doing<Value>(
         _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async throws(GatewayError) -> Value {

@@ -4,9 +4,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Another program, or another `meterd`, has locked the file.
         case locked
         case readOnly = "read-only"
-        /// The file is damaged and stays unchanged.
+        /// The file is damaged. meterd does not change it.
         case damaged
-        /// A newer version of this program wrote the file, which stays unchanged.
+        /// A newer version of this program wrote the file. meterd does not change it.
         case newerVersion = "newer-version"
         case diskFull = "disk-full"
         case system

@@ -31,7 +31,7 @@ package struct AlertBody: Codable, Hashable, Sendable {
     @NullCodable package var cleared_at: String?
     package var count: Int64
     @NullCodable package var quantity: String?
-    /// Value that raised the alert last; for a rate, per its unit of time.
+    /// Value that raised the alert last. For a rule about a rate of change, the rate per the condition's unit of time.
     @NullCodable package var value: Double?
 
     package init(id: Int64, meter: String, condition: String, notify: [String], state: String, count: Int64) {

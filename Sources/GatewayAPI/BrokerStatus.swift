@@ -5,7 +5,7 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     /// URL such as `mqtts://host:8883`, without user and password.
     @NullCodable package var url: String?
     package var connected: Bool
-    /// Time when the link came up or was lost, RFC 3339. Before the first link: meterd's start.
+    /// Time when the link was last established or lost, RFC 3339. Before the first link: the start of meterd.
     @NullCodable package var since: String?
     /// Messages waiting to be sent or confirmed.
     package var queued: Int
@@ -15,9 +15,10 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     package var published: Int
     package var dropped: Int
     package var refused: Int
-    /// Topics with a refusal since the link came up.
+    /// Number of topics on which the broker refused a message since the link was established.
     package var refused_topics: Int
-    /// Whether the broker allows subscriptions to requests; also true without a link.
+    /// Whether the broker allows subscriptions to the topics of requests. True until it refuses one, also without a
+    /// link.
     package var hears_requests: Bool
     /// Links since meterd started, the first one included.
     package var links_opened: Int

@@ -7,10 +7,10 @@ package struct LeaseStatus: Codable, Hashable, Sendable {
         case held
         /// This host has the lease, but has not renewed it for two thirds of its time.
         case jeopardy
-        /// The renewal came too late. The link is kept, because the policy is `keep`.
+        /// The lease was not renewed in time. The link is kept, because the policy is `keep`.
         case lost
-        /// Used without a lease: the cloud is unreachable, this host is `read_only`, or another host, then named, took
-        /// the lease meanwhile.
+        /// This host uses the meter without a lease: the cloud is unreachable, this host is `read_only`, or another
+        /// host (named in `holder`) took the lease meanwhile.
         case unleased
         /// Another host has the lease.
         case elsewhere

@@ -48,7 +48,7 @@ package struct LogLineBody: Codable, Hashable, Sendable {
 
 /// `GET /v1/meters/{meter}/log`.
 package struct LogBody: Codable, Hashable, Sendable {
-    /// Whether other hosts were asked for their part of the log.
+    /// Whether other hosts were queried for their parts of the log.
     package enum Others: String, Codable, Hashable, Sendable, CaseIterable {
         case unasked
         case none

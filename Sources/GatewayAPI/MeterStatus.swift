@@ -47,7 +47,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var searching_ms: Int64?
     /// State of the meter's lease; null only from a daemon without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// Last error since data stopped, or a fault despite data, with its remedy.
+    /// Last error since the meter stopped sending data, or a problem although it sends data; with the remedy.
     @NullCodable package var error: String?
     /// Number of answers without a valid frame since the last good one; absent if so few that they may be chance.
     package var rejected_answers: Int?

@@ -1,20 +1,21 @@
 /// State of Bluetooth pairing on one adapter, for meters that require a PIN.
 package struct PairingStatus: Codable, Hashable, Sendable {
-    /// If false, the kernel refuses every PIN; null without Bluetooth Classic.
+    /// Whether the adapter accepts pairing. If false, the kernel refuses every PIN. Null without Bluetooth Classic.
     @NullCodable package var bondable: Bool?
-    /// State of the pairing agent; null if the daemon runs no agent, as in a test.
+    /// State of the pairing agent; null if meterd runs no agent, as in a test.
     @NullCodable package var agent: Agent?
     @NullCodable package var error: String?
 
-    /// State of the daemon as bluetoothd's pairing agent.
+    /// State of meterd as bluetoothd's pairing agent.
     package enum Agent: String, Codable, Sendable, CaseIterable {
         /// The system bus or the library for it is missing.
         case unavailable
-        /// bluetoothd is not on the bus, so the kernel sends pairing requests only to the daemon.
+        /// bluetoothd is not on the bus, so the kernel sends pairing requests only to meterd.
         case alone
         /// bluetoothd is present, and no meter needs pairing now.
         case ready
-        /// A link is being opened to a meter that bluetoothd is not paired with.
+        /// meterd is bluetoothd's default agent, because a link is being opened to a meter that bluetoothd is not
+        /// paired with.
         case standing
         /// bluetoothd or the bus refuses the agent.
         case refused

@@ -9,7 +9,7 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
         case unreadable
         /// The cloud did not list the record in a full resync; it was deleted or lost.
         case unlisted
-        /// Another host set the values in this host's previous zone.
+        /// The values belong to this host's previous zone, in which another host set them.
         case otherZone
     }
 

@@ -45,7 +45,7 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     package var missed: Int?
     /// Host that measured the reading; absent if this host did.
     package var measured_by: String?
-    /// New telemetry of the meter other than readings, checked once a second.
+    /// The meter's telemetry other than readings, such as its data groups. Checked once a second; absent if unchanged.
     package var told: TelemetryBody?
     /// Number of measurements averaged into this line; absent for a single measurement.
     package var count: Int?

@@ -5,7 +5,7 @@ package struct RebuildRequest: Codable, Hashable, Sendable {
     package init(dry_run: Bool? = nil) { self.dry_run = dry_run }
 }
 
-/// Answer to a dry run.
+/// Answer to a dry run of a rebuild.
 package struct RebuildReportBody: Codable, Hashable, Sendable {
     /// A record that a rebuild would merge into another record.
     package struct Example: Codable, Hashable, Sendable {

@@ -70,10 +70,11 @@ package struct BatteryTestBody: Codable, Hashable, Sendable {
     /// Starting current in amperes; null if the recording began immediately.
     @NullCodable package var start_above_A: Double?
     package var notify: [String]
-    /// Whether a value that does not meet the cut-off was measured. Until then, the cut-off cannot end the test.
+    /// Whether a value on the other side of the cut-off was measured, such as 60 mA for `current < 50mA`. Until then,
+    /// the cut-off cannot end the test.
     package var armed: Bool
     @NullCodable package var quantity: String?
-    /// First value beyond the cut-off, if that ended the test.
+    /// First value that met the cut-off; null unless the cut-off ended the test.
     @NullCodable package var value: Double?
     package var load: LoadBody?
 
@@ -95,7 +96,7 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A charge session.
+/// A recording, also called charge session.
 package struct RecordingBody: Codable, Hashable, Sendable {
     /// Eight-digit ID, the same on every host.
     package var id: String
@@ -129,7 +130,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     @NullCodable package var energy_Wh: Double?
     /// Cost at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
-    /// Advance of the meter's own counters, gaps included.
+    /// Increase of the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     @NullCodable package var voltage_V: Range?
@@ -138,16 +139,17 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     @NullCodable package var temperature_C: Range?
     package var gap_ms: Int64
     package var gap_count: Int
-    /// Earliest gaps, up to a limit.
+    /// The first gaps, at most 100.
     package var gaps: [Gap]
-    /// Reasons to doubt the recording: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`, `imported`.
+    /// Reasons why the recording may be inaccurate: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`,
+    /// `imported`.
     package var marks: [String]
     /// Telemetry of the meter other than readings, at the start and at the last reading.
     @NullCodable package var told_at_start: TelemetryBody?
     @NullCodable package var told_at_end: TelemetryBody?
     package var overlaps: [String]
 
-    /// Statistics with a mean weighted by time.
+    /// Minimum, maximum and time-weighted mean of a quantity.
     package struct Range: Codable, Hashable, Sendable {
         package var min: Double
         package var max: Double
@@ -164,7 +166,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
         /// Time of the last reading before the gap.
         package var start: String
         package var duration_ms: Int64
-        /// Cause of the gap: `link`, `silence` or `host`.
+        /// Cause of the gap: `link` (lost), `silence` (no reading over an open link) or `host`.
         package var cause: String
 
         package init(start: String, duration_ms: Int64, cause: String) {

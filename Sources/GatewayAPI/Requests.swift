@@ -11,7 +11,7 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var takeover: Bool?
     /// Longest wait in the lease queue; absent for no wait.
     package var queue_ms: Int64?
-    /// Limit for the total of all waits; if absent, their sum.
+    /// Time limit for both waits together; if absent, the sum of `queue_ms` and `wait_ms`.
     package var timeout_ms: Int64?
     /// Whether to use the meter without a lease from the cloud. The lease holder is not notified.
     package var no_lease: Bool?
@@ -53,7 +53,7 @@ package struct SettingsRequest: Codable, Hashable, Sendable {
 /// `GET /v1/meters/{meter}/settings`, and the answer to a change.
 package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
-    /// Answer to GET only: every possible setting.
+    /// Answer to GET only: keys of all settings that a meter can have.
     package var known: [String]?
     /// Answer to GET only: the meter's settings.
     package var details: [SettingBody]?
@@ -115,10 +115,10 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// Link in use or preferred.
+    /// Kind of the link in use, or of the preferred link if none is in use.
     package var transport: String
     package var port: String
-    /// Available links, as in `MeterStatus`.
+    /// Kinds of all available links, as in `MeterStatus`.
     package var transports: [String]
     /// Signal strength, as in `MeterStatus`.
     @NullCodable package var rssi: Int?

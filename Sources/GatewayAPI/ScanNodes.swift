@@ -46,7 +46,7 @@ package struct ScanNode: Codable, Hashable, Sendable {
         }
         (node.friendly_name, node.version) = (told("friendly_name"), told("version"))
         node.mac = told("mac").flatMap { MACAddress($0) }?.description
-        // A node without a key announces `api_encryption_supported` instead.
+        // A node without an encryption key announces `api_encryption_supported` instead.
         node.encrypted = told("api_encryption") != nil
         // Project name of the ready-made firmware (Home Assistant core, components/esphome/const.py, `PROJECT_URLS`).
         node.looks_like_proxy = told("project_name") == "esphome.bluetooth-proxy"

@@ -3,7 +3,7 @@ package struct SeriesBody: Codable, Hashable, Sendable {
     package var meter: String
     /// The origin of `t_ms`, RFC 3339.
     package var start: String
-    /// Width of a point in milliseconds.
+    /// Length of time that one point covers, in milliseconds.
     package var width_ms: Int64
     /// Source: `raw` (single readings, or seconds where those are deleted), `1 min` or `1 h`.
     package var tier: String

@@ -1,4 +1,4 @@
-/// A setting of a meter, set or not.
+/// A setting of a meter, with its value if it was set.
 package struct SettingBody: Codable, Hashable, Sendable {
     /// Origin of the value in force.
     package enum Origin: String, Codable, Hashable, Sendable, CaseIterable {

@@ -17,7 +17,7 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     @NullCodable package var transport: String?
     /// Last changes of state, oldest first.
     package var transitions: [Transition]
-    /// Attributes of the last Bluetooth LE link; null without such a link.
+    /// GATT services found over the last Bluetooth LE link; null without such a link.
     @NullCodable package var gatt: [SupportService]?
     /// Traffic of the last link before its first reading; empty after that.
     package var traffic: [Traffic]

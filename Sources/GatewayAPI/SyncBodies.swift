@@ -8,14 +8,14 @@ package struct SyncRequest: Codable, Hashable, Sendable {
 
 /// Result of a sync run, in `GET /v1/sync` and the answer to `POST /v1/sync`.
 package struct SyncResultBody: Codable, Hashable, Sendable {
-    /// Record counts of one type in a run.
+    /// Numbers of records of one type in a run.
     package struct Counts: Codable, Hashable, Sendable {
         package var type: String
         /// Records that the cloud accepted.
         package var pushed: Int
-        /// Records for which the cloud sent changes.
+        /// Received records that changed data on this host.
         package var fetched: Int
-        /// Records for which the cloud sent no changes.
+        /// Received records that changed nothing on this host.
         package var unchanged: Int
         /// Records excluded from sync because this host cannot store them or the cloud refused them.
         package var parked: Int
@@ -31,14 +31,14 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
 
     /// Number of the run since the daemon started, from 1.
     package var run: UInt64
-    /// `asked`, `localChange`, `remoteChange`, `poll` …
+    /// Cause of the run: `asked`, `localChange`, `remoteChange`, `poll` …
     package var trigger: String
     package var age_ms: Int64
     package var duration_ms: Int64
     /// `complete`, `partial`, `cancelled`, `failed` or `halted`.
     package var end: String
     package var was_cancelled: Bool
-    /// Records that are older than the local ones, or that this host cannot store.
+    /// Sum of `unchanged` and `parked` over all types.
     package var skipped: Int
     /// Counts by type, in the order of syncing.
     package var types: [Counts]
@@ -62,7 +62,7 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
 
 /// One line of `GET /v1/sync/events`.
 package struct SyncEventLine: Codable, Hashable, Sendable {
-    /// Number of the event since the host joined or the daemon started, from 1.
+    /// Number of the event since the host joined or the daemon started, whichever was later; from 1.
     package var number: UInt64
     package var uptime_ms: Int64
     /// Time by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.

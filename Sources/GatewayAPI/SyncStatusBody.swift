@@ -15,7 +15,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Counts since the host joined or the daemon started.
+    /// Counts since the host joined or the daemon started, whichever was later.
     package struct Counters: Codable, Hashable, Sendable {
         package var runs: UInt64 = 0
         package var complete: UInt64 = 0
@@ -79,9 +79,9 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     @NullCodable package var retry_in_ms: Int64?
     /// Time until the next poll, unless an event reports a change earlier.
     @NullCodable package var poll_in_ms: Int64?
-    /// `closed`, `opening`, `open` or `waiting`.
+    /// State of the event stream: `closed`, `opening`, `open` or `waiting`.
     package var stream: String
-    /// Time since the event stream last received data.
+    /// Time since the event stream last received data; null unless the stream is open.
     @NullCodable package var stream_age_ms: Int64?
     /// Time since the stream last reported another host's change.
     @NullCodable package var push_age_ms: Int64?

@@ -12,7 +12,7 @@ package struct WebStatus: Codable, Hashable, Sendable {
     /// State of HTTPS; null if the page uses only plain HTTP.
     @NullCodable package var tls: WebTLSStatus?
     @NullCodable package var warning: String?
-    /// Name under which mDNS announces the page.
+    /// Name under which mDNS announces the page; null while mDNS does not announce it.
     @NullCodable package var announced: String?
     /// Reason why mDNS does not announce a page open to the network.
     @NullCodable package var announcement_error: String?
@@ -36,7 +36,7 @@ package struct WebTLSStatus: Codable, Hashable, Sendable {
     @NullCodable package var ends: String?
     /// Whole days until the certificate expires; negative after the expiry.
     @NullCodable package var days_left: Int?
-    /// Reason why meterd does not use the configured files.
+    /// Reason why meterd does not use the configured certificate files.
     @NullCodable package var error: String?
 
     package init(self_signed: Bool, fingerprint: String?, ends: String?, days_left: Int?, error: String?) {
@@ -67,7 +67,7 @@ package struct LoginRequest: Codable, Sendable {
 /// `GET /v1/session` on the web page's listener, and the answer to login and logout.
 package struct SessionBody: Codable, Hashable, Sendable {
     package enum Login: String, Codable, Hashable, Sendable {
-        /// Only this machine can reach the page.
+        /// No login is needed: only this machine can reach the page, or Home Assistant has logged the person in.
         case none
         case needed
         case done

@@ -10,12 +10,12 @@ package struct WhoEntry: Codable, Hashable, Sendable {
     package var mine: Bool
     /// `ble`, `spp` or `usb`.
     @NullCodable package var transport: String?
-    /// State as in `LeaseStatus.State`, with `held` for `elsewhere`.
+    /// State as in `LeaseStatus.State`, but `held` replaces `elsewhere`.
     package var state: String
     /// Time until the lease expires, by this host's knowledge; 0 after the expiry.
     @NullCodable package var remaining_ms: Int64?
     @NullCodable package var token: UInt64?
-    /// `keep` or `strict`.
+    /// `keep` or `strict` (`LeasePolicy`).
     @NullCodable package var policy: String?
     /// Start of the lease by the cloud's clock, RFC 3339.
     @NullCodable package var since: String?

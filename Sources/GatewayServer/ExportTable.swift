@@ -33,7 +33,7 @@ struct ExportTable {
     /// Length of a line's window; zero for single readings.
     private let every: Duration
     private var second: Int64?
-    /// Cached text of the current second, `2026-11-25T13:40:05.`: fast meters have many readings in one.
+    /// Cached text of the current second, `2026-11-25T13:40:05.`, because fast meters have many readings in one second.
     private var prefix: [UInt8] = []
 
     init(format: Format, columns: [Column], every: Duration = .zero) {

@@ -87,7 +87,7 @@ struct ExportWriting {
 }
 
 extension SeriesService {
-    /// Returns the quantities measured in a span. A series of a single point suffices for this.
+    /// Returns the quantities measured in a span. Requests a series of only one point, because that point has them all.
     func quantities(of meter: MeterID, in span: Range<WallTime>) async throws -> [Quantity] {
         try await series(of: meter, in: span, points: 1, quantities: Quantity.allCases).columns.map(\.quantity)
     }

@@ -41,8 +41,8 @@ package struct ImportRoutes: RouteGroup {
         }
     }
 
-    /// Returns the length of the request's body. Requires the header, because a chunked body that ends early looks
-    /// complete.
+    /// Returns the length of the request's body. Requires `Content-Length`, because a chunked body that ends early
+    /// looks complete.
     private func length(of request: Request) throws(GatewayError) -> Int64 {
         guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
             throw GatewayError(

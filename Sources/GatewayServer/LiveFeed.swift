@@ -6,13 +6,13 @@ package import Hummingbird
 /// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second. Each change is encoded once
 /// for all pages.
 ///
-/// The feed reads only the parts marked in `ChangeMarks`. Every 15 s it reads everything. This renews the interest in
-/// other hosts' readings, and sends counts of adapters and store, which are never marked. A slow page loses messages
-/// and then receives the whole state.
+/// The feed queries only the parts that `ChangeMarks` marks as changed. Every 15 s it queries all parts, for two
+/// reasons. First, a query renews the interest in other hosts' readings, which otherwise expires. Second, the counts of
+/// adapters and store are never marked. A slow page loses messages and then receives the whole state.
 package final class LiveFeed: Sendable {
     package struct Sources: Sendable {
         package var meters: @Sendable () async -> [MeterStatus]
-        /// Returns the marked meters, or all, and removes their marks.
+        /// Returns the meters that are marked as changed, or all meters, and removes their marks.
         package var taken: @Sendable (_ all: Bool) async -> [MeterStatus]
         package var host: @Sendable () async -> LiveBody
 
@@ -94,9 +94,9 @@ package final class LiveFeed: Sendable {
         return try Response.event("all", body)
     }
 
-    /// Reads the marked parts.
+    /// Queries the parts that are marked as changed, or all parts if an event is due.
     ///
-    /// - Returns: the event to send.
+    /// - Returns: the event to send; nil for none.
     private func look(at now: MonotonicTime, _ told: inout TelemetryState?) async -> ByteBuffer? {
         let marked = changes.take(waking: ring)
         let isDue = told.map { now >= $0.isDueAt } ?? true
@@ -130,8 +130,8 @@ private struct TelemetryState {
     /// Stores the new state.
     ///
     /// - Parameters:
-    ///   - isEveryMeter: whether a meter missing in `news` was removed.
-    ///   - isDue: whether to include changed counts.
+    ///   - isEveryMeter: whether `news` contains all meters, so that a missing meter was removed.
+    ///   - isDue: whether to include changed counts of adapters and store.
     /// - Returns: differences, without values that pages compute by themselves. Nil if a part was removed, so that the
     ///   whole state has to be sent.
     mutating func take(_ news: LiveBody, isEveryMeter: Bool, isDue: Bool, at now: MonotonicTime) -> LiveBody? {
@@ -164,7 +164,8 @@ extension MeterStatus {
     /// Returns whether a page must receive this status: the page has `old` and has since advanced its times by itself.
     fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
         let passed = elapsed.milliseconds
-        // Allows for the time needed to build a status.
+        // Returns whether a time differs from its expected value by more than 100 ms, the allowance for building a
+        // status.
         func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
             guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
             return abs(new - max(0, old + passed)) > 100

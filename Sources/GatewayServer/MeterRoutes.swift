@@ -123,7 +123,7 @@ package struct MeterRoutes: Sendable {
         }
     }
 
-    /// Returns a reference in the path, in any form that a person may type.
+    /// Returns the percent-decoded reference in the path, such as a meter's name or ID.
     static func reference(_ parameter: String = "meter", in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require(parameter)
         guard let decoded = raw.percentDecoded else {

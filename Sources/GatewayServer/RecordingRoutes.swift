@@ -186,8 +186,8 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Writes one line for each reading. Each line is delayed until the next reading, because the last one includes
-    /// `toldAtEnd`.
+    /// Writes one line for each reading. Writes a line only after the next reading has arrived, because the last line
+    /// also contains `toldAtEnd`.
     private func readings(of reference: String, for request: Request) async throws -> Response {
         let (meter, span, recording) = try await local(reference)
         let marked = try await marks(of: recording, in: span)

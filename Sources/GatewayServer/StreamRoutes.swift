@@ -127,8 +127,8 @@ extension Response {
         for request: Request,
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> ResponseBody {
-        // Hummingbird detects a disconnect by further reading, and traps if a response ends before the whole request
-        // was read. So read the request to its end here, whatever the client sends and however slowly.
+        // Hummingbird detects a disconnect by continuing to read the request, and traps if a response ends before the
+        // whole request was read. So read the request to its end here, whatever the client sends and however slowly.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body

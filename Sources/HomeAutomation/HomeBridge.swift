@@ -54,8 +54,8 @@ package actor HomeBridge {
         package var trouble: BrokerTrouble?
     }
 
-    /// Events that `run` handles, except the timer. The timer does not use this stream: its elements pass through
-    /// another thread, which costs more than reading all meters.
+    /// Events that `run` handles, except the timer's. The timer bypasses the stream: each element of the stream passes
+    /// through another thread, which costs more than reading all meters.
     private enum Wake: Sendable {
         case events
         case perform(RequestNumber, MeterRequest, MeterID)

@@ -86,7 +86,7 @@ package final class MosquittoLink: BrokerLink {
         state.lock.withLock { $0.orders }?.add(order)
     }
 
-    /// A lock owned by the thread, which may outlive the link.
+    /// A value under a lock. The link and the thread share this object, because the thread may outlive the link.
     private final class Shared<Value: Sendable>: Sendable {
         let lock: Mutex<Value>
 

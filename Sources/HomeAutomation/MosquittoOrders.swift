@@ -56,7 +56,7 @@ final class MosquittoOrders: Sendable {
         _ = poll(&states, nfds_t(states.count), milliseconds)
         guard states[0].revents != 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 64)
-        // An empty pipe is no error.
+        // An empty socket is no error.
         _ = try? buffer.withUnsafeMutableBytes { buffer throws(Errno) -> Int? in try input.read(into: buffer) }
     }
 }

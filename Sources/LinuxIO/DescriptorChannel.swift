@@ -262,7 +262,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // A blocking write waits for room on its own thread, unless the descriptor accepted no bytes at first.
+        // A blocking write waits for room on its own thread, so the loop waits only if the first write accepted no
+        // bytes.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom

@@ -16,7 +16,7 @@ package protocol DescriptorLink: Sendable {
     func open() throws(ChannelFailure) -> OpenedLink
     /// Returns the failure of a connect. ETIMEDOUT may also mean that `limit` was exceeded.
     func failure(connecting reason: Errno) -> ChannelFailure
-    /// Returns the failure of an open link.
+    /// Returns the failure that ended an open link.
     ///
     /// - Parameter reason: nil for an end without an error.
     func failure(losing reason: Errno?) -> ChannelFailure

@@ -3,8 +3,8 @@ import Glibc
 /// Queries the kernel for one TCP socket: sock_diag(7), with the structures of `linux/inet_diag.h`.
 ///
 /// Unlike reading `/proc/net/tcp`, the cost does not depend on the number of sockets. The kernel searches connected
-/// sockets first, then listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c). So `decode` compares
-/// both ends and the state in the answer.
+/// sockets first, then listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c). The answer may thus
+/// describe a listening socket, so `decode` compares both ends and the state.
 package enum SocketDiagnosis {
     package enum Answer: Hashable, Sendable {
         /// The kernel answered. The socket is nil if it is closed, half closed, or not the requested one.

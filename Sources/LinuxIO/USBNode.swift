@@ -14,7 +14,7 @@ package final class USBNode: Sendable {
     /// Returns the descriptors of the device and of its configurations, in order and in bus format. Must be called only
     /// once.
     package func descriptors() throws(Errno) -> [UInt8] {
-        // Maximum for a configuration: 65,535 octets (USB 2.0, 9.6.3, wTotalLength); meters have 200.
+        // Maximum for a configuration: 65,535 octets (USB 2.0, 9.6.3, wTotalLength). Meters need about 200.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
         defer { buffer.deallocate() }
         let count = try descriptor.read(into: buffer) ?? 0

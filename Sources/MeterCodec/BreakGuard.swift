@@ -10,8 +10,9 @@ package protocol Successor: Sendable {
 /// Delays a measurement that jumps from the previous one until the next one confirms it. For meters whose frames have
 /// no checksum.
 ///
-/// A confirmed jump keeps its arrival time; an unconfirmed one is dropped and counted. Known levels always pass.
-/// Otherwise a load that pulses once a second would be dropped permanently.
+/// A confirmed measurement keeps its arrival time; an unconfirmed one is dropped and counted. Measurements near the
+/// last level, the level before it, or the last dropped one always pass. Otherwise those of a load that pulses once a
+/// second would be dropped permanently.
 package struct BreakGuard<Measurement: Successor>: Sendable {
     private struct Item: Sendable {
         var measurement: Measurement

@@ -2,8 +2,8 @@ package import Domain
 
 /// One complete message from a meter, verified by all checks that the model provides.
 ///
-/// Families with a separate case are read without a box (`forEachReading`). The same applies to `packed`, for any
-/// family's frames of up to 64 bytes. All other frames use `other`.
+/// For frequent frames, `forEachReading` avoids the existential box of `any FrameContent`. These are the families with
+/// a separate case, and frames of up to 64 bytes of any family (`packed`). All other frames use `other`.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -86,8 +86,8 @@ extension Frame {
         }
     }
 
-    /// Calls `body` for each measurement. Avoids the box of `content.forEachReading`, because this is the hot path. The
-    /// same applies to the members below.
+    /// Calls `body` for each measurement. Avoids the existential box of `content.forEachReading`, because this is the
+    /// hot path. The same applies to the members below.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)

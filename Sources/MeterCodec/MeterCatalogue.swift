@@ -62,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns the widest range of each quantity for which all these models have a range. For a model without a power
-    /// range, the product of its highest voltage and current is the limit.
+    /// Returns a range for each quantity for which all these models have a range. It covers the ranges of all models.
+    /// For a model without a power range, the product of its highest voltage and current is the limit.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]

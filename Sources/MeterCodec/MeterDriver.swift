@@ -15,8 +15,8 @@ package protocol MeterDriver: Sendable {
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
     /// Records that the caller has sent a command.
     mutating func sent(_ command: MeterCommand)
-    /// Whether the driver's output seems not to reach the meter, because expected answers are missing. The caller then
-    /// switches the output and calls `outputSwitched`.
+    /// Whether expected answers are missing, so that the meter probably does not receive the driver's output. The
+    /// caller then tries to switch the link's output and calls `outputSwitched`.
     var doubtsOutput: Bool { get }
     /// Records that the caller tried to switch the link's output.
     ///

@@ -1,7 +1,7 @@
 /// Buffer for received bytes that are not a complete frame yet: the basis of every streaming decoder.
 ///
-/// The buffer remains small, because channels deliver bounded pieces. Less than one frame remains once the decoder's
-/// `next` returns nil (checked by DecoderVerifier and the fuzzers). Taking a frame copies nothing.
+/// The buffer remains small, because channels deliver chunks of limited size. Less than one frame remains once the
+/// decoder's `next` returns nil (checked by DecoderVerifier and the fuzzers). Taking a frame copies nothing.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0

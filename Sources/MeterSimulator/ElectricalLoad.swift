@@ -1,7 +1,7 @@
 import Domain
 
-/// Values for a simulated meter. Either a phone charges, whose current falls over time, from a supply whose voltage
-/// drops with the current; or a battery is discharged.
+/// Values for a simulated meter. Either a phone charges: its current falls over time, and the supply's voltage drops
+/// with the current. Or a battery is discharged.
 ///
 /// The values depend only on time and seed. `step` counts the meter's updates; values only change between steps.
 package struct ElectricalLoad: Sendable {

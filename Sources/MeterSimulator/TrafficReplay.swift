@@ -1,6 +1,6 @@
 package import Domain
 
-/// A meter that replays the bytes of a recorded meter, without the state behind them.
+/// A meter that replays the bytes of a recorded meter. It does not simulate the meter's state.
 ///
 /// - With requests: each request gets the answer that followed the same request. A repeated request gets the answer to
 ///   its next occurrence. An unknown request gets the answer to the next recorded request.

@@ -47,8 +47,9 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).\(word)-\(number)"
-        // Move the file first: after an interruption, the next opening moves a log without its file. A file without its
-        // log would be used, although its state is old.
+        // Move the file before its log. If an interruption leaves only the log, the next opening moves the log too. In
+        // the reverse order, an interruption could leave the file without its log, and the next opening would use this
+        // outdated file.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -71,8 +72,8 @@ enum DamagedFile {
 
     // MARK: - Loss
 
-    /// Returns the path of the marker that a store existed. With the marker, a missing or empty file is a loss and not
-    /// a new host.
+    /// Returns the path of the marker file, which shows that a store existed. With the marker, a missing or empty store
+    /// file is a loss. Without it, the host is new.
     static func madePath(_ path: String) -> String { path + ".made" }
 
     static func noteMade(_ path: String) {
@@ -99,8 +100,8 @@ enum DamagedFile {
 
     // MARK: - Doubt
 
-    /// Returns the path of the marker that a call found damage. With the marker, the next opening checks the whole
-    /// file.
+    /// Returns the path of the marker file, which shows that a call found damage. With the marker, the next opening
+    /// checks the whole store file.
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {

@@ -5,7 +5,8 @@ import StoreKit
 import Synchronization
 
 extension MeterStore {
-    /// Writes a snapshot of the store to a new file, while readings are written, and waits for the disk.
+    /// Writes a snapshot of the store to a new file and waits for the disk. Readings can be written to the store
+    /// meanwhile.
     ///
     /// The copy contains no session (`leaseSession`), so that a host with the copy cannot take over leases that the
     /// original host still holds (Docs/Leases.md#what-a-host-can-ask).

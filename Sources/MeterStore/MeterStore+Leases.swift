@@ -3,8 +3,8 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Returns the session of the latest run of the program on this machine that held a lease, if any. The owner of the
-    /// store's lock can assume that this run has ended, and may take over its leases
+    /// Returns the session id of the latest run of the program on this machine that held a lease, if any. The owner of
+    /// the store's lock can assume that this run has ended, and may take over its leases
     /// (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
@@ -12,8 +12,8 @@ extension MeterStore {
         }
     }
 
-    /// Stores durably that this run holds a lease. A run without a lease is not stored, because it would overwrite an
-    /// earlier run that may still hold leases.
+    /// Durably stores the session id of this run, which must hold a lease. The id of a run without a lease must not be
+    /// stored, because it would overwrite the id of an earlier run that may still hold leases.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in

@@ -79,9 +79,10 @@ extension MeterStore {
         return found
     }
 
-    /// Returns the oldest chunks of readings and blocks of one-second aggregates of all meters, in limited steps. Their
-    /// deletion shrinks the file to `maxBytes` but leaves readings of at least half of `maxBytes`. One-minute and
-    /// one-hour aggregates are kept, because they are small and the only remaining data of deleted readings.
+    /// Returns the oldest chunks of readings and blocks of one-second aggregates of all meters, at most `stepLength` of
+    /// them. Their deletion shrinks the file towards `maxBytes` but leaves readings of at least half of `maxBytes`.
+    /// One-minute and one-hour aggregates are kept, because they are small and the only remaining data of deleted
+    /// readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }

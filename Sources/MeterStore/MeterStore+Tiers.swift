@@ -4,9 +4,10 @@ import GRDB
 package import Gateway
 
 extension MeterStore: TierRepository {
-    /// Number of readings per call: some tens of milliseconds of work, during which other calls wait.
+    /// Maximum number of readings per call. They cause some tens of milliseconds of work, during which other calls
+    /// wait.
     private static let stepReadings = 20_000
-    /// Minimum cost of a chunk, in readings, because a thousand small chunks also take time.
+    /// Minimum number of readings that a chunk counts as, because a thousand small chunks also take time.
     private static let chunkCost = 100
 
     /// Aggregates chunks in the order of insertion, and stores the last chunk's number in the same transaction. Skips
@@ -190,8 +191,8 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Adds single readings: all readings if the series is fine enough, otherwise only readings that are not aggregated
-    /// in any block yet.
+    /// Adds single readings: all readings if the series uses no aggregates (`tier` is nil), otherwise only readings
+    /// that are not aggregated in any block yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {

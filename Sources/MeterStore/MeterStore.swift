@@ -30,7 +30,7 @@ package final class MeterStore: Sendable {
     let knownProgress = Mutex<SyncProgress?>(nil)
     /// Number of settings transactions begun so far (`MergeOutcome.number`).
     let transactions = Atomic<UInt64>(0)
-    /// Reading of the cloud's clock; nil until the cloud's time is known.
+    /// Time of the cloud's clock at a moment since boot; nil until the cloud's time is known.
     let anchor = Mutex<ClockAnchor?>(nil)
 
     package struct Options: Sendable {

@@ -2,8 +2,9 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// Converts meter ids that contain an issuer other than this host's id: this host's name, or the machine that the file
-/// was copied from. The meter's row, readings and log get the new id, and its settings are copied with their stamps.
+/// Converts meter ids whose issuer is not this host's id. Such an issuer is this host's name, or the machine that the
+/// file was copied from. The meter's row, readings and log get the new id, and its settings are copied with their
+/// stamps.
 ///
 /// The old settings are kept, because another host of the same name, or an older version, may use them.
 enum OwnIDs {

@@ -1,7 +1,8 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates tables for the reference date of ages, and for dates from an unconfirmed calendar (`BelievedDate`).
+    /// Creates tables for the date from which the age of stored data is counted, and for dates from an unconfirmed
+    /// calendar (`BelievedDate`).
     static func createRetentionTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -21,7 +22,7 @@ extension StoreSchema {
     }
 
     /// Returns the SQL condition that rows with dates from `first` to `last` may be deleted. The dates must not overlap
-    /// a doubt (`BelievedDate.Doubt`) that is still in force at the cutoff.
+    /// a span of unconfirmed dates (`BelievedDate.Doubt`) that is still in force at the cutoff.
     ///
     /// - Parameters:
     ///   - first: a column, or an expression of one.

@@ -4,7 +4,7 @@ import GRDB
 extension StoreSchema {
     /// Converts settings to records that can be merged with records of other hosts (Docs/SettingsAndRebuild.md).
     ///
-    /// Earlier settings become properties with stamps older than any real write, and are queued.
+    /// Earlier settings become properties with stamps older than any real write, and are added to the outbox.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)

@@ -2,7 +2,7 @@ package import Domain
 package import LinuxIO
 import Synchronization
 
-/// Opens a channel, records its events and lets a test wait for the next one.
+/// Opens a channel, records its events and lets a test wait for the next event.
 package final class ChannelProbe: Sendable {
     private let loop: IOLoop
     private let channel: any ByteChannel
@@ -15,7 +15,7 @@ package final class ChannelProbe: Sendable {
         var value: Int { number.withLock { $0 } }
     }
 
-    /// - Parameter open: called on the loop; opens a channel that calls the given handler.
+    /// - Parameter open: runs on the thread of `loop` and opens a channel that calls the given handler.
     package init(
         on loop: IOLoop,
         _ open: @escaping @Sendable (_ handle: @escaping @Sendable (ChannelEvent) -> Void) -> any ByteChannel

@@ -2,7 +2,7 @@ package import Cloud
 package import Domain
 
 extension CloudEngine {
-    /// Writes records that change no alias. `leaseTime` is the origin of all clocks, so that no lease counts as
+    /// Writes records that change no alias. Passes the origin of all clocks as `leaseTime`, so that no lease counts as
     /// expired.
     package func modify(_ records: [SyncRecord], in zone: String, now: WallTime) async throws -> [RecordOutcome] {
         try await modify(records, in: zone, now: now, leaseTime: .origin)

@@ -17,8 +17,8 @@ package func eventually(
 package final class Patience: Sendable {
     /// Real time to wait: longer than the busiest machine needs, and shorter than the limit of a test suite.
     package static let limit = Duration.seconds(300)
-    /// Minimum number of turns for other tasks before giving up. Each turn follows all tests that are ready to run, and
-    /// some of them run for seconds. The time limit alone would therefore fail on a busy machine.
+    /// Minimum number of turns for other tasks before giving up. During each turn, all other ready tests run, some of
+    /// them for seconds. On a busy machine, the time limit alone would therefore expire after too few turns.
     package static let turnsMin = 10_000
 
     private let what: String
@@ -39,7 +39,7 @@ package final class Patience: Sendable {
 
     /// Lets other tasks run.
     ///
-    /// - Throws: `NeverHappened` once both the time and the turns are used up.
+    /// - Throws: `NeverHappened` once both `limit` has passed and `turnsMin` turns were taken.
     package func turn() async throws {
         let had = turns.add(1, ordering: .relaxed).oldValue
         guard had < turnsMin || now() < end else { throw NeverHappened(what: what, turns: had) }

@@ -5,7 +5,7 @@ import Synchronization
 /// Cancels each listener while it receives an event, with the sender and the canceller on different threads.
 ///
 /// Swift holds a task's lock while its cancellation handler runs, and needs that lock to resume the task. If the
-/// handler needs a lock under which events are sent, both threads deadlock, and soon every other task.
+/// handler needs a lock under which events are sent, both threads deadlock. Soon all other tasks wait for them.
 ///
 /// - Parameter listen: begins to listen; returns the listener's task, and a closure that sends it an event.
 /// - Throws: `NeverHappened` on a deadlock, and the errors of `listen`.
@@ -17,7 +17,8 @@ package func leaveWhileTold(
     BackgroundThread.run {
         for (round, (listener, tell)) in listeners.enumerated() {
             BackgroundThread.run {
-                // Cancel at a different point of the sending in each round.
+                // Delay each round's cancellation a little longer, so that the rounds cancel at different points of the
+                // sending.
                 for _ in 0..<round * 20 { _ = progress.ended }
                 listener.cancel()
                 progress.end()

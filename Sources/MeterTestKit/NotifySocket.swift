@@ -9,7 +9,7 @@ package final class NotifySocket: Sendable {
         case abstract
     }
 
-    /// The name in the form of `NOTIFY_SOCKET`.
+    /// Value for the variable `NOTIFY_SOCKET`: a path, or `@` and an abstract name.
     package let name: String
     private let descriptor: FileDescriptor
     private let folder: URL?

@@ -57,13 +57,13 @@ package final class RawSocket {
     /// Reads until the other side closes. Returns the number of bytes.
     package func drain() async -> Int {
         var total = 0
-        // A reset connection is closed, too.
+        // Treat a reset connection like a closed one.
         while let bytes = try? await receive(), !bytes.isEmpty { total += bytes.count }
         return total
     }
 
-    /// Receives the next bytes; empty at the end. Blocks no thread, because the server under test needs the same
-    /// threads.
+    /// Receives the next bytes; empty if the other side has closed. Blocks no thread, because the server under test
+    /// needs the same threads.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let patience = Patience("the other side sends something, or closes")

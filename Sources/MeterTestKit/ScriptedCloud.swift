@@ -11,7 +11,7 @@ package final class ScriptedCloud: Sendable {
         /// Identity of the zone; nil to simulate an older cloud without identities.
         var zoneID: String?
         /// Last valid sequence of each timeline that a rollback ended, by the timeline's number (`mark`). A change
-        /// token that was read at a later sequence of that timeline reveals the rollback.
+        /// token issued at a later sequence of that timeline reveals the rollback.
         var marks: [Int: Int] = [:]
         var mark = 0
         /// Zone identity that the host passed, for each call of `createZone`.
@@ -110,8 +110,7 @@ package final class ScriptedCloud: Sendable {
 
     package func copy() -> Copy { state.withLock { Copy(sequence: $0.sequence, records: $0.records) } }
 
-    /// Rolls the store back to an earlier copy. Change tokens that were read at a later sequence then fail with
-    /// `timelineLost`.
+    /// Rolls the store back to an earlier copy. Change tokens issued at a later sequence then fail with `timelineLost`.
     package func putBack(_ copy: Copy) {
         state.withLock { state in
             state.marks[state.mark] = copy.sequence
@@ -172,8 +171,8 @@ package final class ScriptedCloud: Sendable {
             let token =
                 text.map { Token($0) }
                 ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
-            // An initial read needs no tombstones older than its start. So its token expires only if a purge follows
-            // that start.
+            // A client that starts an initial read needs no tombstones from before that start. So its token expires
+            // only if a purge follows.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
                 return (
                     nil,
@@ -207,7 +206,7 @@ package final class ScriptedCloud: Sendable {
     private struct Token {
         var epoch: String
         var sequence: Int
-        /// The store's floor when the initial read started.
+        /// Value of `State.floor` when the initial read started.
         var floor: Int
         /// Number of the timeline in which the change token was issued (`State.mark`). `read` is the zone's sequence at
         /// that time.

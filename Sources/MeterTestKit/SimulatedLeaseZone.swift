@@ -34,7 +34,7 @@ package final class SimulatedLeaseZone: Sendable {
     /// Transmission time of a request, an answer or an event.
     package let latency: Duration
     let state: Mutex<State>
-    /// Admits one request at a time, as in an engine.
+    /// Lock that admits one request at a time, as an engine does.
     private let turn = Mutex(())
 
     package init(loop: VirtualLoop, policy: LeasePolicy, latency: Duration = .milliseconds(10)) {
@@ -83,7 +83,7 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// Ignores take-overs from now on, as a version with a different encoding would.
+    /// Ignores take-overs from now on, like a cloud whose version encodes them differently.
     package func ignoreTakeovers() { state.withLock { $0.ignoresTakeovers = true } }
 
     /// Makes two ids refer to one meter, which is leased as `canonical` from now on.
@@ -91,7 +91,8 @@ package final class SimulatedLeaseZone: Sendable {
         state.withLock { $0.canonical[meter] = canonical }
     }
 
-    /// Sets whether a host receives no events, so that a lease in its outdated list seems to expire.
+    /// Sets whether a host receives no events. Its list of leases is then outdated, so a renewed lease seems to have
+    /// expired.
     package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
 
     // MARK: What links do

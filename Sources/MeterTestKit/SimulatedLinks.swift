@@ -11,7 +11,7 @@ package final class SimulatedLinks: ChannelOpener {
         var handle: @Sendable (ChannelEvent) -> Void
         /// Timers of bytes in transit to the host, by delivery number.
         var deliveries: [UInt64: LoopTimer] = [:]
-        /// Time of the meter's next push, on its own clock.
+        /// Time of the meter's next push, on the meter's own clock; nil if none is scheduled.
         var pushDue: Duration?
         var usesOtherOutput = false
     }
@@ -215,7 +215,7 @@ package final class SimulatedLinks: ChannelOpener {
     private func push(over id: UInt64, due: Duration) {
         let now = loop.now
         let pushed = state.withLock { state -> [[UInt8]] in
-            // Skip if the meter received bytes meanwhile, and an earlier push was scheduled.
+            // Skip this push if an earlier one was scheduled meanwhile, because the meter received bytes.
             guard let path = state.lines[id]?.path, state.lines[id]?.pushDue == due else { return [] }
             state.lines[id]?.pushDue = nil
             return state.meters[path]?.due(at: now.sinceOrigin) ?? []

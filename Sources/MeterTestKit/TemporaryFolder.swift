@@ -31,7 +31,7 @@ package final class TemporaryFolder: Sendable {
 
     package func size(of path: String) throws -> Int { try bytes(of: path).count }
 
-    /// Creates the file's folder if it is missing.
+    /// Writes a file, and creates its folder if that is missing.
     package func write(_ bytes: [UInt8], to path: String) throws {
         let file = URL(filePath: path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

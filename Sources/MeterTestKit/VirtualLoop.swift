@@ -151,7 +151,8 @@ package final class VirtualLoop: SessionLoop {
     }
 
     private func run(_ work: Work) {
-        // Jobs do not retain their executor, and a resumed job may release the loop on another thread.
+        // Retain the loop during its work: jobs do not retain their executor, and a resumed job may release the loop on
+        // another thread.
         let loop = Unmanaged.passRetained(self)
         defer { loop.release() }
         let mayDrain = state.withLock { state in

@@ -16,7 +16,7 @@ package struct InfluxTarget: Hashable, Sendable {
     /// The server's URL without `/api/v2/write` or `/write`.
     package var address: NotificationAddress
     package var place: Place
-    /// User name that belongs to the password in the secret's file; nil for a token.
+    /// User name that belongs to the password in the secret's file; nil if that file holds a token.
     package var user: String?
     package var tokenPath: String?
     package var limit = NotificationTarget.limitDefault

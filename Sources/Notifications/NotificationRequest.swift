@@ -20,8 +20,8 @@ struct NotificationRequest: Hashable, Sendable {
         body = String(decoding: json, as: UTF8.self)
     }
 
-    /// Creates a request for ntfy (<https://docs.ntfy.sh/publish/>). The notice's message is the body. Title and tag go
-    /// into the query, which allows any characters.
+    /// Creates a request for ntfy (<https://docs.ntfy.sh/publish/>). The notice's message is the body. The query
+    /// contains title and tag, because it allows any characters.
     init(_ notice: AlertNotice, ntfy address: NotificationAddress, token: String?) {
         let separator = address.text.contains("?") ? "&" : "?"
         let tag =

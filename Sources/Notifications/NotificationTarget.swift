@@ -44,8 +44,8 @@ package struct NotificationAddress: Hashable, Sendable, CustomStringConvertible,
     /// Scheme, host and port, safe to display: `https://hooks.example.org:8443`.
     package let server: String
 
-    /// - Returns: nil unless the text is an `http://` or `https://` URL with a host. A user, password, fragment or
-    ///   blank is not allowed.
+    /// - Returns: nil for anything but an `http://` or `https://` URL with a host, and for a URL with a user, password,
+    ///   fragment or blank.
     package init?(_ text: String) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }),
             text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") }), text.utf8.count <= 2000

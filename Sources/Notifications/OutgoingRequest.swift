@@ -51,7 +51,8 @@ struct OutgoingRequest: Sendable {
         }
     }
 
-    /// Returns the beginning of the body, up to the first read error. Only the status is essential.
+    /// Returns the beginning of the body, up to the first read error. That error is ignored, because only the status is
+    /// essential.
     private static func beginning(of response: HTTPClientResponse, _ bytesMax: Int) async -> String {
         guard bytesMax > 0 else { return "" }
         var all = ByteBuffer()

@@ -28,7 +28,7 @@ extension HTTPClient.Configuration {
         configuration.connectionPool.idleTimeout = .seconds(310)
         // Each watched meter has its own stream, and other calls must not wait for a stream to end.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 512
-        // The cloud sends a ping every 15 s, so a stream that is silent for more than two of them is dead.
+        // The cloud sends a ping every 15 s, so a stream without data for more than two pings is broken.
         configuration.timeout.read = .seconds(40)
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12

@@ -19,7 +19,7 @@ package struct LivePicture {
     /// - Parameters:
     ///   - size: size of the terminal. After a change of size, all lines are written again, because the terminal may
     ///     have broken them.
-    ///   - rest: makes the last line if lines are left out; its argument is their number.
+    ///   - rest: returns the last line if lines are left out; its argument is their number.
     package mutating func update(
         to lines: [String], size: (rows: Int, columns: Int), rest: (Int) -> String
     ) -> String {

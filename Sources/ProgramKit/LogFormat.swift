@@ -25,7 +25,8 @@ package struct LogFormat: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        // One write per line, so that lines of two threads never mix. A failure to log cannot be reported anywhere.
+        // Use one write per line, so that lines of two threads never mix. Ignore a failure, because it cannot be
+        // reported anywhere.
         _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 

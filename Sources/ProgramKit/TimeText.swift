@@ -57,8 +57,8 @@ package struct TimeText: Sendable {
         let today = parts(of: now).date
         for form in ["\(text)T00:00:00Z", "\(text)Z", "\(text):00Z", "\(today)T\(text)Z", "\(today)T\(text):00Z"] {
             guard let local = WallTime(form) else { continue }
-            // The offset depends on the result, which is still unknown. The second computation uses the offset on the
-            // correct side of a clock change.
+            // The offset depends on the result, so first guess the result with the offset at the local time. The second
+            // computation then uses the offset on the correct side of a clock change.
             let guess = local - offset(local)
             return local - offset(guess)
         }

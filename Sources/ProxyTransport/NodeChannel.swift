@@ -6,7 +6,7 @@ package struct NodeMeterSettings: Hashable, Sendable {
     package var node: NodeSettings
     /// Object ids of sensors that the user chose, by quantity; an empty id omits the quantity.
     package var sensors: [Quantity: String]
-    /// Highest age of a sensor's last value in a reading.
+    /// Maximum age of a sensor's last value that a reading may contain.
     package var maxAge: Duration
 
     /// One and a half times the default interval of ESPHome's components (60 s).

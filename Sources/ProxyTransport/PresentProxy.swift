@@ -58,7 +58,8 @@ struct PresentProxy {
         return true
     }
 
-    /// Returns whether `status`, apart from counts, differs from the last call.
+    /// Returns whether a field of `Shown` has changed since the last call. The other fields of `status` change
+    /// constantly.
     mutating func takeNews() -> Bool {
         let new = Shown(
             state: state, links: machine.linkCount, linksMax: machine.linkLimit, isScanning: machine.isScanning,

@@ -56,10 +56,11 @@ package actor Proxies: RadioSource, RadioSlots {
         for place in proxies.indices { update(place) { machine, _ in machine.begin() } }
         for await _ in AsyncStream<Never>.makeStream().stream {}
         self.report = nil
-        // Keep the loop running: the meters' sessions end later, and restore their meters through these links.
+        // Keep the loop running, because the meters' sessions end later, and send their last commands through these
+        // links.
         loop.hold()
         lastMoment = loop.schedule(at: loop.now + Self.lastWords) {
-            // Capture `self` strongly: it keeps the loop, which must not end before this call.
+            // Capture `self` strongly, because it retains the loop, which must exist until this call.
             self.assumeIsolated { $0.shut() }
         }
         shutIfUnused()
@@ -303,7 +304,7 @@ package actor Proxies: RadioSource, RadioSlots {
         }
     }
 
-    /// Maximum bytes of an advertisement and a scan response, 31 each.
+    /// Maximum length in bytes of an advertisement together with its scan response, 31 each.
     private static let advertisementMax = 62
 
     // MARK: Time

@@ -10,7 +10,7 @@ package actor ProxyOffers {
     /// The running search. Concurrent callers share its result.
     private var look: Task<ScanNodes, Never>?
 
-    /// - Parameter discovery: nil to omit the search.
+    /// - Parameter discovery: finds the nodes in the network; nil to omit the search.
     package init(_ discovery: (any Discovery)?, configured settings: [NodeSettings], proxies: Proxies?) {
         (self.discovery, self.settings, self.proxies) = (discovery, settings, proxies)
     }

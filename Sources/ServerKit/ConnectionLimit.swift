@@ -30,7 +30,8 @@ package final class ConnectionLimit: Sendable {
     /// Number of connections closed because of a limit since the start.
     package var refused: UInt64 { state.withLock { $0.refused } }
 
-    /// Returns a handler that counts one connection. Add it to the pipeline before the channel is active.
+    /// Returns a handler that counts one connection of a listener that does not identify its clients. Add it to the
+    /// pipeline before the channel is active.
     package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self, isStranger: false) }
 
     /// Returns a handler that counts one connection of a listener whose clients identify themselves. Add it first in
@@ -81,7 +82,7 @@ package final class ConnectionLimit: Sendable {
     /// Returns the name under which a connection is counted, and whether its address has many clients behind it.
     private func asker(_ address: SocketAddress?) -> (name: String, isTrusted: Bool) {
         guard let text = address?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else { return ("local", true) }
-        // Loopback and a proxy are single machines, so do not count their whole network.
+        // Loopback and a proxy are single machines, so count them by their address instead of their network.
         if IPAddress.isLoopback(text) || proxies.contains(bytes) { return (text, true) }
         return (IPAddress.network(of: address), false)
     }

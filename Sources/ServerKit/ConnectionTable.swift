@@ -20,9 +20,9 @@ package struct ConnectionBounds: Hashable, Sendable {
 /// A listener's connections. Decides whether to admit another connection, and which one it replaces.
 ///
 /// At a limit, the new connection replaces the oldest unidentified one, so a client that opens many silent connections
-/// blocks others only briefly. At a limit of the whole listener, that one is chosen from the larger of two groups:
-/// silent connections, and those that have sent something. Mass-opened connections then replace each other, and not a
-/// client in its TLS handshake. Connections of identified clients are never replaced.
+/// blocks others only briefly. If the whole listener is at its limit, the replaced connection is the oldest of the
+/// larger of two groups: silent connections, and those that have sent something. Mass-opened connections then replace
+/// each other, and not a client in its TLS handshake. Connections of identified clients are never replaced.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 

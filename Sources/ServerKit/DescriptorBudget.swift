@@ -1,6 +1,6 @@
 /// Divides a process's file descriptors, so that meters always get descriptors, even with very many clients.
 package struct DescriptorBudget: Hashable, Sendable {
-    /// Reserved for meters: serial ports, radio links, pseudo-terminals.
+    /// Number reserved for meters: serial ports, radio links, pseudo-terminals.
     package static let meters = 64
     /// Number reserved for the program itself: two stores with their readers, event loops, control connections, a
     /// broker, the clients of a cloud. A meterd that serves its cloud has about 60 open.

@@ -9,7 +9,8 @@ package enum IPAddress {
         return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
 
-    /// Returns the address's bytes, with IPv4 addresses of dual-stack sockets (`::ffff:…`) mapped to 4 bytes.
+    /// Returns the address's bytes, with IPv4 addresses of dual-stack sockets (`::ffff:…`) mapped to 4 bytes; nil for
+    /// any other text.
     package static func plainBytes(of text: String) -> [UInt8]? {
         guard let bytes = bytes(of: text) else { return nil }
         return bytes.count == 16 && Array(bytes.prefix(12)) == mappedPrefix ? Array(bytes.suffix(4)) : bytes
@@ -53,7 +54,8 @@ package enum IPAddress {
         return (host, port)
     }
 
-    /// Returns the name under which clients are counted together: an IPv4 address, or the network of an IPv6 address.
+    /// Returns the name under which clients are counted together: an IPv4 address, or the /64 network of an IPv6
+    /// address. Returns "local" for a client without an IP address.
     package static func network(of address: SocketAddress?) -> String {
         guard let text = address?.ipAddress, let bytes = plainBytes(of: text) else { return "local" }
         guard bytes.count == 16 else { return Self.text(of: bytes) ?? text }

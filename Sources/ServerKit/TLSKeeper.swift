@@ -27,7 +27,7 @@ package final class TLSKeeper: Sendable {
     private struct State {
         var context: NIOSSLContext?
         var report: Report
-        /// Stamp of the files at the last reading; nil before that.
+        /// Stamp of the files (`CertificateFiles.stamp`) when they were last loaded; nil before that.
         var stamp: [Int64]?
         var renewal = WallTime(millisecondsSince1970: .max)
     }
@@ -66,7 +66,8 @@ package final class TLSKeeper: Sendable {
         }
     }
 
-    /// Checks the files. Costs two system calls if nothing changed.
+    /// Loads the files if they have changed, or if the certificate is due for renewal. Costs two system calls
+    /// otherwise.
     private func look(_ state: inout State) {
         let (now, stamp) = (wallNow(), files.stamp)
         guard state.stamp != stamp || now >= state.renewal else { return }
@@ -85,8 +86,8 @@ package final class TLSKeeper: Sendable {
                 state.context == nil ? "https not started" : "old certificate stays in use"
             logger.warning(message, metadata: ["cause": "\(error)"])
         }
-        // For files of another program, keep the stamp from before reading, because they may have changed since. Our
-        // own files may just have been written, so read their stamp again.
+        // For files of another program, keep the stamp from before loading: they may have changed during it, and must
+        // then be loaded again. This server may just have written its own files, so take their stamp again.
         state.stamp = state.report.isOwn ? files.stamp : stamp
     }
 

@@ -27,8 +27,8 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Takes one token. Returns nil, or the time until there is one. Must not read `buckets`: a second reference to
-        /// that dictionary would make this change copy all of it.
+        /// Takes one token. Returns nil on success, otherwise the time until a token is available. Must not read
+        /// `buckets`: a second reference to that dictionary would make this change copy all of it.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)
@@ -63,8 +63,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         return buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)].take(rate, at: now)
     }
 
-    /// Returns the time until a permission is available to the client; nil if the client may send now. Takes no
-    /// permission.
+    /// Returns the time until a token is available to the client; nil if one is available now. Takes no token.
     package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
         guard let bucket = buckets[key] else { return nil }
         let left = bucket.tokens(rate, at: now)

@@ -174,7 +174,7 @@ package actor SimulatedPort {
         setDue()
     }
 
-    /// Sends writes. Without a peer they are lost, as on an unconnected cable.
+    /// Sends the meter's writes to the line. Without a peer they are lost, as on an unconnected cable.
     private func send(_ writes: [[UInt8]]) {
         guard case .connected = line else { return }
         for bytes in writes { output.append(bytes) }

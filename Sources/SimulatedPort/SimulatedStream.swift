@@ -4,7 +4,7 @@ package import MeterSimulator
 
 /// A simulated meter between two descriptors: reads from one and writes to the other.
 ///
-/// It serves programs that provide their own link, such as a Bluetooth peripheral. Blocks its own thread.
+/// It serves programs that provide their own link, such as a Bluetooth peripheral. Blocks the thread that calls `run`.
 package struct SimulatedStream: ~Copyable {
     private var meter: any SimulatedMeter
     private var framing: StreamFraming

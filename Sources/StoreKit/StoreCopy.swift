@@ -42,8 +42,8 @@ package enum StoreCopy {
         try WholeFile.sync(path)
     }
 
-    /// Writes a closed store's log into its file, so that a rename moves all data together. Skips a damaged file, and
-    /// an empty one, whose log SQLite would delete.
+    /// Writes a closed store's write-ahead log into its file, so that a rename moves all data together. Skips a damaged
+    /// file, and an empty one, whose log SQLite would delete.
     package static func writeBackLog(of path: String) {
         var status = stat()
         guard stat(path, &status) == 0, status.st_size > 0, let queue = try? DatabaseQueue(path: path) else { return }

@@ -2,7 +2,7 @@ package import GRDB
 import Glibc
 package import LinuxIO
 
-/// Error of a store in a SQLite file. The same wording reports errors of SQLite and of the system for every store.
+/// Error of a store in a SQLite file. All stores describe errors of SQLite and of the system in the same words.
 package protocol StoreFileError: Error {
     associatedtype Code: StoreFileErrorCode
 

@@ -57,7 +57,7 @@ enum BusLibrary {
     static let enter: @Sendable @convention(c) (Message, CChar, Text) -> Int32 = find("message_enter_container")
     static let leave: @Sendable @convention(c) (Message) -> Int32 = find("message_exit_container")
 
-    /// Whether the library is there, and new enough: LIBSYSTEMD_241, which includes all earlier versions.
+    /// Whether the library is installed, and new enough: LIBSYSTEMD_241, which includes all earlier versions.
     static let isThere = symbol("close_unref") != nil
 
     private static func find<Function>(_ name: String) -> Function {
@@ -82,7 +82,7 @@ package struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
 
 package enum BusValue: Hashable, Sendable {
     case text(String)
-    /// Path of an object.
+    /// Path of a D-Bus object.
     case path(String)
     case int(Int32)
     /// Received: any other number of up to 32 bits, or a Boolean. Sent: a number of 32 bits.
@@ -105,7 +105,7 @@ package enum BusValue: Hashable, Sendable {
 }
 
 extension BusLibrary {
-    /// - Returns: a negative errno for an invalid value, such as a malformed path.
+    /// - Returns: 0, or a negative errno for an invalid value, such as a malformed path.
     static func append(_ values: [BusValue], to message: Message) -> Int32 {
         func basic(_ type: Unicode.Scalar, _ value: UnsafeRawPointer) -> Int32 {
             append(message, CChar(truncatingIfNeeded: type.value), value)
@@ -132,7 +132,8 @@ extension BusLibrary {
         return appended < 0 ? appended : closeContainer(message)
     }
 
-    /// Reads the values of a message, at most `left`. The limit is needed because any program can send messages.
+    /// Reads at most `left` values of a message, and reduces `left` by their number. The limit is needed because any
+    /// program can send messages.
     static func values(of message: Message, _ left: inout Int) -> [BusValue] {
         var values: [BusValue] = []
         var (type, contents): (CChar, Text) = (0, nil)

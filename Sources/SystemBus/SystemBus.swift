@@ -117,7 +117,8 @@ package final class SystemBus: @unchecked Sendable {
         processSoon()
     }
 
-    /// Subscribes to the daemon's owner and signals. The bus answers in order, so no change is missed in between.
+    /// Subscribes to the daemon's owner and signals, then requests the present owner. The bus answers in order, so no
+    /// change between the two is missed.
     private func watch() {
         let bus = "org.freedesktop.DBus"
         let place = "/org/freedesktop/DBus"

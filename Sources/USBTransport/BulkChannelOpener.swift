@@ -7,7 +7,7 @@ package struct BulkChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let devices: DeviceTable
 
-    /// - Parameter devices: ids of meters. No other device is touched.
+    /// - Parameter devices: ids of meters. Other devices are never opened.
     package init(loop: IOLoop, devices: DeviceTable = .builtIn) {
         self.loop = loop
         self.devices = devices
@@ -41,7 +41,7 @@ package struct BulkChannelOpener: ChannelOpener {
         guard let interface = BulkInterface(descriptors: descriptors),
             devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
         else { throw ChannelFailure(.unsuitable, "\(path) is not a meter with an interface of its maker's.") }
-        // Retry while another user holds the interface. It may be this program itself, just before it releases the
+        // Retry while a program holds the interface. It may be this program itself, just before it releases the
         // interface.
         for _ in 0..<10 {
             let (port, holder) = try claim(interface, of: node, at: path)

@@ -4,9 +4,9 @@ package import Domain
 package struct KnownUSBDevice: Hashable, Sendable {
     package var vendor: UInt16
     package var product: UInt16?
-    /// Part of the manufacturer's or the product's text, ignoring case. Nil for any text.
+    /// Part of the manufacturer's or the product's text, ignoring case. Nil if any text matches.
     package var match: String?
-    /// Class and subclass of an interface that the device must have. Nil for any.
+    /// Class and subclass of the device's only interface. Nil if any interfaces match.
     var onlyInterface: USBSelfDescription.Interface?
     package var name: String
     package var maker: MeterMaker?
@@ -57,8 +57,8 @@ package struct KnownUSBDevice: Hashable, Sendable {
         "its text does not end in Application Mode, as theirs do: declare it as [[port]] path with its model, ct-3 or "
         + "avhzy-c3, and please report it"
 
-    /// Meters without a driver, and meters whose ids do not identify the model. For the same ids, rows with a text
-    /// precede rows without one.
+    /// Meters without a driver, and meters whose ids do not identify the model. The first matching row counts, so rows
+    /// with a text precede rows without one for the same ids.
     package static let unread: [KnownUSBDevice] = [
         KnownUSBDevice(0x0483, 0x5750, "one of several meters", sharedHID),
         KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro, Atorch ACD15P or C13P", sharedHID),

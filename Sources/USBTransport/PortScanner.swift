@@ -60,7 +60,8 @@ package struct PortScanner: Sendable {
 
     func plugged() -> [PluggedMeter] {
         var taken: Set<String> = []
-        // Terminals come first: if a meter has both kinds of node, the terminal provides all data.
+        // Scan terminals first, because they take precedence: if a meter has both kinds of node, its terminal provides
+        // all data.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
         return found.map { device, model, link in
             PluggedMeter(
@@ -77,8 +78,9 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. It is reported only together
-    /// with the terminal, which takes precedence, because the kernel creates this node earlier.
+    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. The kernel creates this
+    /// interface's node before the terminal. Callers therefore report it only together with the terminal, which takes
+    /// precedence.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")

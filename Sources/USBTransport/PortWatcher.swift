@@ -67,7 +67,7 @@ package final class PortWatcher: PortSource {
             }
             state.turns?.yield(.declared)
         }
-        // Set the timer again, because it may be set for a later time.
+        // Set the timer again, because the new port may require an earlier check.
         setTimer()
     }
 

@@ -60,7 +60,8 @@ struct USBDevice: Hashable, Sendable {
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// Returns the serial number if it is suitable for an id. People type ids, and colons separate their parts.
+    /// Returns the serial number if an id can contain it; otherwise nil. It must consist of printable ASCII characters,
+    /// because people type ids, and contain no colon, which separates the parts of an id.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }

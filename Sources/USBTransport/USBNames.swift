@@ -48,7 +48,7 @@ struct USBNames {
         return ids
     }
 
-    /// Returns the id that the meter had when it was last in this port.
+    /// Returns the id that the meter had when it was last in this port; nil if it was never there.
     private func keptID(_ meter: PluggedMeter) -> MeterID? {
         if let own = meter.bySerial, let plug = met[own] ?? nil, plug.port == meter.plug.port { return own }
         let port = byPort(meter)
@@ -64,8 +64,8 @@ struct USBNames {
         }
         guard !hasTwin, !parted.contains(own) else { return false }
         if met[own] != nil { return true }
-        // An earlier version identified a meter by its port if two meters shared a serial number. So this number may
-        // not be unique.
+        // If two meters shared a serial number, an earlier version identified them by their ports. If it identified
+        // this meter by its port, the number may not be unique.
         let wasByPort = met[byPort(meter)].map { $0 == nil } ?? false
         return !meter.sharesSerial && !wasByPort
     }

@@ -1,7 +1,7 @@
 import LinuxIO
 import MeterCodec
 
-/// A USB device with a serial port or a raw HID node that is no supported meter.
+/// A USB device that has a serial port or a raw HID node, but is no supported meter.
 package struct UnclaimedDevice: Hashable, Sendable {
     /// Names such as `ttyACM0`.
     package var nodes: [String]
@@ -16,7 +16,7 @@ package struct UnclaimedDevice: Hashable, Sendable {
 }
 
 extension DeviceTable {
-    /// Returns plugged-in devices that the table does not list and that may be meters.
+    /// Returns plugged-in devices that meterd does not read, but that have ids of a meter or of a meter's vendor.
     ///
     /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
@@ -31,7 +31,7 @@ extension DeviceTable {
         }
     }
 
-    /// Returns the serial numbers of plugged-in meters that several meters share, here or elsewhere.
+    /// Returns the serial numbers of plugged-in meters that other meters also have, plugged in here or known elsewhere.
     ///
     /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
     package func sharedSerials(in sysfsFolder: String = "/sys/class") -> [SharedSerial] {

@@ -78,7 +78,8 @@ struct ConsoleClient {
 }
 
 extension CommandFailure {
-    /// Converts the cloud's error. Replaces the advice about a missing zone or token, which addresses hosts.
+    /// Converts the cloud's error. Replaces the advice about a missing zone or token, because that advice addresses
+    /// hosts.
     init(_ content: CloudErrorBody.Content) {
         let parts = content.message.split(separator: "; ", maxSplits: 1).map { String($0) }
         let advice = parts.count == 2 ? parts[1] : nil

@@ -28,7 +28,7 @@ extension CloudFolder {
         }
     }
 
-    /// Marks the folder as belonging to a cloud in etcd. Call it once etcd has been reached.
+    /// Marks the folder as belonging to a cloud in etcd. Call it only after etcd was reached.
     func markAsOverEtcd() throws(CommandFailure) {
         let words = "This copy's cloud is in etcd: metercloud serve --engine etcd\n"
         do throws(Errno) {

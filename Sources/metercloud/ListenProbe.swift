@@ -25,7 +25,7 @@ enum ListenProbe {
         guard descriptor >= 0 else { return .refused(Errno(errno)) }
         defer { close(descriptor) }
         var yes: Int32 = 1
-        // Set the option as the server does. Otherwise connections of its predecessor would block the address.
+        // Set the option as the server does. Otherwise old connections of an earlier server would block the address.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, 1) == 0
         else { return .refused(Errno(errno)) }

@@ -28,7 +28,7 @@ actor CloudMember: CloudJoining {
         var relay: Configuration.Relay
         var actions: RelayedActions
         var log: LogKeeper
-        /// Keeps the date from which the ages of stored data are counted.
+        /// Keeper of the date from which the ages of stored data are counted.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }
@@ -53,9 +53,9 @@ actor CloudMember: CloudJoining {
     private var policy: LeasePolicy? { didSet { mark() } }
     /// Rights granted to this host by the cloud; nil until the cloud reports them.
     private var role: HostRole? { didSet { mark() } }
-    /// Command line that joins other hosts; nil unless this meterd serves the cloud.
+    /// Command line with which other hosts join the cloud; nil if this meterd serves none.
     private var serving: String? { didSet { mark() } }
-    /// Reason why this meterd cannot serve its cloud yet.
+    /// Reason why this meterd cannot serve its cloud yet; nil if it can, or serves none.
     private var unserved: ListenFailure? { didSet { mark() } }
 
     init(_ dependencies: Dependencies, logger: Logger) {
@@ -69,7 +69,8 @@ actor CloudMember: CloudJoining {
     /// Runs one membership after another, until `shutdown`.
     func run() async {
         await withDiscardingTaskGroup { group in
-            // A member of a cloud rebuilds after its first complete sync instead.
+            // Convert old records now if this host belongs to no cloud. A member does this after its first complete
+            // sync instead.
             if active == nil { group.addTask { await self.rebuildWhereDue() } }
             for await active in starts {
                 group.addTask { await self.operate(active) }

@@ -100,7 +100,7 @@ struct EmbeddedCloud {
         guard let rest = url.split(separator: "://", maxSplits: 1).last, let authority = URLAuthority(rest),
             authority.port.map(Int.init) == port
         else { return false }
-        // A host name may refer to any of this machine's addresses.
+        // Accept any host name, because it may refer to any of this machine's addresses.
         guard let address = IPAddress.bytes(of: authority.host), !IPAddress.isAny(settings.listen.host) else {
             return true
         }

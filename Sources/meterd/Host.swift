@@ -224,8 +224,8 @@ struct Host {
     /// Returns the services in the order of their start. They stop in reverse order: meters with their streams, the
     /// cloud membership with its leases, the control server, and last the services that write remaining readings.
     ///
-    /// The web page stops before the meters, because its streams would continue. The bridge to the broker also stops
-    /// before them, because it would report each meter as gone.
+    /// The web page stops before the meters, because its streams would otherwise keep running. The bridge to the broker
+    /// also stops before them, because it would otherwise report each meter as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, changes: settings.changes, loop: loop)
         let routes = MeterRoutes(
@@ -303,7 +303,7 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            // Do not wait: an open page gets later readings from its stream.
+            // Do not wait for readings of newly watched meters: an open page gets them later from its stream.
             meters: { [zone] in await zone.status(within: .zero) },
             taken: { [zone] in await zone.takeStatus(ofAll: $0) },
             host: { [directory, storeWatch, member, settings, alerts] in
@@ -419,7 +419,8 @@ private struct MemberService: Service {
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await member.run() }
-            // Cancellation without a graceful shutdown throws here. The membership must be shut down even then.
+            // Ignore the error of a cancellation without a graceful shutdown, because the membership must be shut down
+            // even then.
             try? await gracefulShutdown()
             await member.shutdown()
         }

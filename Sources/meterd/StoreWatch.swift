@@ -34,7 +34,7 @@ final class StoreWatch: Sendable {
 
     /// Checks the store's file.
     ///
-    /// - Returns: the problem with the file's path; nil if there is none.
+    /// - Returns: a description of the problem, with the file's path; nil if there is none.
     @discardableResult
     func look() -> String? {
         let trouble = store.trouble

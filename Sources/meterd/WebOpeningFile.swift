@@ -13,8 +13,8 @@ struct WebOpeningFile: WebOpeningRepository {
         /// SHA-256 of the token in hex. The token itself is not stored anywhere.
         var token_sha256: String
         var login_key: String
-        /// Codes of logins ended early, with their expiry in milliseconds since 1970. Files of earlier versions lack
-        /// it.
+        /// Authentication codes of logins that were ended early, with their expiry in milliseconds since 1970. Nil in
+        /// files of earlier versions.
         var ended_logins: [String: Int64]?
     }
 

@@ -13,7 +13,7 @@ import SystemBus
 final class PairingAgent: @unchecked Sendable {
     struct Listener: Sendable {
         var pinGiven: @Sendable (AgentDevice) -> Void
-        /// Called when bluetoothd is about to lose our agent, after which it may switch Bondable off.
+        /// Called when bluetoothd is about to lose our agent. bluetoothd may then switch Bondable off.
         var leaves: @Sendable () -> Void
         var changed: @Sendable () -> Void
     }
@@ -36,10 +36,11 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private static let reopenInterval: Duration = .seconds(30)
-    /// Longest wait of a link for the agent. bluetoothd normally answers within milliseconds.
+    /// Maximum time that a link attempt waits for the agent's registration. bluetoothd normally answers within
+    /// milliseconds.
     private static let patience: Duration = .seconds(5)
-    /// Selects Just Works for a meter that can do more than a PIN. bluetoothd requests a PIN in any case
-    /// (src/adapter.c, `pin_code_request_callback`).
+    /// Selects Just Works for a meter with Secure Simple Pairing. For a meter with a PIN, bluetoothd requests the PIN
+    /// in any case (src/adapter.c, `pin_code_request_callback`).
     private static let capability = BusValue.text("NoInputNoOutput")
     private static let path = BusValue.path("/meter_gateway/agent")
     private static let rejected = BusError("org.bluez.Error.Rejected", "no meter of this program's")
@@ -185,7 +186,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func registered(_ error: BusError?) {
-        // AlreadyExists means that our own earlier agent is still registered.
+        // AlreadyExists means that our own earlier agent is still registered, so it is no failure.
         let failure = error?.name == "org.bluez.Error.AlreadyExists" ? nil : error
         note(failure)
         perform(machine.registered(error: failure?.description))

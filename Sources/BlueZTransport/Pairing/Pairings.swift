@@ -27,7 +27,7 @@ final class Pairings: @unchecked Sendable {
     // MARK: The agent
 
     /// - Parameters:
-    ///   - agentLeaves: called when bluetoothd is about to lose our agent, after which it may switch Bondable off.
+    ///   - agentLeaves: called when bluetoothd is about to lose our agent. bluetoothd may then switch Bondable off.
     ///   - changed: called when `status` may have changed.
     func open(agentLeaves: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void) {
         guard configuration.isAgent else { return }
@@ -124,8 +124,8 @@ final class Pairings: @unchecked Sendable {
             return kernel.send(.pinCodeRefusal(device), to: key.adapter)
         }
         guard agent?.answers(for: key) == true else { return sendPIN(device, key, metadata) }
-        // bluetoothd requests the PIN from our agent. This program waits first, because the adapter must not get two
-        // answers.
+        // bluetoothd requests the PIN from our agent, and answers the adapter itself. This program first waits for
+        // that, because the adapter must not get two answers.
         _ = loop.schedule(at: loop.now + Self.agentPatience) { [weak self] in
             guard let self, attempts[key]?.isUnanswered == true else { return }
             sendPIN(device, key, metadata)

@@ -13,7 +13,7 @@ package struct AdapterFiles: Sendable {
     /// Folder for requests to rebind a serial device. A unit that runs as root handles the requests. Nil without such a
     /// unit.
     package var requests: String?
-    /// Number of checks, 0.1 s apart, for whether the unit has accepted a request.
+    /// Maximum number of checks whether the unit has accepted a request. The checks are 0.1 s apart.
     var requestLooks = 100
 
     package init(
@@ -31,7 +31,8 @@ package struct AdapterFiles: Sendable {
 
     static func name(ofIndex index: UInt16) -> String { "hci\(index)" }
 
-    /// Returns the node for a reset of the adapter. Nil if the adapter is not on USB, or this program may not reset it.
+    /// Returns the path of the device node for a reset of the adapter. Nil if the adapter is not on USB, or this
+    /// program may not reset it.
     func usbNode(of adapter: String) -> String? {
         // The adapter's parent is an interface of the USB device: /sys/…/1-1/1-1:1.0/bluetooth/hci0.
         guard let interface = FileTree.canonical("\(bluetoothClass)/\(adapter)/device"),

@@ -76,8 +76,9 @@ final class ManagementChannel: @unchecked Sendable {
         if queue.count == 1 { sendFirst(index, patience: patience) }
     }
 
-    /// Sends a command ahead of the queue and ignores its answer. The kernel performs such a command before it returns.
-    /// Waiting for an adapter that does not answer would only delay the link.
+    /// Sends a command ahead of the queue and ignores its answer. Use this only for a command that the kernel performs
+    /// before the write to the socket returns. In the queue, the command would wait for an adapter that does not
+    /// answer, and delay the link.
     func tell(_ command: ManagementCommand, to index: UInt16) {
         guard isOpen else { return }
         _ = try? command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
@@ -111,8 +112,8 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // The kernel accepts a datagram only as a whole. A datagram without room is lost, with the same effect as a
-            // missing answer.
+            // The kernel accepts a datagram only as a whole. If there is no room for it, it is lost, with the same
+            // effect as a missing answer.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))

@@ -109,7 +109,7 @@ extension Radios {
 
     private func index(of adapter: MACAddress) -> UInt16? { present.first { $0.address == adapter }?.index }
 
-    /// Updates the demand in the next loop iteration. The demand comes from the meters' sessions, which have not
+    /// Updates the demand in the next loop iteration, because the demand depends on the meters' sessions. They have not
     /// handled the present event yet.
     private func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }

@@ -6,10 +6,11 @@ import Glibc
 package import LinuxIO
 package import Logging
 
-/// This host's Bluetooth adapters. Keeps each adapter searching, reports the received meters, and grants links.
+/// This host's Bluetooth adapters. Keeps each adapter searching, reports the received meters, and grants slots for
+/// links.
 ///
 /// An adapter's own address identifies it, because the kernel's numbers change. bluetoothd may run at the same time:
-/// the kernel reports to both programs, and this program changes only settings that the search needs.
+/// the kernel reports to both programs. This program changes only settings that the search needs.
 package actor Radios: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -77,7 +78,7 @@ package actor Radios: RadioSource, RadioSlots {
     private func shut() {
         report = nil
         for adapter in present {
-            // The kernel receives the commands although the channel is closed before their answers.
+            // The kernel still receives these commands: only their answers are lost when the channel is closed.
             for command in adapter.machine.farewell { kernel.send(command, to: adapter.index) }
         }
         kernel.close()
@@ -120,7 +121,8 @@ package actor Radios: RadioSource, RadioSlots {
     private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = place(of: index), let address = present[place].address else { return }
         let actions = present[place].machine.heard(at: now)
-        // An idle adapter also reports devices during another program's discovery, and then counts as searching.
+        // An idle adapter also reports devices during another program's discovery. Update its state then, because it
+        // counts as searching.
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {

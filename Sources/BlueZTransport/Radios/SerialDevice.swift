@@ -8,8 +8,8 @@ struct SerialDevice: Hashable, Sendable {
     var driver: String
 }
 
-/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. The service requests that
-/// from a unit run by root (Packaging/meterd-rebind.path, Docs/Decisions/0021).
+/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. The service requests the
+/// rebind from a unit run by root (Packaging/meterd-rebind.path, Docs/Decisions/0021).
 extension AdapterFiles {
     /// Returns nil if the adapter is not on a serial device, or the device has no driver.
     func serialDevice(of adapter: String) -> SerialDevice? {

@@ -39,7 +39,7 @@ package struct ATTBearer: Sendable {
         package var unasked = 0
         package var malformed = 0
         package var refused = 0
-        /// Number of requests without a reply, because too many replies were waiting.
+        /// Number of the peer's requests that got no reply, because too many replies were queued.
         package var unanswered = 0
     }
 

@@ -28,7 +28,7 @@ extension AdapterMachine {
         + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
         + " 'sudo setcap cap_net_admin+ep' on the program."
 
-    /// Whether the adapter can receive devices, so that a silent device counts as gone.
+    /// Whether the adapter can receive devices. If not, the devices that it received earlier count as gone.
     package var isListening: Bool { phase.isListening }
 
     package var info: ControllerInfo? { setup.info }
@@ -39,7 +39,7 @@ extension AdapterMachine {
 
     package func discoveryTime(at now: MonotonicTime) -> Duration { search.time(at: now) }
 
-    /// Commands that stop the adapter's discovery when the program ends.
+    /// Commands that stop this program's own discovery when the program ends.
     package var farewell: [ManagementCommand] { search.farewell.map { [$0] } ?? [] }
 
     package var linkCount: Int { slots.count }

@@ -341,7 +341,7 @@ package struct AdapterMachine: Sendable {
         return []
     }
 
-    /// Ends a fault, because the adapter has answered. It need not have received a device.
+    /// Ends a fault, because the adapter has answered, even if it has not received a device yet.
     private mutating func endFault() {
         commands.succeed()
         ladder.endFault()

@@ -4,7 +4,8 @@ enum AdapterPhase: Hashable, Sendable {
     case settingUp
     case running
     case recovering(Recovery)
-    /// Switched off by another program, a person or rfkill. A nil time means until rfkill releases the adapter.
+    /// Switched off by another program, a person or rfkill. If the time is nil, the phase lasts until rfkill releases
+    /// the adapter.
     case off(until: MonotonicTime?)
     case forbidden(until: MonotonicTime)
 

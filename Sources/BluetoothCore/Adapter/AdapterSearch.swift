@@ -14,7 +14,8 @@ struct AdapterSearch: Sendable {
     private var lastBegan: MonotonicTime?
     private var lastEnded: MonotonicTime?
     private var lastInquiry: MonotonicTime?
-    /// Time until which our discovery pauses for another program, which seems to have ended it to begin its own.
+    /// Time until which our discovery pauses for another program. That program seems to have ended our discovery to
+    /// begin its own.
     private var givesWayUntil: MonotonicTime?
     /// Number of "busy" answers in a row without a sign of another discovery.
     private var doubts = 0
@@ -135,8 +136,8 @@ struct AdapterSearch: Sendable {
             return .believed
         }
         doubts += 1
-        // The longest of these pauses outlasts another program's round, whose end the kernel reports. So "busy" again
-        // and again means a fault.
+        // If another program's discovery were the cause, the kernel would report its end during the longest of these
+        // pauses. So repeated "busy" answers mean a fault.
         return .doubted(
             hold: timing.busyDoubt * (1 << min(doubts - 1, 3)), isFault: doubts.isMultiple(of: Self.doubtsMax))
     }

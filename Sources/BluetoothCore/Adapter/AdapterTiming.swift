@@ -6,8 +6,8 @@ package struct AdapterTiming: Hashable, Sendable {
     /// Timeout of switching on or off, which may include loading firmware.
     package var powerLimit: Duration = .seconds(20)
     /// Pause between two rounds of discovery. bluetoothd pauses for 5 s (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`),
-    /// measured in whole seconds. It fails a program's request if our next round is running by then, so our pause is
-    /// longer.
+    /// measured in whole seconds. If our next round is running by then, bluetoothd fails another program's request. So
+    /// our pause is longer.
     package var rest: Duration = .seconds(8)
     /// Pause once meters have been missing for `missingPatience`. They are probably switched off: a meter is off more
     /// often than on.
@@ -19,7 +19,7 @@ package struct AdapterTiming: Hashable, Sendable {
     /// Duration of a round on LE alone. Together with bluetoothd's pause, it is shorter than the 15 s that habluetooth
     /// waits for a discovery to begin (`START_TIMEOUT`).
     package var round: Duration = .seconds(8)
-    /// Duration and interval of rounds while no meter is missing.
+    /// Duration of a round while no meter is missing. Such rounds begin at intervals of `sparseInterval`.
     var sparseRound: Duration = .seconds(5)
     var sparseInterval: Duration = .seconds(60)
     /// Shortest round that the kernel ends by itself (`DISCOV_LE_TIMEOUT`; interleaved, 5.12 s and an inquiry of the

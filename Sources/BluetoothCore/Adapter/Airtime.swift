@@ -10,7 +10,7 @@ struct Airtime: Sendable {
     private let mode: SearchMode
     private let isShared: Bool
     private(set) var demand = SearchDemand()
-    /// Time of the last increase in missing meters, if any are missing.
+    /// Time when the number of missing meters last increased. Nil if none is missing.
     private var missingSince: MonotonicTime?
     private(set) var share = AirShare.rounds(rest: .zero)
 
@@ -77,8 +77,8 @@ enum AirShare: Hashable, Sendable {
         }
     }
 
-    /// Returns the earliest start of the next round after one from `began` to `ended`. Nil if only an event starts the
-    /// next round.
+    /// Returns the earliest start of the next round, after a round that lasted from `began` to `ended`. Nil if only an
+    /// event starts the next round.
     func nextRound(began: MonotonicTime, ended: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         switch self {
         case .full: ended + timing.restByHand

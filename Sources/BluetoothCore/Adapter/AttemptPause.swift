@@ -1,7 +1,7 @@
 import Domain
 
-/// Pause in discovery during attempts to make a link. The kernel begins no LE link during a discovery. The kernel
-/// itself makes the links of several attempts one after another.
+/// Pause in discovery during attempts to make a link, because the kernel begins no LE link during a discovery. Several
+/// attempts share one pause: the kernel itself makes their links one after another.
 struct AttemptPause: Sendable {
     private let isShared: Bool
     private var phase = Phase.none

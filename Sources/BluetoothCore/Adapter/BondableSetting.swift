@@ -15,7 +15,8 @@ struct BondableSetting: Sendable {
     private var farewellUntil: MonotonicTime?
 
     private static let lossesMax = 4
-    /// Time after a request in which a loss of Bondable means that another program switches it off.
+    /// Time after a request for Bondable. A loss of Bondable within this time means that another program switches it
+    /// off.
     private static let contest: Duration = .seconds(60)
     /// Pause before the next request after a loss. Doubles each time up to `retryMax`.
     private static let retry: Duration = .seconds(2)

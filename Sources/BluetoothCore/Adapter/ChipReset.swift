@@ -16,8 +16,7 @@ package enum ChipReset: Hashable, Sendable {
         }
     }
 
-    /// Minimum time between two resets of one chip. A broken chip reappears broken, and its new machine has no record
-    /// of an earlier reset.
+    /// Time after our own agent's removal in which a loss of Bondable counts as its consequence.
     package static let intervalMin = Duration.seconds(600)
 
     /// Returns the time limit for the adapter to disappear. Unbinding waits for each hung command's own timeout.

@@ -50,8 +50,8 @@ package struct SightingTiming: Hashable, Sendable {
     /// listened counts.
     var staleLowEnergy: Duration = .seconds(30)
     var staleClassic: Duration = .seconds(90)
-    /// Number of discoveries that must have missed the meter as well. A kernel that filters duplicates reports a device
-    /// once per discovery, and some discoveries fail.
+    /// Number of discoveries that must also have missed a meter before it counts as gone. A kernel that filters
+    /// duplicates reports a device once per discovery, and some discoveries fail.
     var roundsMissed = 3
     /// Multiple of the stale time after which a meter counts as gone, regardless of the number of discoveries.
     var staleFactorMax = 4
@@ -319,7 +319,7 @@ package struct RadioSightings: Sendable {
             entry.verdict != .none
             && (!isMeter || entry.sighting.model != before.model || entry.sighting.name != before.name)
         guard isNews, isMeter || meters.count < Self.metersMax else {
-            // Stored, because name and service may arrive in separate reports.
+            // Store the entry although it is not reported now, because name and service may arrive in separate reports.
             entries[place] = entry
             return nil
         }

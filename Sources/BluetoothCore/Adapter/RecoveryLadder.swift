@@ -72,7 +72,8 @@ struct RecoveryLadder: Sendable {
         }
     }
 
-    /// Returns whether to leave power and USB alone: a link that is up is worth more than the search for others.
+    /// Returns whether to skip the steps of the ladder that would end a working link. An open link is worth more than
+    /// the search for other meters.
     ///
     /// Our own open links count as working, because their sessions close silent links. The kernel removes a link from
     /// its list when the chip reports the link's end, and a hung chip reports nothing. After `unansweredBelieved`

@@ -3,6 +3,6 @@ package struct HeardRadio: Hashable, Sendable {
     package var device: RadioAddress
     package var name: String?
     package var rssi: Int?
-    /// Each different content once, newest first.
+    /// The last two different contents, newest first.
     package var data: [[UInt8]]
 }

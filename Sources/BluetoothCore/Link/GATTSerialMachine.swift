@@ -193,7 +193,8 @@ extension GATTSerialMachine {
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // The meter lists both kinds of write, but accepts only one of them (Docs/Protocols/TC66.md#links).
+            // The meter lists both kinds of write, but accepts only one of them (Docs/Protocols/TC66.md#links). So use
+            // the other kind.
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)

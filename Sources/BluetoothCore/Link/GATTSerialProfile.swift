@@ -9,15 +9,14 @@
 ///    FNIRSI meters. Written with response if the property allows it: the TC66C gives no answer otherwise, and the
 ///    FNIRSI accept both.
 /// 2. `FFE0/FFE1` notifies and accepts writes itself: RuiDeng's UM meters, their clones and Atorch. A write-only
-///    `FFE2`,
-///    in the UM's module DX-BT18 and some Atorch, writes to the same line. Only `switchOutput` selects it: some
+///    `FFE2`, in the UM's module DX-BT18 and some Atorch, writes to the same line. Only `switchOutput` selects it: some
 ///    Atorch ignore writes to the first (syssi/esphome-atorch-dl24 writes only this).
 /// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24),
 ///    and Atorch meters built like it.
 ///
-/// In 2 and 3, writes are sent without response if the property allows it: the DX-BT24 lists both kinds and refuses
-/// writes with response on some hosts. Rules 2 and 3 differ in whether `FFE1` itself accepts writes, not in whether
-/// `FFE2` exists.
+/// In 2 and 3, writes are sent without response if the property allows it. The reason is the DX-BT24: it lists both
+/// kinds, and refuses writes with response on some hosts. Rules 2 and 3 differ in whether `FFE1` itself accepts writes,
+/// not in whether `FFE2` exists.
 package struct GATTSerialProfile: Hashable, Sendable {
     package var shape: Shape
     private var way: Way

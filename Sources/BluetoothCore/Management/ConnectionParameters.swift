@@ -17,10 +17,11 @@ package struct ConnectionParameters: Hashable, Sendable {
 
     /// Parameters for links to meters.
     ///
-    /// The kernel's own supervision timeout is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c): ten connection
-    /// events that Wi-Fi on the same chip disturbs end a link. habluetooth loads 8 s for a link in use
-    /// (`MEDIUM_CONN_TIMEOUT`, src/habluetooth/const.py). The interval is the kernel's own, 30 to 50 ms: habluetooth's
-    /// 8.75 to 11.25 ms would use four times the airtime, and no maker of meters publishes one.
+    /// The kernel's own supervision timeout is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c). Ten connection
+    /// events that Wi-Fi on the same chip disturbs would then end a link. So the timeout here is 8 s, as in habluetooth
+    /// for a link in use (`MEDIUM_CONN_TIMEOUT`, src/habluetooth/const.py). The interval is the kernel's own, 30 to 50
+    /// ms. habluetooth's 8.75 to 11.25 ms would use four times the airtime, and no maker of meters publishes an
+    /// interval.
     package static let meter = ConnectionParameters(
         intervalMin: 0x18, intervalMax: 0x28, latency: 0, supervisionTimeout: 800)
 
@@ -30,7 +31,7 @@ package struct ConnectionParameters: Hashable, Sendable {
         guard intervalMin <= intervalMax, intervalMin >= 6, intervalMax <= 3200,
             (10...3200).contains(supervisionTimeout), UInt32(intervalMax) < UInt32(supervisionTimeout) * 8
         else { return false }
-        // A value below one wraps around in the kernel, too.
+        // For a quotient of zero, this wraps around, as the kernel's calculation does.
         let latencyMax = UInt16(truncatingIfNeeded: UInt32(supervisionTimeout) * 4 / UInt32(intervalMax)) &- 1
         return latency <= 499 && latency <= latencyMax
     }

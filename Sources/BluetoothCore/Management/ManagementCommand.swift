@@ -13,7 +13,7 @@ package enum ManagementCommand: Hashable, Sendable {
     /// - Parameter rssi: in dBm. The kernel omits weaker devices; 127 reports all.
     case startServiceDiscovery(DiscoveryKinds, rssi: Int8, services: [BluetoothUUID])
     case stopDiscovery(DiscoveryKinds)
-    /// Answers a report that requests whether the name is known. The kernel then looks up an unknown name.
+    /// Answers a report with the flag `confirmName`. If the name is unknown, the kernel then looks it up.
     case confirmName(RadioAddress, isKnown: Bool)
     case disconnect(RadioAddress)
     case pairDevice(RadioAddress, IOCapability)

@@ -50,8 +50,8 @@ package struct ManagementPacket {
 
 /// Report of a received device, read in place from the kernel's packet. Valid only as long as that memory.
 package struct DeviceReport: @unchecked Sendable {
-    // `@unchecked Sendable` because of the pointer, which is used only during one call on the thread that read the
-    // packet, such as a call into an actor.
+    // `@unchecked Sendable` because of the pointer. It is used only during one call on the thread that read the packet,
+    // such as a call into an actor.
 
     package let address: RadioAddress
     /// In dBm. Nil if the adapter does not report it.

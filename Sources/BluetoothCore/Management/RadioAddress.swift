@@ -26,8 +26,8 @@ package struct RadioAddress: Hashable, Sendable {
 }
 
 extension RadioAddress {
-    /// Kind of the address: assigned for a public address, otherwise as the address's bits show. Nil for a random
-    /// pattern that the standard reserves.
+    /// Kind of the address: `assigned` for every public address. For a random address, its bits show the kind; nil for
+    /// a pattern that the standard reserves.
     var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }

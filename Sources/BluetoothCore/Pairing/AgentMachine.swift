@@ -51,7 +51,7 @@ package struct AgentMachine: Sendable {
     package private(set) var refusal: String?
 
     private enum Phase: Hashable, Sendable {
-        /// The bus is connected; whether bluetoothd is there is still unknown.
+        /// The bus is connected, but it is not known yet whether bluetoothd is running.
         case connecting
         case away, idle, registering, requesting, standing, leaving
         /// Refused by bluetoothd. The next retry happens when another meter needs the agent.
@@ -72,7 +72,7 @@ package struct AgentMachine: Sendable {
         case register
         case requestDefault
         case unregister
-        /// Lets the caller make the link: no further preparation is possible.
+        /// Lets the caller make the link: no further preparation is necessary or possible.
         case proceed(AgentDevice)
     }
 

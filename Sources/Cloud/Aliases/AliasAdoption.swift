@@ -10,8 +10,8 @@ package struct AliasAdoption: Hashable, Sendable {
     package private(set) var leases: [String: LeaseRecord] = [:]
 
     /// - Parameters:
-    ///   - records: only those of type `MeterAlias` count. In order of names, records that would exceed the limits of
-    ///     `AliasBook` are ignored.
+    ///   - records: records of other types than `MeterAlias` are ignored. Aliases apply in order of their names; an
+    ///     alias that would exceed the limits of `AliasBook` is ignored.
     ///   - lease: reads the lease of exactly that id.
     package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()

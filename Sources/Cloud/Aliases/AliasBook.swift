@@ -6,8 +6,8 @@ package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Id that the alias stands for; may be an alias itself.
         package var meter: String
-        /// Limit of old tokens: in a request under this alias, a token up to this one does not refer to the meter's
-        /// present lease.
+        /// Greatest token that counts as older than the alias. A request under this alias with such a token does not
+        /// refer to the meter's present lease.
         package var tokensBefore: FencingToken
 
         package init(meter: String, tokensBefore: FencingToken) {
@@ -17,7 +17,8 @@ package struct AliasBook: Hashable, Sendable {
     }
 
     package private(set) var entries: [String: Entry]
-    /// Token that the next grant must exceed, by id. Contains only ids whose lease token does not ensure this.
+    /// Fencing token that the next grant must exceed, by id. Contains an id only if its lease's token is too small to
+    /// ensure this.
     package private(set) var floors: [String: FencingToken]
     private var meanings: [String: String]
 
@@ -27,7 +28,8 @@ package struct AliasBook: Hashable, Sendable {
         meanings = AliasMap.flattened(entries.mapValues(\.meter))
     }
 
-    /// Maximum number of ids of one meter, including the canonical one: a change names all of them in one step.
+    /// Maximum number of ids of one meter, including the canonical one. Limited because an alias change handles the
+    /// leases of all these ids in one atomic step.
     package static let idsPerMeter = 16
     /// Maximum number of aliases in one zone, present and former: etcd stores them under one key.
     package static let entriesMax = 2000

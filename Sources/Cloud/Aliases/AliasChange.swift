@@ -1,11 +1,11 @@
 package import Domain
 
-/// An alias being written, changed or removed, and its effect on leases; decided in the step that stores it.
+/// A change or removal of an alias, and its effect on leases. Decided in the atomic step that stores the alias.
 package struct AliasChange: Hashable, Sendable {
     /// Meters whose leases decide the change.
     package let meters: [String]
-    /// Canonical ids, before the change, of the ids whose canonical id changes. The change is refused if a host holds
-    /// one of these meters.
+    /// Former canonical ids of all ids whose canonical id changes. The change is refused if a host holds one of these
+    /// meters.
     private let leaving: Set<String>
     private let moved: [String]
     private let book: AliasBook
@@ -29,7 +29,7 @@ package struct AliasChange: Hashable, Sendable {
 
     /// - Parameters:
     ///   - leases: leases of `meters`.
-    ///   - now: on the clock that decides when leases are over.
+    ///   - now: time on the clock of all lease times.
     package func decide(_ leases: [String: LeaseRecord], at now: MonotonicTime) -> Decision {
         var freed: [String: LeaseRecord] = [:]
         for meter in leaving.sorted() {

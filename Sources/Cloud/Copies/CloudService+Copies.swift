@@ -50,7 +50,7 @@ extension CloudService {
     }
 
     private func giveUp(_ silent: FailureDetector.Silence) async throws {
-        // From now on that replica must use another id.
+        // Once its heartbeat is removed, that replica must take a new id.
         guard try await engine.giveUp(silent.copy, seen: silent.mark) else { return }
         let places = queues.places(waitedAtThrough: silent.copy)
         logger.notice(

@@ -4,7 +4,8 @@ import Domain
 struct FailureDetector {
     struct Silence: Hashable {
         var copy: ReplicaID
-        /// Mark of the replica's last heartbeat; 0 if it never sent one.
+        /// Mark of the replica's last heartbeat (a number that changes with each heartbeat). 0 if the replica never
+        /// sent one.
         var mark: UInt64
     }
 

@@ -48,7 +48,8 @@ struct ReplicaOutbox {
 
     private var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
 
-    /// - Returns: whether to start a delivery. False while a delivery runs, which also sends the new messages.
+    /// - Returns: whether to start a delivery. False if nothing waits, or while a delivery runs, which also sends the
+    ///   new messages.
     mutating func begin() -> Bool {
         guard !isUnderWay, !isEmpty else { return false }
         isUnderWay = true
@@ -72,8 +73,8 @@ struct ReplicaOutbox {
             commands: commands.take(upTo: Self.othersMax), listeners: listeners.take(upTo: Self.othersMax))
     }
 
-    /// Handles a failed delivery, although the message may have arrived. Commands are not resent: their authors receive
-    /// a failure.
+    /// Handles a failed delivery, whose message may have arrived nevertheless. Only the list of watched meters is
+    /// resent. Readings count as lost, and the authors of commands receive a failure.
     mutating func failed(_ parcel: Parcel) {
         for event in parcel.events { lose(event) }
         tellsWatching = true

@@ -91,7 +91,7 @@ final class ReplicaPost: Sendable {
     func tell(_ copy: ReplicaID? = nil, _ note: (inout ReplicaOutbox) -> Void) {
         state.withLock { state in
             for peer in state.peers.keys where copy == nil || peer == copy {
-                // Two steps, so that the outbox is changed in place.
+                // Access through the dictionary changes the outbox in place, without a copy.
                 note(&state.peers[peer, default: Peer(address: "")].outbox)
             }
         }

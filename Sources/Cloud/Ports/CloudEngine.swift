@@ -75,11 +75,11 @@ package protocol CloudEngine: Sendable {
         _ records: [SyncRecord], in zone: String, now: WallTime, leaseTime: MonotonicTime
     ) async throws -> [RecordOutcome]
     /// Returns the records of a type that changed after a change token, oldest change first. Each record appears once,
-    /// at its newest change. Reading to the end includes every change acknowledged before the reading began, despite
-    /// concurrent writes.
+    /// at its newest change. A caller that fetches all pages receives every change acknowledged before the first page,
+    /// despite concurrent writes.
     ///
-    /// A zone's first change in each run of the cloud writes a mark in its own transaction (`TimelineMark`), which
-    /// reveals a store that was reset to an earlier state.
+    /// A zone's first change in each run of the cloud also writes a mark (`TimelineMark`), in its own transaction. The
+    /// marks reveal a store that was reset to an earlier state.
     ///
     /// - Throws: the errors of `FeedState.check`.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
@@ -89,13 +89,13 @@ package protocol CloudEngine: Sendable {
 
     // MARK: Retention
 
-    /// Gives a date to the tombstones added since the last call, then deletes those dated before `time`. Raises each
-    /// zone's floor to the greatest deleted sequence. Dates from hosts and from this machine's calendar do not count:
-    /// either may be wrong.
+    /// Gives the date `dating` to the tombstones added since the last call, then deletes those dated before `time`.
+    /// Raises each zone's floor to the greatest deleted sequence. Dates from hosts and from this machine's calendar do
+    /// not count: either may be wrong.
     ///
     /// - Returns: number of tombstones deleted.
     func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int
-    /// Date from which ages count back (`BelievedDate`); nil if never stored.
+    /// Date against which the ages of tombstones are computed (`BelievedDate`); nil if never stored.
     var believedDate: WallTime? { get async throws }
     /// - Parameter known: value of `believedDate` that the caller read.
     /// - Returns: false, without a write, if another replica has changed the date in the meantime.
@@ -167,8 +167,8 @@ package protocol CloudEngine: Sendable {
     /// Sends the heartbeat of one replica, and returns those of the others.
     ///
     /// - Parameters:
-    ///   - isFirst: whether this is the replica's first heartbeat, after which others can give the replica up. If the
-    ///     first heartbeat fails, the next does not count as the first.
+    ///   - isFirst: whether this is the replica's first attempt to send a heartbeat. At any later attempt, a missing
+    ///     earlier heartbeat means that another replica gave this one up (`wasGivenUp`).
     ///   - address: address at which the others reach this replica, if any.
     func heartbeat(of copy: ReplicaID, isFirst: Bool, address: String?) async throws -> Heartbeats
     /// Removes a replica's heartbeat. The replica detects the removal with its next heartbeat.

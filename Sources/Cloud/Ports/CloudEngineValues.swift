@@ -2,7 +2,7 @@ package import CloudAPI
 package import Domain
 
 package struct LeaseLimits: Hashable, Sendable {
-    /// See `LeaseCircumstances`.
+    /// Minimum token of a grant; see `LeaseCircumstances`.
     package var tokenFloor: FencingToken
     package var grantsNothingNewBefore: MonotonicTime?
 

@@ -1,10 +1,15 @@
 package import Domain
 
-/// A store whose contents move to another one (`metercloud migrate`); nothing else uses it meanwhile.
+/// A store whose contents move to another one (`metercloud migrate`). No other program uses the store during the move.
 ///
-/// The move includes everything that hosts rely on: the epoch; the zones' identities, marks and sequences, so that
-/// change tokens remain valid; the leases with their tokens, even free ones; the credentials. Lease queues do not move:
-/// hosts queue again.
+/// The move includes everything that hosts rely on:
+///
+/// - the epoch
+/// - the zones' identities, marks and sequences, so that change tokens remain valid
+/// - the leases with their tokens, even free ones
+/// - the credentials
+///
+/// Lease queues do not move: hosts queue again.
 package protocol DepartingStore: Sendable {
     /// Returns everything except the leases and the records, which may be many.
     func contents() async throws -> StoreContents
@@ -12,7 +17,7 @@ package protocol DepartingStore: Sendable {
     /// when it reads the leases.
     ///
     /// - Parameters:
-    ///   - meter: returns leases after it; nil to begin with the first.
+    ///   - meter: last meter of the previous call, after which this call continues; nil to begin with the first meter.
     ///   - limit: at least 1.
     func leases(in zone: String, after meter: String?, limit: Int) async throws -> [(
         meter: String, record: LeaseRecord

@@ -9,8 +9,8 @@ package struct Waiter: Hashable, Sendable {
     package var name: String
     /// Replica that has the host's event stream. It sends the host offers and removes the host from the queue.
     package var copy: ReplicaID
-    /// Token of the lease when the host joined, or 0. A host that holds the meter under a greater token no longer
-    /// waits.
+    /// Token of the lease when the host joined the queue; 0 if there was no lease. A host that holds the meter under a
+    /// greater token no longer waits.
     package var token: FencingToken
 
     package init(host: HostID, name: String, copy: ReplicaID, token: FencingToken) {

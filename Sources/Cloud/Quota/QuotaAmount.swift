@@ -11,7 +11,7 @@ package struct QuotaAmount: Hashable, Sendable {
     }
 
     package static func + (lhs: Self, rhs: Self) -> Self {
-        // Counters come from a store, so no value may trap.
+        // The summands come from a store, so an overflow must not trap.
         QuotaAmount(
             bytes: Self.clamped(lhs.bytes.addingReportingOverflow(rhs.bytes), rhs.bytes),
             records: Self.clamped(lhs.records.addingReportingOverflow(rhs.records), rhs.records))

@@ -55,7 +55,7 @@ package struct ZoneUsage: Hashable, Sendable {
     /// Returns the exceeded limit, if any.
     ///
     /// A change that adds no bytes is never refused for bytes, and a change that adds no records is never refused for
-    /// records. This holds even if the share of one host grows, so any host can empty a full zone.
+    /// records. This holds even if the share of one host grows, so any host can delete data from a full zone.
     package func excess(adding change: ZoneUsage, under quota: ZoneQuota) -> QuotaExcess? {
         for (resource, amount) in Self.resources where change.total[keyPath: amount] > 0 {
             let (used, limit) = (total[keyPath: amount], quota.zone[keyPath: amount])

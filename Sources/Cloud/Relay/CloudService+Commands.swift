@@ -24,8 +24,8 @@ extension CloudService {
         let zone = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
-            // The command may have been claimed since the first reading. This second reading is final, because no host
-            // can claim the command under a lost lease.
+            // The command may have been claimed since the outcome was first looked up. This second look-up is final,
+            // because no host can claim the command under a lost lease.
             if let known = try await outcome(of: wish, key) { return known }
             throw lost(standing.record, of: standing.meter, in: zone)
         }
@@ -48,8 +48,8 @@ extension CloudService {
         return await outcome(of: stored, key)
     }
 
-    /// Returns the outcome, waiting for it until its deadline. Does not wait if too many repeated requests of the
-    /// author already wait.
+    /// Waits for the outcome until the command's deadline, and returns it. Does not wait if too many repeated requests
+    /// of the author already wait.
     private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
         var stored = stored
         let author = "\(key.zone) \(stored.wish.author)"
@@ -149,7 +149,7 @@ extension CloudService {
         switch claim {
         case .granted: commands.claimed(key, at: clock.now())
         case .leaseLost(let lease):
-            // A claim by an earlier run of the same host does not end the command: the lease for which the command is
+            // If an earlier run of the same host sent the claim, do not end the command. The lease for which it is
             // meant may still be valid.
             if let order, lease?.token.rawValue != order.wish.token || lease?.holder?.host != order.holder {
                 commands.changedHands(key)

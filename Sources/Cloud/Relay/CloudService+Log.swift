@@ -7,7 +7,7 @@ import Logging
 extension CloudService {
     /// Asks the zone's other hosts for their parts of a meter's log.
     ///
-    /// - Parameter within: maximum time since the last event of a line, in milliseconds; nil for all lines.
+    /// - Parameter within: maximum age of a line in milliseconds, counted from the end of its event; nil for all lines.
     /// - Throws: `badRequest`, `rateLimited`.
     package func log(
         of meter: String, within: Int64?, in zone: String, by principal: Principal
@@ -73,8 +73,8 @@ extension CloudService {
 
     /// Accepts a host's part of a log, for this replica or for the replica that requested it.
     ///
-    /// - Throws: `badRequest` and `limitExceeded` for a part that no host sends; `rateLimited` if there is no room, or
-    ///   the requesting replica cannot be reached.
+    /// - Throws: `badRequest` or `limitExceeded` for an invalid or too large part; `rateLimited` if there is no room,
+    ///   or the requesting replica cannot be reached.
     package func answerLog(
         _ part: RelayLogPart, _ requestID: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) {

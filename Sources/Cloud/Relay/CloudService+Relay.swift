@@ -26,8 +26,8 @@ extension CloudService {
 
     /// Forwards a batch of readings from the meter's holder.
     ///
-    /// - Throws: `leaseLost` if the token does not match the lease, `limitExceeded` and `badRequest` for a batch that
-    ///   no holder sends.
+    /// - Throws: `leaseLost` if the token does not match the lease; `limitExceeded` or `badRequest` for a too large or
+    ///   invalid batch.
     package func relay(
         _ request: RelayRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayAnswer {

@@ -4,7 +4,7 @@ import Domain
 struct DueTimes<Item> {
     private typealias Due = (time: MonotonicTime, item: Item)
 
-    /// Binary heap: no time lies before that of its parent, at half its index.
+    /// Binary heap: no item is due before its parent, whose index is `(index - 1) / 2`.
     private var heap: [Due] = []
 
     var count: Int { heap.count }

@@ -72,10 +72,11 @@ extension RelayCommandAnswer {
     }
 }
 
-/// Times when this replica first saw each version of a command: clocks are not compared.
+/// Times on this replica's clock when it first saw each version of a command. Clocks of different machines are not
+/// compared.
 struct CommandAges {
     /// Retention time of a stored command, from its claim or, once known, its outcome. A repeated request must receive
-    /// the outcome for 75 s after the end, and an outcome arrives within 10 s of its claim, so both are added.
+    /// the outcome for 75 s after the end. An outcome arrives within 10 s of its claim, so both times are added.
     static let keptFor = Duration.seconds(75) + PendingCommand.rules.outcomeTime
 
     private var since: [CommandMark: MonotonicTime] = [:]

@@ -35,9 +35,9 @@ struct PendingEnd<Part: Sendable> {
 /// Deadlines and limits of one kind of request, at one replica.
 struct PendingRules {
     var noun: String
-    /// Time from the offer to the claim or, for a request without a claim, to the end.
+    /// Maximum time from the offer to the claim or, for a request without a claim, to the end.
     var offerTime: Duration
-    /// Time from the claim to the end.
+    /// Maximum time from the claim to the end.
     var outcomeTime = Duration.zero
     /// Maximum number of open requests of one host.
     var openPerHost: Int

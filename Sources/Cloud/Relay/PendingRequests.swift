@@ -3,7 +3,8 @@ import Domain
 
 /// Requests that are offered to hosts, claimed once where needed, answered, or timed out. A value type.
 ///
-/// The store grants claims, each once. This type decides whether a claim may be granted: never after the deadline.
+/// The store ensures that each request is claimed only once. This type ensures that no claim is granted after the
+/// deadline.
 ///
 /// The cost of a call grows only with the logarithm of the number of requests.
 struct PendingRequests<Request: PendingRequest> {
@@ -41,8 +42,8 @@ struct PendingRequests<Request: PendingRequest> {
     func request(_ key: PendingKey) -> Request? { entries[key]?.request }
 
     /// - Parameter stored: number of requests of the host and the zone in the store.
-    /// - Returns: whether the request is new. Also the request itself if it has already ended because no host can
-    ///   receive it.
+    /// - Returns: whether the request is new. If no host can receive it, also the request with its outcome, because it
+    ///   has already ended.
     /// - Throws: `rateLimited`; `badRequest` if the id was used for another request.
     mutating func take(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none, at now: MonotonicTime

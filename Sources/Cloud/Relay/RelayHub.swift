@@ -71,7 +71,8 @@ final class RelayHub: Sendable {
             if held[key]?.isEmpty == true { held[key] = nil }
         }
 
-        /// - Returns: the meter's holder. Nil also if the meter still has watchers.
+        /// - Returns: the meter's holder, which must be informed. Nil if the meter still has watchers, or has no
+        ///   holder.
         mutating func forget(_ place: MeterPlace) -> HostID? {
             guard meters[place]?.isIdle == true, let gone = meters.removeValue(forKey: place) else { return nil }
             note(gone.lease, at: place) { $0.remove($1) }
@@ -98,8 +99,8 @@ final class RelayHub: Sendable {
 
     /// Maximum number of interest events sent together to one holder, so that they fit into its event queue.
     private static let duePerHolder = EventBuffer.waitingMax / 4
-    /// Maximum number of interest events at once for one zone. Within the 30 s of an interest, all watched meters of
-    /// the zone are served.
+    /// Maximum number of interest events at once for one zone. Large enough that every watched meter of the zone gets
+    /// one within 30 s, the duration of an interest.
     private static let duePerZone = 2 * duePerHolder + CloudLimits.watchedPerZone / 30
 
     /// Held while an event is sent to the watchers, so that all watchers receive events in the same order.

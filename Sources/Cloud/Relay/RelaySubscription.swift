@@ -34,7 +34,7 @@ extension RelayEventBody {
 package struct RelaySubscription: AsyncSequence, Sendable {
     package struct Item: Sendable {
         package var event: RelayEvent
-        /// Number of measurements that this observer lost just before.
+        /// Number of measurements that this observer lost just before this event.
         package var missed: Int
     }
 
@@ -43,7 +43,7 @@ package struct RelaySubscription: AsyncSequence, Sendable {
 
     struct Numbered: Sendable {
         var event: RelayEvent
-        /// Number of measurements in all events before it.
+        /// Number of measurements in all events before this one.
         var before: Int
     }
 

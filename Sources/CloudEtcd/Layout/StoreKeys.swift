@@ -121,7 +121,7 @@ struct StoreKeys: Sendable {
         commandShares(of: author, in: zone) + id.description.utf8
     }
 
-    /// Returns the command of an entry under `s/`; nil for any other entry.
+    /// Returns the command to which an entry under `s/` refers; nil for any other entry.
     func commandMark(_ entry: EtcdEntry) -> CommandMark? {
         let parts = Self.text(of: entry.key, after: allCommandShares)?.split(separator: "/") ?? []
         guard parts.count == 3, let id = RequestID(parts[2]) else { return nil }
@@ -172,7 +172,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// Returns the part of a key after the prefix; nil if it is not valid text.
+    /// Returns the part of a key after the prefix; nil if the key has another prefix, or if the part is not UTF-8.
     static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
         guard key.starts(with: prefix) else { return nil }
         return String(validating: key.dropFirst(prefix.count), as: UTF8.self)

@@ -11,7 +11,7 @@ struct StoredAliases: StoredValue, Hashable {
     }
 
     var aliases: [String: Alias]
-    /// Token that an id's next token must exceed, for ids whose floor an alias raised above the lease's own token.
+    /// For ids whose token floor an alias raised above the lease's own token: the token that the next one must exceed.
     var floors: [String: UInt64]
 
     init(_ book: AliasBook) {

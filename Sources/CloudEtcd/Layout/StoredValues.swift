@@ -3,7 +3,7 @@ import CloudAPI
 import Domain
 import FoundationEssentials
 
-// Values under the keys: JSON, in which unknown names are ignored; records are in their wire form.
+// Values of the keys in etcd: JSON, in which readers ignore unknown names. Records are stored in their wire form.
 
 protocol StoredValue: Codable, Sendable {}
 
@@ -49,8 +49,8 @@ struct StoredTerms: StoredValue, Hashable {
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        // A zone's terms contain the requested lock-delay, from which readers compute the effective one (LeaseTerms). A
-        // lease's terms were made from the effective one, so they contain that.
+        // In a zone's terms, this is the requested lock-delay, from which readers compute the effective one
+        // (LeaseTerms). In a lease's terms, it is the effective lock-delay, because those terms were created from it.
         lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
@@ -71,7 +71,7 @@ struct StoredHead: StoredValue, Hashable {
     var floor: UInt64 = 0
     /// Usage of the zone; nil if a replica from a version without quotas has written since the last count.
     var used: StoredAmount?
-    /// Sequence before the last change, and the record types in that change.
+    /// `before` is the sequence before the last change; `types` are the record types in that change.
     var before: UInt64 = 0
     var types: [String] = []
     /// Author of the last change, with its own number for that change, so that no two changes write the same head.
@@ -157,7 +157,7 @@ struct StoredRecord: Hashable, Sendable {
     }
 }
 
-/// A lease without its renewal times, which replicas do not exchange.
+/// A lease without its renewal times, because each replica measures those on its own clock.
 struct StoredLease: StoredValue, Hashable {
     var state: String
     var token: UInt64
@@ -168,9 +168,9 @@ struct StoredLease: StoredValue, Hashable {
     var transport: String?
     /// Time of acquisition, in milliseconds since 1970.
     var acquired: Int64?
-    /// Id of the last granted request. Older replicas store no other grants.
+    /// Id of the last granted request. A replica of an older version stores only this grant.
     var request: String?
-    /// Earlier grants, oldest first.
+    /// Grants before `request`, oldest first.
     var earlier: [Grant]?
     var writer: String
 

@@ -4,7 +4,7 @@ import Synchronization
 
 struct SeenAliases: Hashable, Sendable {
     var book = AliasBook()
-    /// Revision of the key of the aliases. Never 0 after a reading, because a missing key is created.
+    /// Revision of the key of the aliases. Never 0 once the key was read, because a missing key is created.
     var revision: Int64 = 0
 }
 
@@ -72,7 +72,7 @@ final class AliasCache: Sendable {
         throw EtcdError(.overloaded, "too many others change the aliases of \(zone). Try again")
     }
 
-    /// Puts the aliases of the zone's records into force, unless another replica does so first.
+    /// Puts the aliases in the zone's records into force, unless another replica does so first.
     private func adopt(_ zone: String) async throws {
         var records: [SyncRecord] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in

@@ -20,10 +20,10 @@ final class LeaseBatcher: Sendable {
     /// Maximum number of leases in one request. With a few operations per lease and one per zone, the request remains
     /// within etcd's limit.
     static let leasesPerRequest = 60
-    /// Maximum number of plans in one read: each needs three ranges, and one more for each other id that a request
-    /// used.
+    /// Maximum number of plans whose leases are read in one request. Each plan needs three ranges, and one more for
+    /// each other meter id in its jobs.
     private static let looksPerRequest = 10
-    /// Maximum number of attempts. So many conflicts in a row mean a fault rather than competing writers.
+    /// Maximum number of attempts. So many conflicts in a row indicate a fault, not competing writers.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -106,7 +106,7 @@ final class LeaseBatcher: Sendable {
     private struct Progress {
         /// Whether renewals share one comparison; after a failure each uses its own.
         var sharesPulses = true
-        /// Places that this replica has read for this decision: where it found no lease, it may create one.
+        /// Meters whose leases this replica has read for this decision. If it found no lease there, it may create one.
         var absent: Set<MeterPlace> = []
     }
 
@@ -124,7 +124,7 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
-    /// Runs one round of decisions.
+    /// Attempts to decide all jobs once.
     ///
     /// - Returns: jobs to be decided again, because another writer changed their lease first.
     /// - Throws: only before any of the jobs is answered, so that none is answered twice.
@@ -201,7 +201,7 @@ final class LeaseBatcher: Sendable {
         var again: [MeterPlace: [LeaseJob]] = [:]
     }
 
-    /// Counts the leases to be created, and removes those beyond their zones' limits.
+    /// Counts the leases to be created. Removes the plans that exceed a limit of their zone.
     private func admit(
         _ plans: inout [LeasePlan], _ jobs: inout [MeterPlace: [LeaseJob]]
     ) async throws(EtcdError) -> Admission {
@@ -277,7 +277,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Delivers the answers of a plan that was carried out.
+    /// Handles the outcome of a plan, and delivers its answers if it was carried out.
     ///
     /// - Returns: whether the plan was carried out; if false, it must be decided again.
     private func isSettled(_ plan: LeasePlan, _ outcome: LeasePlan.Outcome) -> Bool {
@@ -308,7 +308,7 @@ final class LeaseBatcher: Sendable {
 
     /// Reads leases that this replica has not read yet.
     ///
-    /// - Returns: the places whose lease cannot be read, with the errors.
+    /// - Returns: meters whose lease cannot be read, with the errors.
     private func see(
         _ unseen: [LeasePlan], _ progress: inout Progress
     ) async throws(EtcdError) -> [(MeterPlace, EtcdError)] {

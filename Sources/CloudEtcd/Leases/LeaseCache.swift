@@ -5,7 +5,7 @@ import Synchronization
 final class LeaseCache: Sendable {
     private struct Zone {
         var leases: [String: SeenLease] = [:]
-        /// Revision up to which every change has been read; 0 before the first reading.
+        /// Revision of etcd up to which this cache contains every lease change; 0 before the zone is first read.
         var readThrough: Int64 = 0
     }
 
@@ -13,9 +13,10 @@ final class LeaseCache: Sendable {
 
     func lease(_ place: MeterPlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
 
-    /// Stores a state, unless the cache has a newer one. If nothing changed, the time of the first reading is kept.
+    /// Stores a lease as read, unless the cache has a newer one. If nothing changed, the time at which this state was
+    /// first read is kept.
     ///
-    /// - Returns: the current state, and whether its holder or state was new.
+    /// - Returns: the current lease, and whether `seen` is a newer version of it that another replica wrote.
     @discardableResult
     func update(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
         zones.withLock { zones in
@@ -72,7 +73,7 @@ final class LeaseCache: Sendable {
 }
 
 extension LeaseRecord {
-    /// Returns whether the only change is a request to the holder to stop, which does not renew the lease.
+    /// Returns whether the only change is a request to the holder to stop. Such a change is not a renewal.
     fileprivate func isRevocation(of before: LeaseRecord) -> Bool {
         guard case .held(let holder) = before.state, state == .revoking(holder) else { return false }
         return token == before.token && terms == before.terms && grants == before.grants

@@ -9,7 +9,7 @@ struct LeaseCounters: Sendable {
     /// Revisions of the counters' keys, by host; nil stands for the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
-    /// Unreadable counters with their errors. Leases that do not need them are still decided.
+    /// Unreadable counters with their errors. Leases that do not depend on them are still decided.
     private var damaged: [HostID?: EtcdError] = [:]
 
     static func ranges(of zone: String, _ hosts: [HostID], _ keys: StoreKeys) -> [EtcdRange] {
@@ -18,8 +18,8 @@ struct LeaseCounters: Sendable {
     }
 
     /// - Parameters:
-    ///   - found: entries of `ranges`, if they exist.
-    ///   - uncounted: number of leases in a zone without a counter.
+    ///   - found: entries of `ranges` in the same order; nil for a missing key.
+    ///   - uncounted: number of leases to assume if the zone has no counter.
     init(_ zone: String, _ hosts: [HostID], _ found: [EtcdEntry?], uncounted: Int, _ keys: StoreKeys) {
         self.zone = zone
         var (quota, total, counts) = (ZoneQuota.standard, uncounted, [HostID: Int]())

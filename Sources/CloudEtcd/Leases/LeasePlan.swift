@@ -13,7 +13,8 @@ struct SeenLease: Hashable, Sendable {
     /// Revision of the pulse; 0 if it does not exist.
     var pulse: Int64 = 0
 
-    /// An unread lease. If it exists, the comparison fails and returns its state.
+    /// A lease that this replica has not read. If the lease exists, the comparison fails, and the answer contains the
+    /// stored lease.
     static let unknown = SeenLease()
 }
 
@@ -22,12 +23,13 @@ struct LeaseJob: Sendable {
     struct Step: Sendable {
         /// Record to store; nil keeps the stored one.
         var record: LeaseRecord?
-        /// Called once the record is stored or, without one, once it is certain that nothing has changed.
+        /// Called once the record is stored. If there is no record, called once etcd has confirmed that the lease is
+        /// unchanged.
         var deliver: @Sendable () -> Void
     }
 
-    /// Whether the decision depends on the renewal time of the lease. The decision of a renewal does not, so replicas
-    /// that renew and read the same lease do not conflict.
+    /// Whether the decision depends on the lease's renewal time. False for renewals, so replicas that renew and read
+    /// the same lease do not conflict.
     var heedsTime: Bool
     var decide: @Sendable (LeaseSnapshot) -> Step
     var fail: @Sendable (EtcdError) -> Void
@@ -47,7 +49,7 @@ struct LeasePlan: Sendable {
     let basis: SeenLease
     /// Aliases that map the meter ids of all jobs to `place`.
     let aliases: SeenAliases
-    /// Leases stored under the other meter ids that the jobs name.
+    /// Leases stored under the jobs' other meter ids, which are aliases of `place`.
     private let others: [(meter: String, lease: SeenLease)]
     let record: LeaseRecord?
     let change: Change
@@ -58,7 +60,7 @@ struct LeasePlan: Sendable {
 
     /// Decides the jobs in order, each based on the result of the previous job.
     ///
-    /// - Parameter own: returns the lease stored under exactly that id, as last read.
+    /// - Parameter own: returns the lease stored under a meter id itself, without following aliases, as last read.
     init(
         _ jobs: [LeaseJob], at place: MeterPlace, aliases: SeenAliases, writer: String, own: (String) -> SeenLease
     ) throws(EtcdError) {
@@ -111,7 +113,7 @@ struct LeasePlan: Sendable {
         transaction.compares += others.map { other in
             EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
         }
-        // A lease that does not exist has no pulse.
+        // A lease that does not exist yet has no pulse key to compare.
         if creation == nil, change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }
@@ -140,7 +142,8 @@ struct LeasePlan: Sendable {
         case done(SeenLease)
         /// Another writer changed the lease first: decide again on this state.
         case changed(Found)
-        /// Another writer changed the lease first, and the answer does not contain the new state: read it with `look`.
+        /// Another writer changed the lease first, and the answer does not contain the new state. Read that with
+        /// `look`.
         case failed
     }
 
@@ -153,11 +156,11 @@ struct LeasePlan: Sendable {
     /// Returns the outcome of the plan.
     ///
     /// - Parameters:
-    ///   - mayBeDoneBefore: whether the same request was sent before, without an answer.
+    ///   - mayBeDoneBefore: whether an earlier attempt sent the same request and got no answer.
     ///   - revision: revision of everything that the request wrote.
-    ///   - now: time after the answer, which is no earlier than the change of the lease.
-    /// - Throws: `timedOut` if it is unknown whether the plan was carried out, because a second decision might carry it
-    ///   out twice.
+    ///   - now: time after etcd's answer, so no earlier than the change of the lease.
+    /// - Throws: `timedOut` if it is unknown whether the plan was carried out. The plan is then not decided again,
+    ///   because it might be carried out twice.
     func outcome(
         of answer: EtcdTransactionAnswer?, mayBeDoneBefore: Bool = false, revision: Int64, keys: StoreKeys,
         now: MonotonicTime
@@ -216,7 +219,7 @@ extension SeenLease {
 
     /// Decodes a stored lease.
     ///
-    /// - Returns: the lease, and the replica that wrote it.
+    /// - Returns: the lease, and the name of the replica that wrote it.
     static func read(
         _ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime
     ) throws(EtcdError) -> (seen: SeenLease, writer: String) {

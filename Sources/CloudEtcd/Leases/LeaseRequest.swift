@@ -24,7 +24,7 @@ struct LeaseRequest {
         var compares: Set<EtcdCompare> = []
         for plan in pulses {
             let own = plan.transaction(keys)
-            // Meters of one zone share the comparison of its aliases.
+            // Plans for meters of one zone share the comparison of the zone's aliases.
             shared.compares += own.compares.filter { compares.insert($0).inserted }
             shared.success += own.success
             parts.append(Part(plan: plan, index: 0, isShared: true))

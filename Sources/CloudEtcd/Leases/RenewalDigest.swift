@@ -3,8 +3,9 @@ import Synchronization
 
 /// Recent renewals by one replica: leases, and the revisions of their pulses.
 ///
-/// Other replicas read the digest from etcd, and so learn when a lease was last renewed. The digest is only a hint:
-/// without it, a replica counts from its next reading of all leases, and gives an expired lease away that much later.
+/// Other replicas read the digest from etcd, and so learn when a lease was last renewed. The digest is only a hint.
+/// Without it, a replica notices a renewal only when it next reads all leases, so it gives an expired lease away that
+/// much later.
 struct RenewalDigest: Hashable, Sendable {
     /// Maximum number of renewals in one digest, which keeps a request far below `EtcdTransaction.bytesMax`. The next
     /// digest contains the rest.

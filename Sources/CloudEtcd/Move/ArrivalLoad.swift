@@ -6,7 +6,7 @@ struct EtcdPut: Hashable, Sendable {
 /// Writes many keys in large concurrent requests, and checks that all of them arrived.
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Maximum number of keys in one request: enough keys share one wait for the disk.
+    /// Maximum number of keys in one request: so many that the wait for the disk costs little per key.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 

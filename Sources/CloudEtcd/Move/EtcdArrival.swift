@@ -21,8 +21,8 @@ package struct EtcdArrival: Hashable, Sendable {
     /// - Parameters:
     ///   - store: source, marked as moved before the store in etcd can be opened.
     ///   - progress: called from time to time with the numbers so far.
-    /// - Throws: `badSetting` if etcd has a cloud, or other data, under this prefix, or if the store moved elsewhere
-    ///   before; `damaged` if etcd does not have the written data; the store's errors.
+    /// - Throws: `badSetting` if etcd has a cloud or other data under this prefix, or if the source was moved to
+    ///   another store before. `damaged` if the data in etcd differs from the written data. Also the source's errors.
     package static func run(
         from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
         rng: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void

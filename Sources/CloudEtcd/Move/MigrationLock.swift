@@ -6,7 +6,7 @@ import Domain
 /// `m/arriving` names the source store and the attempt. While it exists, no replica opens the store, and every step of
 /// the move requires it unchanged.
 struct MigrationLock: Sendable {
-    /// Writer of everything in a move, in place of a replica's name.
+    /// Name that takes the place of a replica's name in every value that a move writes.
     static let writer = "move"
 
     let client: EtcdClient

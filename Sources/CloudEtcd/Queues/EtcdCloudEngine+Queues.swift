@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension EtcdCloudEngine {
-    /// Maximum number of attempts. So many conflicts in a row mean a fault rather than competing writers.
+    /// Maximum number of attempts. So many conflicts in a row indicate a fault, not competing writers.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -111,8 +111,8 @@ extension EtcdCloudEngine {
             transaction.success = [.put(key: place, value: Array(key.utf8)), .range(EtcdRange(key: place))]
             transaction.failure = [.range(EtcdRange(key: place))]
             let answer = try await client.commit(transaction)
-            // If the comparison failed, another replica wrote the key first, or the answer to an earlier attempt was
-            // lost.
+            // If the comparison failed, another replica or an earlier attempt without an answer has written the key.
+            // Use its value.
             guard let entry = answer.range(answer.succeeded ? 1 : 0)?.entries.first else { throw Self.leftOut(place) }
             return try text(of: entry)
         }

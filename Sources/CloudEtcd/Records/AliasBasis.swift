@@ -5,7 +5,7 @@ import Domain
 struct AliasBasis: Sendable {
     let seen: SeenAliases
     let leases: [String: SeenLease]
-    /// Time of the write request on this replica's clock, before the leases were read.
+    /// Time on this replica's clock when the write was requested, which is before the leases were read.
     let leaseTime: MonotonicTime
 
     enum Verdict: Sendable {
@@ -22,8 +22,8 @@ struct AliasBasis: Sendable {
         }
     }
 
-    /// Changes that put an alias into force in the request that stores its record, if nothing has changed since the
-    /// reading.
+    /// Changes that put an alias into force in the same request that stores its record. The request fails if the
+    /// aliases or leases have changed since they were read.
     struct Step: Sendable {
         let book: AliasBook
         let freed: [String: LeaseRecord]
@@ -40,7 +40,8 @@ struct AliasBasis: Sendable {
                 let key = keys.lease(of: meter, in: zone)
                 transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
                 guard let record = freed[meter] else { continue }
-                // Compare the pulse too: a renewal since the reading means that the lease has not expired.
+                // Compare the pulse too. If it has changed since it was read, the lease was renewed and has not
+                // expired.
                 transaction.compares.append(
                     EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
                 transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))

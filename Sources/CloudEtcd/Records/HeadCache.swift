@@ -15,7 +15,7 @@ final class HeadCache: Sendable {
     /// Stores the sequence of a new head.
     ///
     /// - Parameter isOwn: whether this replica wrote the head.
-    /// - Returns: the types to report; nil if there are none.
+    /// - Returns: the record types whose change must be reported to hosts; nil if there are none.
     func see(_ head: StoredHead, of zone: String, isOwn: Bool) -> [String]? {
         told.withLock { told in
             guard let before = told[zone] else {
@@ -25,7 +25,7 @@ final class HeadCache: Sendable {
             guard head.sequence > before else { return nil }
             told[zone] = head.sequence
             guard head.before != before else { return isOwn ? nil : head.types }
-            // Other changes of unknown types happened in between, so report all types.
+            // This replica has not seen all changes before this head, so their types are unknown. Report all types.
             let known = RecordType.known.map(\.rawValue)
             return known + head.types.filter { !known.contains($0) }
         }

@@ -2,8 +2,8 @@ import Cloud
 import Domain
 import Synchronization
 
-/// Writes all records. While a request for a zone is in progress, its next records gather and then share one request.
-/// Zones do not wait for each other.
+/// Writes all records. While a request for a zone is in progress, the zone's next records gather and then share one
+/// request. Zones do not wait for each other.
 final class RecordBatcher: Sendable {
     struct Times: Sendable {
         var now: WallTime
@@ -21,7 +21,8 @@ final class RecordBatcher: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
-        /// Value of `EtcdClient.life` at which this replica wrote its timeline mark, by zone.
+        /// For each zone in which this replica has written a timeline mark: the value of `EtcdClient.life` at that
+        /// time.
         var marked: [String: UInt64] = [:]
     }
 
@@ -110,7 +111,7 @@ final class RecordBatcher: Sendable {
                 state.busy.remove(zone)
                 return nil
             }
-            // The number is limited, because the first job waits for the last.
+            // Limit the number of jobs in one request, because the first job waits for the last.
             var count = 0
             let fits = jobs.prefix { job in
                 count += job.records.count
@@ -133,7 +134,7 @@ final class RecordBatcher: Sendable {
                 try countRound(&rounds, zone)
                 continue
             }
-            // As long as no other replica writes, the plan remains valid for further requests.
+            // If no other replica has written meanwhile, continue with this plan instead of reading again.
             var done = 0
             while done < slice.count {
                 var news: [RecordOutcome] = []
@@ -161,8 +162,8 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// Returns the first records that are decided together. An alias is decided alone, because it depends on the leases
-    /// that it names.
+    /// Returns the first records that are decided together. An alias is decided alone, because its decision depends on
+    /// the leases of the meters that it names.
     private static func firstTogether(
         _ items: ArraySlice<(record: SyncRecord, times: Times)>
     ) -> [(record: SyncRecord, times: Times)] {
@@ -170,7 +171,7 @@ final class RecordBatcher: Sendable {
         return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
     }
 
-    /// Reads the state on which records are decided.
+    /// Reads the stored records and counters that the decision about records needs.
     ///
     /// - Returns: the plan; nil if the zone's usage had to be counted first, so that the caller must read again.
     private func read(
@@ -209,9 +210,9 @@ final class RecordBatcher: Sendable {
             mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
     }
 
-    /// Reads the aliases and leases on which an alias is decided.
+    /// Reads the aliases and leases that the decision about an alias needs.
     ///
-    /// - Returns: nil unless the first record is an alias that changes something.
+    /// - Returns: nil if the first record is not an alias, or changes no alias.
     private func aliasBasis(
         of items: [(record: SyncRecord, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
@@ -231,7 +232,7 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // Use the cache's time if it is earlier: the lease may have been unchanged since then.
+            // `update` keeps the cache's time if it is earlier, because the lease may have been unchanged since then.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }
@@ -240,7 +241,7 @@ final class RecordBatcher: Sendable {
 
     /// Writes the changes of a plan.
     ///
-    /// - Returns: the start of the next plan; nil if another writer changed the head first.
+    /// - Returns: an empty plan that continues from the written state; nil if another writer changed the head first.
     private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
         guard !plan.isEmpty else { return plan }
         let (transaction, head) = try plan.transaction(writer: nextWriter())

@@ -24,11 +24,11 @@ struct RecordPlan: Sendable {
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// Value of `EtcdClient.life` when the plan's state was read.
+    /// Value of `EtcdClient.life` at which the plan's data was read.
     let life: UInt64
     private let aliases: AliasBasis?
     private(set) var followed: AliasBasis.Step?
-    /// Mark to write with the changes; nil if this replica has already written one since `life` last changed.
+    /// Timeline mark to write with the changes; nil if this replica has already written one since `life` last changed.
     let mark: TimelineMark?
 
     init(
@@ -142,7 +142,7 @@ struct RecordPlan: Sendable {
 }
 
 extension RecordPlan {
-    /// Returns the key in a tombstone's entry; nil for another entry.
+    /// Returns the record's key from the value of a tombstone's entry; nil if the value is not valid.
     static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
         guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
             let name = String(validating: value[(end + 1)...], as: UTF8.self)

@@ -71,8 +71,8 @@ extension ZoneUsage {
 }
 
 extension RecordBatcher {
-    /// Counts all records of a zone that has no valid count: it predates quotas, moved here, or was changed by an older
-    /// replica.
+    /// Counts all records of a zone without a valid count. The zone predates quotas, was moved here, or was changed by
+    /// a replica of an older version.
     func count(_ zone: String) async throws(EtcdError) {
         for _ in 0..<Self.countsMax {
             let found = try await client.read([

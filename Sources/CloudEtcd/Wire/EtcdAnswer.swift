@@ -58,7 +58,7 @@ extension EtcdReadable {
     }
 }
 
-/// Cluster that an answer comes from, and its election term. A restored or new store has a different value.
+/// Cluster that sent an answer, and its election term. If the store was restored or replaced, the value differs.
 struct EtcdTerm: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -66,9 +66,8 @@ struct EtcdTerm: Hashable, Sendable {
 
 // MARK: - Reading
 
-// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. This reader is
-// specialised: with a general decoder, reading the answers about leases and records took more time than everything else
-// in a replica.
+// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Specialised code parses
+// the answers: a general decoder took more time for leases and records than everything else in a replica.
 
 private struct EtcdHeader {
     var revision: Int64 = 0

@@ -16,8 +16,8 @@ package enum AlertCondition: Hashable, Sendable {
         }
     }
 
-    /// Compares a reading's value with the condition's limit. Nil for conditions other than `level`, and for a reading
-    /// without the value.
+    /// Compares a reading's value with the condition's limit. Returns nil for conditions other than `level`, and for a
+    /// reading without the value.
     package func level(in reading: Reading) -> (value: Double, isMet: Bool)? {
         guard case .level(let quantity, let comparison, let limit) = self,
             let value = quantity.alertValue(in: reading)

@@ -16,7 +16,8 @@ package struct AlertMachine: Sendable {
 
     package let pattern: AlertPattern
     package private(set) var standing: AlertSnapshot
-    /// Start of the condition; nil if the condition does not hold, or if the alert is raised.
+    /// Time since which the condition holds, while its hold time runs. Nil if the condition does not hold, or if the
+    /// alert is raised.
     private var holding: Holding?
     /// End of the last alert, or time of the last event, since this process started; nil if there was none.
     private var quietSince: MonotonicTime?
@@ -30,7 +31,7 @@ package struct AlertMachine: Sendable {
     private enum Past: Sendable {
         case nothing
         case values(RateWindow)
-        /// Time of the last reading or, before the first, the time at which the machine was created.
+        /// Time of the last reading. Before the first reading, it is the time at which the machine was created.
         case reading(MonotonicTime)
     }
 

@@ -11,7 +11,7 @@ package struct MeterAlerts: Sendable {
         var machine: AlertMachine
     }
 
-    /// Rules without a quantity first, then the others sorted by quantity.
+    /// Rules whose condition has no quantity first, then the others sorted by quantity.
     private var entries: [Entry] = []
     private var spans: [(quantity: Quantity, range: Range<Int>)] = []
     private var withoutQuantity = 0

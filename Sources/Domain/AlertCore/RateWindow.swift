@@ -1,5 +1,5 @@
-/// Some of the recent values, and their rate of change. Contains no reference, so adding a value never allocates
-/// memory.
+/// Some of the recent values, from which the rate of change is computed. All are stored inline, so adding a value never
+/// allocates memory.
 struct RateWindow: Sendable {
     private static let places = 17
 

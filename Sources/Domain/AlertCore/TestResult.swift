@@ -7,7 +7,7 @@ package struct TestResult: Hashable, Sendable {
     /// Charge, regardless of the direction of the current; nil if nothing was measured.
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// Time up to the last reading that counts, including gaps.
+    /// Duration of the test up to its last counted reading, including gaps.
     package var duration: Duration
     /// Total time without measurements.
     package var gapTime: Duration

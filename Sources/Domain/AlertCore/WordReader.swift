@@ -55,8 +55,8 @@ struct WordReader {
 
     /// Reads a number with a unit of the quantity, together or apart: `50mA`, `50 mA`.
     ///
-    /// - Parameter isUnitOptional: whether a bare number is in the quantity's own unit. Otherwise a bare number must be
-    ///   0, or the quantity has no units.
+    /// - Parameter isUnitOptional: whether a number without a unit is accepted, and is in the quantity's own unit. If
+    ///   false, such a number must be 0 and not a temperature, unless the quantity has no units.
     /// - Returns: the value in the quantity's unit, and the typed unit.
     mutating func amount(
         of quantity: Quantity, isUnitOptional: Bool

@@ -15,9 +15,10 @@ package struct BackupSettings: Hashable, Sendable {
 /// the calendar has no effect. The age of an older backup follows from its date, and is unknown if the date is in the
 /// future.
 package struct BackupSchedule: Hashable, Sendable {
-    /// Delay of the first backup after the start, when the program is busy.
+    /// Delay of the first backup after the start, because the program is busy then.
     package static let settling = Duration.seconds(120)
-    /// Delay if the last backup's age is unknown, for example before the network has set the clock.
+    /// Delay of the first backup after the start if the last backup's age is unknown, for example before the network
+    /// has set the clock.
     package static let patience = Duration.seconds(3600)
     /// Pause after the first failure. It doubles with each further failure, up to `every`.
     package static let firstRetry = Duration.seconds(600)

@@ -178,7 +178,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Applies new timeouts. The silence so far is reset, because the old timeouts applied to it.
+    /// Applies new timeouts. A silence counts from now, because its earlier part was subject to the old timeouts.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing
@@ -251,7 +251,8 @@ extension ConnectionMachine {
 
     /// Phase of the connection. A meter that is unwanted or absent has neither a channel nor a retry time.
     fileprivate enum Phase: Sendable {
-        /// Valid transitions: `notConnected` (device still present after the settle time), `connecting` (appeared).
+        /// Valid transitions: `notConnected` (if the device is still present after the settle time), `connecting` (if
+        /// the device appears).
         case offline(recheckAt: MonotonicTime?)
         /// If `retryAt` is nil, the machine waits for a user. Valid transitions: `connecting`, `awaitingPermission`,
         /// `offline`.

@@ -6,7 +6,7 @@ package struct ConnectionTiming: Hashable, Sendable {
     package var staleAfter: Duration
     /// Time from the last good frame to the loss of the link and a new attempt.
     package var silenceTimeout: Duration
-    /// Time after a lost link before a retry, in which the system may report that the device is gone.
+    /// Time between a lost link and a retry. If the device is gone, the system reports that within this time.
     package var settleTime: Duration
     package var backoff: Backoff
 

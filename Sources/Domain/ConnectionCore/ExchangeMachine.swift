@@ -70,8 +70,8 @@ package struct ExchangeMachine: Sendable {
         waitingCommands += 1
     }
 
-    /// Time of the next `turn`, perhaps too early. While an answer is pending, this is usually the time of the next
-    /// request rather than the timeout. The alarm then need not move twice for each reading.
+    /// Time at which to call `turn` next; it may be too early. While an answer is pending, it is usually the time of
+    /// the next request rather than the timeout. The alarm then need not move twice for each reading.
     package var nextWake: MonotonicTime? {
         if case .awaitingAnswer(let since, let isLate) = phase {
             let overdue = since + rhythm.answerTimeout
@@ -92,7 +92,7 @@ package struct ExchangeMachine: Sendable {
 package struct ExchangeRhythm: Hashable, Sendable {
     /// Time between requests; nil if the meter sends readings without requests.
     package var requestInterval: Duration?
-    /// Whether the meter answers requests; false for a keep-alive.
+    /// Whether the meter answers requests; false if they are only keep-alives.
     package var requestsAreAnswered: Bool
     package var answerTimeout: Duration
     package var commandSpacing: Duration

@@ -16,7 +16,7 @@ package struct SampleClock: Hashable, Sendable {
     /// Point from which the times of the current frame's samples are interpolated, up to `newest`, its newest sample.
     private var from: Point?
     private var newest: Point?
-    /// Number added to the ticks of a frame that starts its own count.
+    /// Number added to the ticks of a frame that starts its own count, so that they follow the ticks of the last frame.
     private var shift: UInt16 = 0
     private var heardAt = MonotonicTime.origin
 
@@ -25,8 +25,8 @@ package struct SampleClock: Hashable, Sendable {
     /// Divisor that limits the correction: a frame corrects at most this part of the elapsed time. 1/16 is more than
     /// the 4.4 % by which a KM003C was seen to be slow (Docs/Protocols/KM003C.md#the-queue).
     private static let correction = 16
-    /// Same divisor for frames with their own count that arrive earlier than computed, because they waited during a
-    /// pause. The correction is large, because a sample is never taken after its arrival.
+    /// Same divisor for frames with their own count that waited during a pause, and so arrive earlier than computed. It
+    /// allows a larger correction, because a sample is never taken after its arrival.
     private static let haste = 2
     /// Maximum difference between the count and the host's clock. A larger one means that the host slept, or that the
     /// meter restarted its count, so the frame is a new anchor.
@@ -69,7 +69,7 @@ package struct SampleClock: Hashable, Sendable {
         let difference = now - (last.time + passed)
         guard difference.magnitude <= Self.differenceMax else {
             anchor(ticks, at: now)
-            // If the count jumped ahead of the host's clock, the gap does not mean lost samples.
+            // If the count ran ahead of the host's clock, the gap in the count does not mean lost samples.
             return difference < .zero ? within : lost
         }
         let most = passed / Self.correction
@@ -111,8 +111,8 @@ package struct SampleClock: Hashable, Sendable {
         newest = Point(tick: tick, time: last.time + passed)
     }
 
-    /// Anchors the count at `now`. The samples follow the earlier ones, if necessary slightly ahead of the host's
-    /// clock.
+    /// Anchors the count at `now`. The samples must be later than the earlier ones, so their times may be slightly
+    /// ahead of the host's clock.
     private mutating func anchor(_ ticks: SampleTicks, at now: MonotonicTime) {
         let length = Duration.milliseconds(Int(ticks.newest &- ticks.oldest))
         let earliest = newest.map { $0.time + Self.apartMin } ?? .origin

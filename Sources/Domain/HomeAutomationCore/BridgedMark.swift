@@ -4,7 +4,7 @@ package struct BridgedMark: Hashable, Sendable {
     package var meter: MeterID
     package var name: String
     package var start: WallTime
-    /// End of the span; equal to `start` for a moment, nil while the span is open.
+    /// End of the span; equal to `start` for a moment. Nil if the span has not ended.
     package var end: WallTime?
 
     package init(id: String, meter: MeterID, name: String, start: WallTime, end: WallTime?) {

@@ -11,9 +11,9 @@ package struct BridgedMeter: Hashable, Sendable {
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// Whether another host has the meter, or had it last. If so, this host does not publish the meter.
+    /// Whether another host holds the meter, or held it last. If so, this host does not publish the meter.
     package var isElsewhere = false
-    /// Name of the other host that has the meter; nil if there is none or the name is unknown.
+    /// Name of the other host that holds the meter; nil if there is none or the name is unknown.
     package var holder: String?
     package var transport: String?
     /// Last error; nil after the next reading.

@@ -36,7 +36,7 @@ struct BrokerConnection: Sendable {
     var isStopped: Bool { state == .stopped }
     /// Reason for the missing link; nil with a link, and until the first attempt has ended.
     var trouble: BrokerTrouble? { lastCause }
-    /// Returns the time without a link; nil for the first link.
+    /// Returns the time since the link was last lost; nil if no link was lost yet.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
 
     mutating func start(at now: MonotonicTime) -> [Action] {

@@ -14,7 +14,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// Inputs of an announcement, encoded only if they change.
+    /// Inputs of an announcement. The announcement is encoded again only if they change.
     struct Facts: Hashable, Sendable {
         private var names: [String?]
         private var abilities: [BridgedMeter.Ability]

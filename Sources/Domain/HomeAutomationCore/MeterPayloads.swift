@@ -32,7 +32,7 @@ enum MeterPayloads {
         return .object([.init("details", .object(details)), .init("groups", .array(groups))])
     }
 
-    /// Inputs of a status, encoded only if they change.
+    /// Inputs of a status. The status is encoded again only if they change.
     struct Status: Hashable, Sendable {
         private var state: ConnectionState
         private var since: WallTime

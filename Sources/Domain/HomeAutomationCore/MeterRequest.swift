@@ -144,7 +144,8 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
-            // Otherwise a retained, repeated or misrouted message could draw current unattended.
+            // Refuse commands that draw current, because a retained, repeated or misrouted message could draw it
+            // unattended.
             guard kind.consequence != .draws else {
                 throw Problem(
                     message: "\(name) draws current, and is not done for a broker",

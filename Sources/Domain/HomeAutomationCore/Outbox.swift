@@ -1,10 +1,10 @@
 /// Messages waiting to be sent or acknowledged. For each topic, only the latest state or reading waits. A reading that
 /// is replaced or not confirmed moves to the backlog.
 struct Outbox: Sendable {
-    /// Purpose of a message, which decides the handling if the message cannot be sent.
+    /// Purpose of a message. It decides the handling of a message that cannot be sent.
     enum Purpose: Hashable, Sendable {
         case latest
-        /// A reading, which waits like `latest` and then moves to the backlog.
+        /// A reading: waits like `latest`, then moves to the backlog if it cannot be sent.
         case reading(Backlog.Entry)
         /// A response or a mark, which is dropped if it cannot be sent, because it would be useless later.
         case response

@@ -27,7 +27,7 @@ struct PublishedAlerts: Sendable {
             let before = alerts[alert.number]
             var told = before ?? Told(alert: alert)
             told.isAnnounced = told.isAnnounced && told.alert.isAnnounced(as: alert)
-            // Do not report an event from before this run.
+            // Do not report an event that happened before this program started.
             let isStale = before == nil && alert.isMomentary
             told.isTold = isStale || told.isTold && told.alert == alert
             told.alert = alert

@@ -1,5 +1,5 @@
 struct PublishedMeter: Sendable {
-    /// Last published values. Nil values cause a new publication.
+    /// Last published values. A nil value is published again.
     private struct Told: Sendable {
         var announcement: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
@@ -11,13 +11,13 @@ struct PublishedMeter: Sendable {
     }
 
     private var meter: BridgedMeter
-    /// Quantities reported in this run.
+    /// Quantities received since the program started.
     private var quantities = QuantitySet()
-    /// Kinds of other telemetry reported in this run.
+    /// Kinds of other telemetry received since the program started, by key.
     private var toldKinds: [String: TelemetryKind] = [:]
     /// Whether this gateway publishes the meter.
     private(set) var isOurs = false
-    /// Whether this run has announced the entities.
+    /// Whether the entities have been announced since the program started.
     private var wasAnnounced = false
     private var told = Told()
     /// Time of the last reading published or added to the backlog.
@@ -27,8 +27,8 @@ struct PublishedMeter: Sendable {
 
     init(_ meter: BridgedMeter) { self.meter = meter }
 
-    /// Returns whether there may be something to publish. The link does not matter: `announce` later publishes the last
-    /// state completely.
+    /// Returns whether there may be something to publish. Without a link the result is the same, because `announce`
+    /// later publishes the last state completely.
     func hasNews(in seen: BridgedMeter, at now: MonotonicTime) -> Bool {
         guard meter.isSame(as: seen) else { return true }
         if let due = told.refreshAt, due <= now { return true }
@@ -78,8 +78,8 @@ struct PublishedMeter: Sendable {
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
         let isFirst = !wasAnnounced
-        // Until the first reading shows the quantities, the announcement from an earlier run, which the broker retains,
-        // is better.
+        // Before the first reading the quantities are unknown. Announce nothing until then: the broker retains the
+        // announcement from before the restart.
         if !quantities.isEmpty {
             let facts = DeviceDiscovery.Facts(meter, quantities, toldKinds)
             if told.announcement != facts {
@@ -124,7 +124,7 @@ struct PublishedMeter: Sendable {
         return nextReadingAt.map { $0 <= now } ?? true
     }
 
-    /// Publishes a last message for a meter that another host now has. The new host's first message overrides it.
+    /// Publishes a last message for a meter that another host now holds. That host's first message overrides it.
     private mutating func yield(
         isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {

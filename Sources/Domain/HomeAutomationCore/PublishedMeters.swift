@@ -53,7 +53,7 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// Clears the topics of former ids, only once per run.
+    /// Clears the topics of former ids, only once after the program's start.
     mutating func clearFormer(in outbox: inout Outbox) {
         guard !hasClearedFormer else { return }
         hasClearedFormer = true

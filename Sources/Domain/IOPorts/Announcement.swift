@@ -75,7 +75,7 @@ package struct Announcement: Sendable {
         case .wants(let services):
             self.services = services
             return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
-        // Without services, any input is a late one of the closed connection.
+        // Without services there is no connection, so this is a late input from a closed one. Ignore it.
         case _ where services.isEmpty: return []
         // Avahi started, ended or was replaced, so its groups no longer exist.
         case .owner(""): return leave(.absent)

@@ -3,9 +3,10 @@ struct ImportClock: Sendable {
     private let zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
     /// Start of the file in milliseconds since 1970, for times that are relative to it; nil if unknown.
     private let start: Int64?
-    /// Whether numbers are relative to the file's start; nil until the size of the first number shows it.
+    /// Whether times that are numbers are relative to the file's start; nil until the size of the first such number
+    /// shows it.
     private var isElapsed: Bool?
-    /// Cached range of local times with the offset `steadyOffset`.
+    /// Cached range of local times, in milliseconds, with the offset `steadyOffset`.
     private var steady: Range<Int64> = 0..<0
     private var steadyOffset: Int64 = 0
     /// Whether the last time read had no zone.
@@ -80,7 +81,7 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
-    /// Checks whether a time lacks a zone, in any order of its date.
+    /// Throws if a time has no zone and the user named none, whatever the order of the time's date.
     func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
         let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
         if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
@@ -120,7 +121,7 @@ struct ImportClock: Sendable {
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
         // If the file began in the second occurrence of the hour but was read as the first, its times appear to skip an
-        // hour.
+        // hour. Throw then.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(

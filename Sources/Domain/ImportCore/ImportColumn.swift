@@ -182,7 +182,7 @@ enum ColumnNames {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }
         if times.contains(word) {
-            // `UTC` in `Time (UTC)` is not a unit and is ignored, so the user must name the zone.
+            // `UTC` in `Time (UTC)` is not a unit of time and is ignored, so the user must still name the zone.
             let isUnit = unit ?? (["s", "ms"].contains(word) ? word : nil)
             return .time(isUnit.flatMap { ImportUnit($0, of: nil) })
         }

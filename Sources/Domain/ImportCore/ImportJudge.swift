@@ -36,7 +36,7 @@ struct ImportJudge: Sendable {
         self.ranges = Quantity.allCases.map { ranges[$0] }
     }
 
-    /// Descriptions of changed and omitted values, one sentence each.
+    /// Descriptions of changed and omitted values, one sentence for each kind of change.
     var remarks: [String] {
         found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
     }
@@ -92,7 +92,7 @@ struct ImportJudge: Sendable {
 
     private static func amount(_ value: Double) -> String {
         let text = "\(value)"
-        // Below a ten-thousandth, the text of a Double has an exponent.
+        // Below a ten-thousandth, the text of a Double has an exponent, so write the decimals here.
         guard text.contains("e-") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
         let digits = String(Int((value.magnitude * 1e9).rounded()) + 1_000_000_000).dropFirst()
         let end = digits.lastIndex { $0 != "0" } ?? digits.startIndex

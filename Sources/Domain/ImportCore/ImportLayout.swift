@@ -78,8 +78,8 @@ struct ImportLayout {
 
     // MARK: As a person says
 
-    /// Combines the columns that the user named with those known by name; nil if the file lacks a column of the user,
-    /// or if two of them are the same.
+    /// Combines the columns that the user named with those that their names identify. Nil if the file lacks a column
+    /// that the user named, or if the user named a column twice.
     private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
         var places: [Int] = []
         for column in options.columns {
@@ -168,8 +168,8 @@ struct ImportLayout {
         columns[place] = .time(nil)
     }
 
-    /// Column that contains the date, whether the time is in a separate column, and the option by which a user names
-    /// the date's column.
+    /// `place` is the index of the column with the date. `isDay` is true if another column contains the time of day.
+    /// `said` is the option by which a user names the date's column.
     var dateColumn: (place: Int, isDay: Bool, said: String)? {
         let day = columns.firstIndex(of: .date)
         let time = columns.firstIndex { if case .time = $0 { true } else { false } }

@@ -8,12 +8,12 @@ package struct ImportReader: Sendable {
     private var clock: ImportClock
     private var judge: ImportJudge?
     private var writing: ImportWriting?
-    /// Lines held back until later lines decide the notation.
+    /// Lines held back until later lines show the notation: the order of dates, and the meaning of a comma.
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
     private var lineNumber = 0
-    /// Number of readings with the same time as the previous one, and the smallest step in milliseconds between two
-    /// different times.
+    /// `repeated` is the number of readings with the same time as the previous one. `leastStep` is the smallest step in
+    /// milliseconds between two different times.
     private var repeated = 0
     private var leastStep: Int64?
     /// Format of the file; nil before its first line.
@@ -25,7 +25,7 @@ package struct ImportReader: Sendable {
     package private(set) var last: WallTime?
     /// First `metersMax` names of meters in a file of several meters.
     private var meters: Set<String> = []
-    /// First and last telemetry other than readings, which only this project's own JSON contains.
+    /// First and last telemetry other than readings; only this project's own JSON contains any.
     package private(set) var toldFirst: TelemetryBody?
     package private(set) var toldLast: TelemetryBody?
 
@@ -35,7 +35,7 @@ package struct ImportReader: Sendable {
     /// Maximum value of any quantity, far above those of all meters.
     private static let valueMax = 1e12
     /// Milliseconds by which a time may precede the previous one, because loggers stamp packets when they read them.
-    /// The previous time then replaces it.
+    /// Such a time is replaced by the previous one.
     private static let jitterMax: Int64 = 1000
     /// Minimum step in milliseconds at which repeated times count as rounded.
     private static let roundedStep: Int64 = 10_000
@@ -195,7 +195,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// Throws if a time needs a zone, before other errors are reported.
+    /// Throws if a time lacks a zone that it needs. Called before other checks, so that this error is reported first.
     private func locate(_ time: ArraySlice<UInt8>, in column: String) throws(ImportError) {
         do throws(ImportError) {
             try clock.checkZone(time)

@@ -77,7 +77,7 @@ private struct DateOrders: Sendable {
     mutating func note(_ text: String, _ column: String, at place: ImportWriting.Place) {
         guard !text.trimmed.isEmpty else { return }
         guard let date = ImportDate(text), date.isInDoubt else {
-            // All times of a table have the same format. So unless an earlier date was ambiguous, no later one can be.
+            // All dates of a table have the same format. If no earlier date was ambiguous, no later date will be.
             isUndecided = doubt != nil
             return
         }

@@ -22,7 +22,8 @@ struct TableLine {
                 start = end
             }
             guard start < line.endIndex else { return fields }
-            // A trailing separator is followed by an empty field, unless it is a space.
+            // Another field follows the separator, even at the end of the line, where it is empty. After a trailing
+            // space, none follows.
             start += 1
         }
     }

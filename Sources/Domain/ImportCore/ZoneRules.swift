@@ -4,8 +4,9 @@ package struct ImportZones: Sendable {
     private let file: @Sendable (_ name: String) -> [UInt8]?
 
     /// - Parameters:
-    ///   - local: returns the offset of this machine's zone from UTC.
-    ///   - file: returns the file of a zone in the system's database (`/usr/share/zoneinfo`); nil if there is none.
+    ///   - local: returns the offset of this machine's zone from UTC at a moment.
+    ///   - file: returns the contents of a zone's file in the system's database (`/usr/share/zoneinfo`); nil if there
+    ///     is none.
     package init(
         local: @escaping @Sendable (_ moment: WallTime) -> Duration,
         file: @escaping @Sendable (_ name: String) -> [UInt8]?
@@ -138,7 +139,7 @@ private struct YearlyRule: Sendable {
                 return (WallTime(text)?.millisecondsSince1970 ?? 0) / 86_400_000
             }
             let (first, next) = (day(year, month), month < 12 ? day(year, month + 1) : day(year + 1, 1))
-            // 1970 began on a Thursday.
+            // Day of the month's first such weekday: 1970 began on a Thursday (4), and `week` counts from 1.
             var day = first + (weekday - (first + 4) % 7 + 7) % 7 + 7 * (week - 1)
             while day >= next { day -= 7 }
             return day * 86_400 + seconds

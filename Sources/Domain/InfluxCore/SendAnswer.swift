@@ -1,4 +1,4 @@
-/// A server's answer to a batch of points, reduced to the cases that differ in the next step.
+/// A server's answer to a batch of points, reduced to the cases that need different reactions.
 package enum SendAnswer: Hashable, Sendable {
     case taken
     /// The server permanently rejects some points: their type differs, or they are too old for its retention.

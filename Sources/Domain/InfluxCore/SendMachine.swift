@@ -31,10 +31,11 @@ package struct SendMachine: Sendable {
     /// Maximum age of unsaved positions. After a crash, the points since then are sent again, which does not change the
     /// database.
     private static let saveInterval = Duration.seconds(60)
-    /// Maximum time by which a position may be in the future; beyond it, the position is from a wrong calendar.
+    /// Maximum time by which a position may be in the future. A position further in the future comes from a wrong
+    /// calendar and is ignored.
     private static let tolerance = Duration.seconds(60)
-    /// Maximum number of single points skipped in a row. After that, skipping stops, because the points are not the
-    /// reason.
+    /// Maximum number of single points skipped in a row. After that, no more are skipped, because the rejections must
+    /// have another cause than the points.
     private static let passesMax = 3
     /// Minimum interval between reports of rejected points.
     private static let rejectionInterval = Duration.seconds(3600)
@@ -45,7 +46,7 @@ package struct SendMachine: Sendable {
     private var nextAt: MonotonicTime?
     private var failures = 0
     private var unsavedSince: MonotonicTime?
-    /// Maximum number of points that the server accepts in one batch.
+    /// Maximum number of points in a batch; reduced if the server reports that a batch is too large.
     private var sizeMax: Int
     /// Reduced batch size during the search for a rejected point or after a timeout; nil otherwise.
     private var narrowed: Int?
@@ -54,7 +55,7 @@ package struct SendMachine: Sendable {
     /// Number of rejected points not reported yet.
     private var untold = 0
     private var toldRejectionAt: MonotonicTime?
-    /// Number of points that the server accepted, and of those it rejected.
+    /// `sent` is the number of points that the server accepted; `rejected` is the number that it rejected.
     package private(set) var sent = 0
     package private(set) var rejected = 0
     /// Reason why no readings are sent at present; nil if there is none.
@@ -80,10 +81,10 @@ package struct SendMachine: Sendable {
         return nextAt - now
     }
 
-    /// Returns the time from which readings are sent. It is in the future if the calendar was set back by up to
-    /// `tolerance`.
+    /// Returns the time from which the meter's readings are sent. It may be in the future, if the calendar was set back
+    /// by up to `tolerance`.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
-        // A `backFill` shorter than the time between two batches would lose readings.
+        // Send at least the readings since the last batch: a shorter `backFill` would lose some of them.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))
         guard let position = positions[meter], position <= now + Self.tolerance else { return first }
         return max(position + .milliseconds(1), first)
@@ -125,8 +126,8 @@ package struct SendMachine: Sendable {
             nextAt = now + Self.pace
             return []
         case .later(let delay, let cause, let next):
-            // Without a requested delay, the server or the network may be too slow for a batch of this size. A server
-            // that requests a delay has received the batch, so the size is not the reason.
+            // Without a requested delay, the batch may be too large for the server or the network, so halve it. A
+            // server that requests a delay has received the batch, so the size is not the cause.
             if delay == nil { narrowed = max(1, min(pointsMax, batch.points) / 2) }
             putOff(delay, at: now)
             return interrupted(SendTrouble(.unreachable, cause, next: next))
@@ -148,8 +149,8 @@ package struct SendMachine: Sendable {
         return trouble == nil ? [] : [.resumed]
     }
 
-    /// Halves the batch until one rejected point is left, which is skipped. Skips no point if the server never accepted
-    /// any, because the points are then not the reason.
+    /// Halves the batch until one rejected point is left, which is skipped. If the server never accepted any point,
+    /// skips none, because the cause is then something other than the points.
     private mutating func unwanted(_ batch: SendBatch, _ cause: String, at now: MonotonicTime) -> [SendNews] {
         guard batch.points <= 1 else {
             narrowed = batch.points / 2

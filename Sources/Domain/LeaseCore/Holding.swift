@@ -1,8 +1,8 @@
 /// Lease granted to this host, with the channel used under it.
 struct Holding: Sendable {
     private enum Channel: Sendable {
-        /// The channel is open. If `keptUntil` is not nil, no link is up, and the host keeps the lease until then
-        /// despite failed link attempts.
+        /// The channel is open. While `keptUntil` is set, the link is not up yet, and the host keeps the lease until
+        /// then despite failed link attempts. Nil once the link is up, or if a failed attempt ends the lease.
         case open(keptUntil: MonotonicTime?)
         /// The channel is closed. The host keeps the lease for a reconnect until `keptUntil`.
         case closed(keptUntil: MonotonicTime)
@@ -31,7 +31,7 @@ struct Holding: Sendable {
         let isFresh = now - permit.sentAt < permit.terms.timeToLive / 4
         guard now >= renewAt || (!isRenewing && !isFresh) else { return nil }
         let retry = isLost ? LeaseTiming.lostRetry : LeaseTiming.renewalRetry
-        // Jitter spreads the retries of a burst.
+        // Jitter spreads the retries of requests that failed together.
         renewAt = now + LeaseTiming.spread(retry, random)
         isRenewing = true
         return permit.token
@@ -87,7 +87,7 @@ struct Holding: Sendable {
         case renewal
     }
 
-    /// Returns the due event. A lease that ends while its link is kept becomes lost.
+    /// Returns the due event; nil if there is none. If the lease ends while its link is kept, marks the lease as lost.
     mutating func woke(at now: MonotonicTime, under policy: LeasePolicy) -> Due? {
         if now >= permit.hardStopAt, !isLost {
             guard isKept(under: policy), isOpen else { return .hardStop }

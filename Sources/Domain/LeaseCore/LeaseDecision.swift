@@ -15,7 +15,8 @@ extension LeaseDecision: Equatable where Answer: Equatable {}
 /// Answer to a release or a revocation. A repeated request changes nothing.
 package enum LeaseChange: Hashable, Sendable {
     case changed(LeaseRecord)
-    /// The lease was already released or revoked, or belongs to another host. Nil if the meter never had a lease.
+    /// The lease was already released or revoked, or belongs to another host. The record is nil if the meter never had
+    /// a lease.
     case unchanged(LeaseRecord?)
 
     package var record: LeaseRecord? {

@@ -1,6 +1,6 @@
 /// Intent to use a meter, from a user or an automatic resume.
 package struct LeaseIntent: Hashable, Sendable {
-    /// Whether to take over the meter. A take-over applies to one holder only and expires after
+    /// Whether to take over the meter from its holder. The intent applies to one holder only, and expires after
     /// `LeaseTiming.takeoverIntent`.
     package var isTakeover: Bool
     /// Token of the grant that the user has seen (`who`). If nil, the machine first sends a plain acquire to learn the
@@ -8,7 +8,7 @@ package struct LeaseIntent: Hashable, Sendable {
     package var aimedAt: FencingToken?
     /// Whether a user waits for the meter, so that the host joins the queue.
     package var waitsInLine: Bool
-    /// Whether a user has just requested the meter, so that no pause applies.
+    /// Whether a user has just requested the meter. If so, pauses do not delay the request.
     package var isAsked: Bool
 
     package init(
@@ -47,13 +47,13 @@ package enum LeaseTiming {
     static let acquireRetry = Duration.seconds(1) ... .seconds(60)
     /// Range of the pause between refused acquires. A notice that the meter is free shortens the pause.
     static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
-    /// Maximum pause if the meter may soon be free; reservations last only seconds.
+    /// Maximum pause if the meter may soon be free, for example because a reservation lasts only seconds.
     static let soonFreeRetry = Duration.seconds(3)
     /// Interval at which a read-only host checks for a free meter. A notice that the meter is free shortens it.
     static let barredLook = Duration.seconds(60)
     /// Time for which a lost link keeps its lease (rule 8).
     static let reconnectGrace = Duration.seconds(10)
-    /// Pause in automatic acquires after a user requested the meter on another host.
+    /// Pause of automatic acquires on this host after a user requested the meter on another host.
     static let pauseAfterRevocation = Duration.seconds(30)
     /// Maximum time to search for a granted meter that does not advertise, before the host releases the lease.
     package static let searchTime = Duration.seconds(30)
@@ -69,9 +69,10 @@ package enum LeaseTiming {
     }
 
     /// Time for which a user's take-over waits for the cloud's first answer. After that, the holder may be a host that
-    /// the user did not mean.
+    /// the user did not mean, so the take-over expires.
     package static let takeoverIntent = Duration.seconds(30)
-    /// Maximum age at which a request is repeated. The authority recognises a repetition only by its few stored grants.
+    /// Maximum age at which a request is repeated. The authority recognises a repeated request by its stored grants,
+    /// and it stores only a few, so an older grant may be missing.
     package static let repetitionAge = Duration.seconds(30)
     /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
     static let unreachableAfter = 2

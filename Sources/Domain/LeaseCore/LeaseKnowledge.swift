@@ -1,6 +1,6 @@
 /// A host's facts about one meter, which are kept across lease states.
 struct LeaseKnowledge: Sendable {
-    /// Pause in automatic acquires after a user requested the meter on another host.
+    /// Pause of automatic acquires on this host after a user requested the meter on another host.
     private struct Pause: Sendable {
         var until: MonotonicTime
         /// Token of the lease that this host lost.
@@ -10,13 +10,14 @@ struct LeaseKnowledge: Sendable {
     private let host: HostID
     /// The stricter of the host's own policy and the zone's last known one.
     private(set) var policy: LeasePolicy
-    /// Role of this host in the cloud's last answer.
+    /// Role of this host according to the cloud's last answer.
     private var role: HostRole
     private(set) var failures = 0
-    /// Greatest token of this meter so far, or one more if its release got no answer. The next grant must exceed it.
+    /// Greatest token of this meter so far. If this host released that token and got no answer, the number is one more.
+    /// The next grant's token must not be less.
     private(set) var greatestToken: FencingToken?
-    /// Greatest token that this host released. A grant of such a token is useless, because the authority may receive
-    /// the release later.
+    /// Greatest token that this host released. A late grant of this token or a lower one is useless, because the
+    /// release may still arrive and end the lease.
     private var releasedThrough: FencingToken?
     /// Time until which another host may have the meter, according to the last report.
     private(set) var elsewhereUntil: MonotonicTime?
@@ -81,7 +82,8 @@ struct LeaseKnowledge: Sendable {
 
     mutating func gaveBack(_ token: FencingToken) { releasedThrough = max(releasedThrough ?? token, token) }
 
-    /// Requires a greater token for the next grant, because the unanswered release may still arrive.
+    /// Requires a greater token for the next grant. The unanswered release may still arrive, and would end a lease with
+    /// the old token.
     mutating func gaveBackUnanswered(_ token: FencingToken) {
         guard token < .max else { return }
         let next = FencingToken(rawValue: token.rawValue + 1)
@@ -119,8 +121,8 @@ struct LeaseKnowledge: Sendable {
 
     mutating func endPause() { pause = nil }
 
-    /// Ends the pause if the host that took over has released the meter, for example because the meter is out of its
-    /// range.
+    /// Ends the pause if the host that took over has released the meter, for example because the meter is out of that
+    /// host's range.
     mutating func endPause(ifGivenBack lease: LeaseView) {
         if let pause, lease.state == .free, lease.token > pause.token { self.pause = nil }
     }

@@ -13,7 +13,7 @@ extension LeaseMachine {
         case permitUnleased
         /// Close the channel now, then call `channelClosed(.letGo)`.
         case withdraw(Withdrawal)
-        /// Report that another host has the meter. This read-only host sends no request.
+        /// Report that another host has the meter. A read-only host requests no lease, so no request is sent.
         case refuse
         /// Report that this host is read-only and that `strict` allows no meter without a lease.
         case bar

@@ -29,7 +29,7 @@ package struct LeaseMachine: Sendable {
 
     /// - Parameters:
     ///   - policy: the stricter of the host's own policy and the zone's last known one.
-    ///   - greatestToken: the greatest token known to an earlier run.
+    ///   - greatestToken: greatest token of this meter that an earlier run of `meterd` recorded; nil if none.
     package init(
         host: HostID, policy: LeasePolicy, role: HostRole = .full, greatestToken: FencingToken? = nil
     ) {
@@ -52,13 +52,13 @@ package struct LeaseMachine: Sendable {
     }
 
     package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
-    /// Same as `LeaseKnowledge.greatestToken`.
+    /// Greatest token of this meter so far (`LeaseKnowledge.greatestToken`).
     package var greatestToken: FencingToken? { known.greatestToken }
     package var isCloudUnreachable: Bool { known.isCloudUnreachable }
 
     // MARK: Wishes
 
-    /// Requests a link to a meter that is present. A permit follows now or later.
+    /// Requests a link to a meter in reach. Returns the permit now, or a later event returns it.
     package mutating func wanted(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         if intent.isAsked || intent.isTakeover { known.wanted(intent, at: now) }
         switch state {
@@ -71,8 +71,9 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Handles an open link without a permit, because the host has just joined a cloud. Under `keep` the link remains
-    /// open while the host requests a lease. Acts as `wanted` unless the machine is idle.
+    /// Handles a link that was opened before this host joined a cloud, and so has no permit. Under `keep` the link
+    /// remains open while the host requests a lease. Under `strict` the link is closed. Acts as `wanted` unless the
+    /// machine is idle.
     package mutating func foundOpen(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(intent, at: now) }
         known.wanted(intent, at: now)
@@ -145,7 +146,8 @@ package struct LeaseMachine: Sendable {
             if seeking.intent.isTakeover { holding.allowFailures(until: now + LeaseTiming.takeoverGrace(lease)) }
             return state.hold(holding, seeking, &known, at: now)
         case .held(var present):
-            // The answer to a repeated request counts only if that request was sent later than the accepted one.
+            // Accept the answer to a repeated request only if the request was sent after the one that gave the present
+            // permit.
             guard lease.token >= present.permit.token,
                 present.renew(lease, sentAt: sentAt, at: now, random: random)
             else { return .none }
@@ -198,7 +200,8 @@ package struct LeaseMachine: Sendable {
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// Requests the lease while the meter is reserved for this host, the head of the queue, for some seconds.
+    /// Handles the offer of the meter to this host, the head of the queue. The meter is reserved for some seconds, so
+    /// the host requests the lease immediately.
     package mutating func offered(at now: MonotonicTime) -> Action {
         known.isHere()
         queueLost()
@@ -206,7 +209,7 @@ package struct LeaseMachine: Sendable {
         return state.ask(seeking, &known, at: now)
     }
 
-    /// Forgets the place in the queue; the next refusal makes this host join again.
+    /// Records that this host lost its place in the queue. After the next refusal it joins the queue again.
     package mutating func queueLost() {
         guard case .seeking(var seeking) = state else { return }
         seeking.leftQueue()
@@ -246,7 +249,7 @@ package struct LeaseMachine: Sendable {
         return state.lose(holding, loss, &known, at: now, random: random)
     }
 
-    /// Handles a heartbeat without an answer; `woke` retries in time.
+    /// Handles a heartbeat without an answer. A later `woke` retries the renewal.
     package mutating func renewalFailed(at now: MonotonicTime) -> Action {
         guard case .held(var holding) = state else { return renewalEnded(at: now) }
         known.unanswered()
@@ -302,7 +305,8 @@ package struct LeaseMachine: Sendable {
         case .seeking(let seeking) where known.mayOnlyLook && seeking.isUnleased:
             return state.ask(seeking, &known, at: now)
         case .seeking(var seeking) where lease.state == .free:
-            // The pause gives other hosts precedence, so this host's own release must not end it.
+            // The lease may be free because this host released it. The pause gives other hosts precedence, so do not
+            // request the lease before its end.
             seeking.hasten(to: max(now + LeaseTiming.within(.milliseconds(500), random), known.pausedUntil ?? now))
             state = .seeking(seeking)
             return .none
@@ -310,8 +314,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Sends waiting requests soon, because the connection to the cloud is back. With the old connection, the host lost
-    /// its places in queues.
+    /// Handles the return of the connection to the cloud: sends scheduled requests within a second. The host lost its
+    /// places in queues together with the old connection.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {

@@ -1,15 +1,15 @@
-/// Number that separates a former holder's messages from the present holder's. It increases with each change of holder
-/// or session. A token is never reused after a release, expiry, deletion or restore.
+/// Number that distinguishes a former holder's messages from the present holder's. It increases with each change of
+/// holder or session. A token is never reused after a release, expiry, deletion or restore.
 ///
-/// Below 2^53, which every JSON reader represents exactly.
+/// Below 2^53, so that every JSON reader represents it exactly.
 package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     package static let max = FencingToken(rawValue: (1 << 53) - 1)
-    /// Greatest token that a host may claim to have seen, or that a restore may jump to. This leaves the greater half
-    /// of the range for later grants.
+    /// Greatest token that the authority accepts in a host's claim or sets after a restore. This leaves the greater
+    /// half of the range for later grants.
     package static let claimMax = FencingToken(rawValue: 1 << 52)
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
@@ -48,7 +48,7 @@ package struct LeaseGrant: Hashable, Sendable {
     }
 }
 
-/// Permanent record of one meter's lease. The token survives release and expiry.
+/// Permanent record of one meter's lease. It keeps its token after a release or expiry.
 package struct LeaseRecord: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         /// No host holds the lease. Valid transitions: `held`.
@@ -64,8 +64,8 @@ package struct LeaseRecord: Hashable, Sendable {
     package var state: State
     package var token: FencingToken
     package var terms: LeaseTerms
-    /// Arrival of the last good acquire or renewal, on the authority's boot-time clock. Not persisted: after a start
-    /// every lease counts as just renewed (rule 5).
+    /// Time at which the authority received the last good acquire or renewal, on its boot-time clock. Not persisted:
+    /// after a start every lease counts as just renewed (rule 5).
     package var renewedAt: MonotonicTime
     /// Latest granted requests, oldest first. A repeated request gets the same answer while that answer is valid, and
     /// is never decided again.

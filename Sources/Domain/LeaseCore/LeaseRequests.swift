@@ -12,10 +12,11 @@ package struct LeaseAcquire: Hashable, Sendable {
     package var transport: LeaseTransport
     /// `strict` if this host requires a stricter policy than its zone's.
     package var policy: LeasePolicy
-    /// Token of the one grant that a person wants to take over.
+    /// Token of the one grant that a person wants to take over; nil for a plain acquire.
     package var takeover: FencingToken?
-    /// Greatest token of this meter that the host has seen. The next grant must exceed it, even if the authority has no
-    /// record of it (rule 5). The authority ignores a claim beyond `FencingToken.claimMax`.
+    /// Greatest token of this meter that the host has seen; nil if it has seen none. The next grant must exceed it,
+    /// even if the authority has no record of it (rule 5). The authority ignores a claim beyond
+    /// `FencingToken.claimMax`.
     package var tokenFloor: FencingToken?
 
     package init(
@@ -42,7 +43,8 @@ package struct LeaseCircumstances: Hashable, Sendable {
     package var wallNow: WallTime
     /// The zone's policy and maximum times.
     package var terms: LeaseTerms
-    /// End of the ban on new grants after a restore (rule 5). Renewals and repeated granted requests still succeed.
+    /// Time before which the authority makes no new grants after a restore (rule 5); nil without a restore. Renewals
+    /// and repetitions of granted requests still succeed.
     package var grantsNothingNewBefore: MonotonicTime?
     /// Least token to grant (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
@@ -81,12 +83,14 @@ package enum LeaseAnswer: Hashable, Sendable {
             case revoking
             /// The meter is free, but reserved for another host for some seconds.
             case reserved
-            /// The authority makes no new grants after a restore until all former holders must have stopped.
+            /// After a restore, the authority makes no new grants until the leases of all former holders must have
+            /// expired.
             case restoring
             /// The request arrived late or twice: its lease has been released or granted again since. Send a new
             /// request.
             case released
-            /// No token is left (an absurd clock at a restore), or the zone's limit allows no lease for a new meter.
+            /// No token is left, because a restore set the floor by a wrong clock. Or the zone's limit allows no lease
+            /// for a new meter.
             case exhausted
         }
 

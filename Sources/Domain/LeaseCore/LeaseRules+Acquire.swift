@@ -21,8 +21,8 @@ extension LeaseRules {
             }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
-            // The holder is an earlier run of this host, whose process must have ended. Reservations count only once
-            // the lease is over.
+            // The holder is an earlier run of this host whose process must have ended, so grant the lease to the new
+            // run. A reservation for another host counts only once the lease is over.
             return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
         case .revoking(let holder) where holder.isPredecessor(of: request):
             return succeedRevoked(request, record, in: circumstances)
@@ -32,14 +32,15 @@ extension LeaseRules {
         }
     }
 
-    /// Repeats the earlier answer while it is valid. Never decides the request again.
+    /// Answers a request that was granted before: repeats the grant while it is valid, otherwise refuses. Never decides
+    /// the request again.
     private static func answerAgain(
         _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         switch record.state {
         case .held(let holder) where holder.isRun(of: request) && token == record.token:
-            // After a restore, the old token may be older than another host's grant made after the backup, so `mayKeep`
-            // checks it.
+            // After a restore, another host may hold a grant made after the backup, with a greater token. So `mayKeep`
+            // checks the old token.
             if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
             if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
             return refuse(.released, record, after: .zero)
@@ -56,8 +57,8 @@ extension LeaseRules {
 
     /// Renews the lease of the present holder, which lost the answer or believed the lease lost.
     ///
-    /// The times of the token's first grant remain valid. If this answer is lost too, the holder still uses them, and
-    /// the authority must not end the lease earlier.
+    /// Keeps the times of the token's first grant. If this answer is lost too, the holder still uses them, so the
+    /// authority must not end the lease earlier.
     private static func grantAgain(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -70,8 +71,9 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// Treats a restarted revoked holder as released, because its old process must have stopped. Reserves the meter for
-    /// the queue's head, or grants it to this host if no other host waits.
+    /// Handles a request from a restarted host whose earlier session was revoked. That session's process must have
+    /// stopped, so its lease counts as released. Reserves the meter for the queue's head, or grants it to this host if
+    /// no other host waits.
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -114,8 +116,8 @@ extension LeaseRules {
         // Compare-and-swap: refuse a take-over that names an older grant.
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
-        // If any of the three policies is strict, revoke the lease first: two hosts must not use the meter at the same
-        // time.
+        // If the policy of the present grant, the zone or the request is strict, revoke the lease first: two hosts must
+        // not use the meter at the same time.
         let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
         guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
         var revoked = record
@@ -156,7 +158,7 @@ extension LeaseRules {
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
-    /// Returns the zone's times and policy, shortened and made stricter if the host requests that.
+    /// Returns the zone's times and policy. The request can shorten the time to live and make the policy stricter.
     private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
         LeaseTerms(
             timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,

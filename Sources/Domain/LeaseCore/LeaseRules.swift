@@ -1,15 +1,16 @@
-/// The authority's rules. Each decides one request about one lease, atomically, from its record alone, without a clock.
+/// The authority's rules. Each method decides one request about one lease from its arguments alone, without a clock.
 /// "Rule n" refers to Docs/Leases.md#rules.
 ///
-/// An engine reads the record and writes the result in one transaction, or with a compare-and-swap.
+/// The caller reads the record and writes the result in one transaction, or with a compare-and-swap, so that each
+/// decision is atomic.
 package enum LeaseRules {
     /// Time for which an offered meter remains reserved.
     package static let reservation = Duration.seconds(10)
 
     /// Renews one lease, even an expired one if no other host has acquired it since.
     ///
-    /// - Parameter policy: the zone's policy. A stricter policy takes effect with this renewal. A laxer one takes
-    ///   effect with the next acquire, because the holder may receive it too late.
+    /// - Parameter policy: the zone's policy. A stricter policy takes effect with this renewal. A laxer policy takes
+    ///   effect with the next acquire, because the present holder may receive it too late.
     package static func renew(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -43,7 +44,8 @@ package enum LeaseRules {
         return LeaseDecision(record: record, answer: .changed(record))
     }
 
-    /// Ends the holder's right to renew. The lease is free once the holder releases it or once it is over.
+    /// Ends the holder's right to renew. The lease is free once the holder releases it, or once its time to live and
+    /// lock-delay have passed.
     package static func revoke(_ record: LeaseRecord?) -> LeaseDecision<LeaseChange> {
         guard var record, case .held(let holder) = record.state else {
             return LeaseDecision(record: nil, answer: .unchanged(record))

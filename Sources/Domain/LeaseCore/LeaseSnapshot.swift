@@ -1,9 +1,9 @@
 /// A meter's one lease, looked up under any of the meter's ids.
 package struct LeaseSnapshot: Hashable, Sendable {
-    /// History of the id in the request, from before it became an alias.
+    /// Lease data of the requested id from before it became an alias of the meter.
     package struct Alias: Hashable, Sendable {
-        /// Greatest token granted under that id, or before the meter had the alias. No token up to this value belongs
-        /// to this lease, even if the numbers are equal.
+        /// Greatest token that was granted under that id, or under the meter's id, before the id became an alias. No
+        /// token up to this value belongs to this lease, even if it equals one of the lease's tokens.
         package var tokensBefore: FencingToken
         /// Lease of that id alone. No host holds it, and it does not change while the id is an alias.
         package var record: LeaseRecord?
@@ -19,7 +19,7 @@ package struct LeaseSnapshot: Hashable, Sendable {
     package var record: LeaseRecord?
     /// Token that the next grant must exceed. A present holder keeps its token, even a smaller one.
     package var floor: FencingToken
-    /// History of the alias; nil unless the request named an alias.
+    /// Lease data from before the alias; nil unless the request named an alias.
     package var alias: Alias?
 
     package init(

@@ -1,4 +1,4 @@
-/// State of a lease. Each step sets the state and returns the action to perform.
+/// State of a lease on the host. Each mutating method sets the next state and returns the action to perform.
 enum LeaseState: Sendable {
     typealias Action = LeaseMachine.Action
 
@@ -125,7 +125,7 @@ enum LeaseState: Sendable {
             known.pause(for: holding.permit.token, at: now)
             return end(holding, because: .revoked, &known, at: now)
         case .takenOver where !holding.isKept(under: known.policy) || now < holding.permit.hardStopAt:
-            // The loss is early enough to be a person's take-over: do not request the meter again immediately.
+            // A person may have taken the meter over, so do not request it again immediately.
             known.pause(for: holding.permit.token, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:

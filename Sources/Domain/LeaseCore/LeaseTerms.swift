@@ -15,7 +15,7 @@ package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
     /// Pause between the end of a lease and a grant to another host. At least an eighth of the time to live.
     package let lockDelay: Duration
-    /// Configured lock-delay. `lockDelay` is longer where the time to live requires it.
+    /// Configured lock-delay. `lockDelay` is an eighth of the time to live if that is longer.
     package let askedLockDelay: Duration
     package let policy: LeasePolicy
 
@@ -34,7 +34,7 @@ package struct LeaseTerms: Hashable, Sendable {
         LeaseTerms(timeToLive: timeToLive, lockDelay: askedLockDelay, policy: self.policy.stricter(policy))
     }
 
-    // Counted from when the holder *sent* the last good request.
+    // The following ages count from the time at which the holder *sent* the last good request.
 
     package var heartbeat: Duration { timeToLive / 2 }
     /// Age from which the host reports the lease as in jeopardy. From then on, under `strict`, it sends no setting or
@@ -43,7 +43,7 @@ package struct LeaseTerms: Hashable, Sendable {
     /// Age from which the holder treats the lease as lost.
     package var hardStop: Duration { timeToLive * 9 / 10 }
 
-    // Counted by the authority, from when it *received* the last good request.
+    // The following age counts from the time at which the authority *received* the last good request.
 
     /// Age from which another host may acquire the lease.
     package var over: Duration { timeToLive + lockDelay }

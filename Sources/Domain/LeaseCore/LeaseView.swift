@@ -13,12 +13,12 @@ package struct LeaseView: Hashable, Sendable {
     package var transport: LeaseTransport?
     /// Time of acquisition as the cloud's RFC 3339 text, for people to read.
     package var acquiredAt: String?
-    /// Time until the lease expires, as of receipt.
+    /// Time until the lease expires, as of the arrival of the cloud's message.
     package var remaining: Duration
-    /// Names of the waiting hosts, in order.
+    /// Names of the waiting hosts, in the order of the queue.
     package var waiting: [String]
-    /// For a grant: whether the cloud notified the former holder immediately. Otherwise the former holder learns of the
-    /// loss at its next heartbeat.
+    /// For a grant: whether the cloud notified the former holder immediately. Otherwise the former holder is notified
+    /// only in the answer to its next heartbeat.
     package var isOldHolderTold = true
 
     package init(

@@ -1,4 +1,4 @@
-/// Lease that the host gives back.
+/// State while the host releases a lease.
 struct Releasing: Sendable {
     let token: FencingToken
     /// Intent received since the release began; nil if the meter is not wanted.

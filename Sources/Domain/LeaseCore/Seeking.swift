@@ -4,16 +4,16 @@ struct Seeking: Sendable {
     private var request: PendingRequest
     /// Whether the next request repeats the last one, whose answer may be lost.
     private var isRepeat = false
-    /// Time at which the host first sent the request to repeat.
+    /// Time at which the present request was first sent; repetitions keep it. Nil before the first request.
     private var firstSentAt: MonotonicTime?
-    /// Token of the grant in the last take-over request.
+    /// Token of the grant to take over in the last request; nil if that was a plain acquire.
     private(set) var takeover: FencingToken?
     /// Whether the host uses a link without a lease.
     private(set) var isUnleased: Bool
     private(set) var refusal: LeaseAnswer.Refusal.Reason?
     private(set) var isQueued = false
 
-    /// - Parameter refusal: reason for which the host has just lost a lease; nil if there is none.
+    /// - Parameter refusal: `held` if another host acquired the lease that this host has just lost; nil otherwise.
     init(
         _ intent: LeaseIntent, askAt: MonotonicTime, isUnleased: Bool = false,
         refusal: LeaseAnswer.Refusal.Reason? = nil
@@ -31,7 +31,7 @@ struct Seeking: Sendable {
 
     // MARK: Requests
 
-    /// - Parameter target: token of the grant to take over.
+    /// - Parameter target: token of the grant to take over; nil for a plain acquire.
     mutating func ask(takeover target: FencingToken?, at now: MonotonicTime) -> LeaseMachine.Action {
         let isYoung = firstSentAt.map { now < $0 + LeaseTiming.repetitionAge } ?? false
         isRepeat = isRepeat && isYoung && takeover == target
@@ -41,8 +41,8 @@ struct Seeking: Sendable {
         return .sendAcquire(again: isRepeat, takeover: target)
     }
 
-    /// Handles a grant that arrived after its hard stop. The next request repeats this one, which renews the same
-    /// lease.
+    /// Handles a grant that arrived after its hard stop. The next request repeats the granted one, because a repetition
+    /// renews the same lease.
     mutating func grantedTooLate() { isRepeat = true }
 
     /// - Parameter isFinal: false if the host repeats the request as a take-over.
@@ -71,7 +71,8 @@ struct Seeking: Sendable {
 
     mutating func hasten(to soon: MonotonicTime) { request.hasten(to: soon) }
 
-    /// Moves requests that waited for the cloud forward, so that they are sent at `soon` or earlier.
+    /// Reschedules a repeated or queued request, so that it is sent at `soon` or earlier. Clears the place in the
+    /// queue.
     mutating func cloudReached(_ soon: MonotonicTime) {
         if isRepeat || isQueued { request.hasten(to: soon) }
         isQueued = false
@@ -79,7 +80,7 @@ struct Seeking: Sendable {
 
     /// Waits without a request, because this host can get no lease.
     ///
-    /// - Parameter refusal: set if another host has the meter.
+    /// - Parameter refusal: `held` if another host has the meter; nil otherwise.
     mutating func doWithout(_ refusal: LeaseAnswer.Refusal.Reason?, until time: MonotonicTime) {
         (self.refusal, isRepeat, isQueued) = (refusal, false, false)
         request = .waiting(until: time)

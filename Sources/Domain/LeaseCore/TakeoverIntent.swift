@@ -13,8 +13,9 @@ struct TakeoverIntent: Sendable {
 
     func isOver(at now: MonotonicTime) -> Bool { until <= now }
 
-    /// Handles a refusal. A refused plain acquire gives the intent its target. A refused take-over ends the intent: the
-    /// host waits in the queue, or the meter has a holder that the person did not choose.
+    /// Handles a refusal. After a refused plain acquire, the present lease's token becomes the target if there is none.
+    /// A refused take-over ends the intent: the host waits in the queue, or the meter has a holder that the person did
+    /// not choose.
     ///
     /// - Parameters:
     ///   - lease: the present lease, if a host holds the meter.

@@ -6,7 +6,7 @@ package struct Limit: Hashable, Sendable {
         case mean(Quantity)
         case least(Quantity)
         case greatest(Quantity)
-        /// Greatest minus least.
+        /// Greatest value minus least value.
         case range(Quantity)
         /// Percentile above 0 and below 100; 50 is the median. Interpolated between readings.
         case percentile(Quantity, Double)

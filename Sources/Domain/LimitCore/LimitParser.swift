@@ -1,5 +1,5 @@
-/// Parser of limits. A number needs its unit, because a current of 50 may be A or mA. Only a 0 needs no unit if the
-/// quantity has several.
+/// Parser of limits. A number needs its unit, because a current of 50 may be A or mA. Exceptions are quantities without
+/// units, and a 0 other than a temperature.
 package struct LimitParser {
     /// Maximum length of a text, in characters.
     package static let textMax = 200

@@ -1,4 +1,4 @@
-/// All readings of a stretch of time, kept in memory so that verdicts on limits are exact. Current and power count by
+/// All readings of a period, kept in memory so that their comparison with limits is exact. Current and power count by
 /// magnitude, as in alerts.
 package struct MeasuredStretch: Sendable {
     /// Maximum number of readings; four quantities of so many readings need half a gigabyte.
@@ -9,7 +9,7 @@ package struct MeasuredStretch: Sendable {
     private var times: [Int64] = []
     /// A column per quantity; NaN if a reading lacks it.
     private var columns: [[Double]]
-    /// Least and greatest single values, stored beside means; magnitudes for current and power.
+    /// Least and greatest single values, stored in addition to means; magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
     /// Quantities that flowed in both directions. For these, the magnitude of a mean is not the mean of the magnitudes.
     private var turning: Set<Quantity> = []
@@ -17,7 +17,8 @@ package struct MeasuredStretch: Sendable {
     package private(set) var lost = 0
     /// Longest period stored as a mean, in milliseconds; 0 if all are single readings.
     package var resolution: Int64 = 0
-    /// Bounds of the stretch on the readings' clock; nil for the times of the first and the last reading.
+    /// Start and end of the stretch in milliseconds on the readings' clock; nil means the time of the first or last
+    /// reading.
     package var start: Int64?
     package var end: Int64?
     /// Duration in milliseconds by a different clock; nil if it is measured on the readings' clock.
@@ -65,8 +66,9 @@ package struct MeasuredStretch: Sendable {
         return max(0, to.subtractingClamped(from))
     }
 
-    /// Time without readings that counts as a gap: five times the usual step, clamped to the range from a second to a
-    /// minute. The usual step is the lower quartile, so that gaps do not increase it.
+    /// Time without readings, in milliseconds, that counts as a gap: five times the usual step, clamped to the range
+    /// from a second to a minute. It is at least five times `resolution`. The usual step is the lower quartile of the
+    /// steps, so that gaps do not increase it.
     private var gapLength: Int64 {
         let steps = zip(times, times.dropFirst()).map { $1.subtractingClamped($0) }.sorted()
         guard steps.count >= 10 else { return max(1000, min(resolution, .max / 5) * 5) }
@@ -145,8 +147,8 @@ package struct MeasuredStretch: Sendable {
         LimitVerdict(limit.comparison.holds(value, limit.bound) ? .kept : .broken, value: value)
     }
 
-    /// Returns the value of a measure; nil if there are too few readings. For a sum, `seen` excludes gaps and `whole`
-    /// fills them with the mean.
+    /// Returns the value of a measure in its unit; nil if there are too few readings. For energy and charge, `seen`
+    /// excludes gaps, and `whole` fills them with the mean. For other measures both are equal.
     private func value(of measure: Limit.Measure, _ track: Track) -> (seen: Double, whole: Double)? {
         func sum(_ unit: Double) -> (seen: Double, whole: Double)? {
             track.integral.map { integral in
@@ -206,8 +208,8 @@ package struct MeasuredStretch: Sendable {
         return nil
     }
 
-    /// Returns whether means of both directions hide the magnitudes that the value needs. The greatest magnitude is
-    /// stored separately and is never hidden.
+    /// Returns whether the quantity flowed in both directions, so that stored means do not contain the magnitudes that
+    /// the value needs. The greatest magnitude is stored separately, so it is always available.
     private func isTurning(_ limit: Limit) -> Bool {
         if case .greatest = limit.measure { return false }
         return limit.quantity.map { turning.contains($0) } ?? false
@@ -233,7 +235,7 @@ package struct LimitVerdict: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Computed value in the limit's unit; nil if there is none.
+    /// Computed value in the limit's unit; nil if there are too few readings.
     package var value: Double?
 
     package init(_ kind: Kind, value: Double?) {
@@ -254,7 +256,8 @@ extension Limit {
 }
 
 extension MeasuredStretch.Track {
-    /// Integral by the trapezoid rule. The first and the last value extend to the ends of the stretch.
+    /// Integral of the values by the trapezoid rule (value times seconds), and the integrated seconds. The first and
+    /// the last value extend to the ends of the stretch. Nil for fewer than two values.
     fileprivate var integral: (sum: Double, seconds: Double)? {
         guard values.count > 1, let first = values.first, let last = values.last else { return nil }
         let ends = (Double(edges.first) / 1000, Double(edges.last) / 1000)
@@ -267,12 +270,13 @@ extension MeasuredStretch.Track {
         return seconds > 0 ? (sum, seconds) : nil
     }
 
-    /// Returns the least number of readings for which one lies beyond the percentile.
+    /// Returns the least number of readings at which at least one reading lies beyond the percentile.
     fileprivate static func readingsMin(for part: Double) -> Int {
         Int(min(1e9, (100 / min(part, 100 - part) - 1e-6).rounded(.up)))
     }
 
-    /// Returns the percentile, interpolated linearly as in most programs (method 7 of Hyndman and Fan 1996).
+    /// Returns the percentile, interpolated linearly as in most programs (method 7 of Hyndman and Fan 1996); nil if
+    /// there are too few readings.
     fileprivate func percentile(_ part: Double) -> Double? {
         guard values.count >= Self.readingsMin(for: part) else { return nil }
         let sorted = values.sorted()

@@ -25,7 +25,7 @@ package enum Base64 {
         return values
     }()
 
-    /// - Returns: the bytes; nil if `text` differs from the output of `write` for any bytes.
+    /// - Returns: the bytes; nil for text that `write` cannot produce.
     package static func read(_ text: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count

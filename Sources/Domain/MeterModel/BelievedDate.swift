@@ -20,16 +20,16 @@ package struct BelievedDate: Hashable, Sendable {
     }
 
     package private(set) var date: WallTime
-    /// At most `doubtsMax` doubts, oldest first.
+    /// Spans of unconfirmed dates, oldest first; at most `doubtsMax`.
     package private(set) var doubts: [Doubt]
 
     private static let pace = 24
-    /// Maximum number of doubts; beyond it the two oldest are merged.
+    /// Maximum number of `doubts`; if there are more, the two oldest are merged.
     private static let doubtsMax = 32
-    /// Time by which a doubt is extended ahead, so that a host whose calendar is never confirmed need not save it at
-    /// each reading.
+    /// Time by which a `Doubt` is extended into the future. Without it, a host whose calendar is never confirmed would
+    /// save the `Doubt` at each reading.
     private static let reach = Duration.seconds(86_400)
-    /// Age after which a confirmed doubt is dropped; no retention is longer.
+    /// Age after which a confirmed `Doubt` is dropped; no data is kept longer.
     private static let forgotten = Duration.seconds(20 * 366 * 86_400)
 
     package init(date: WallTime, doubts: [Doubt] = []) {
@@ -55,7 +55,7 @@ package struct BelievedDate: Hashable, Sendable {
         doubts.removeAll { doubt in doubt.confirmed.map { $0 + Self.forgotten < date } ?? false }
     }
 
-    /// Confirms the calendar: the data of all doubts ages from this date on.
+    /// Records that the calendar is confirmed. From this date on, the age of data in the unconfirmed spans is counted.
     package mutating func confirm(_ calendar: WallTime) {
         for index in doubts.indices where doubts[index].confirmed == nil { doubts[index].confirmed = calendar }
     }
@@ -68,7 +68,8 @@ package struct BelievedDate: Hashable, Sendable {
         for index in doubts.indices where doubts[index].confirmed == nil {
             let known = doubts[index]
             if known.first <= span.lowerBound, span.upperBound <= known.last { return false }
-            // A jump of the calendar begins another doubt, so that the years between remain trusted.
+            // After a jump of the calendar, begin another `Doubt`, so that the dates between the two spans remain
+            // trusted.
             guard span.lowerBound <= known.last + Self.reach, known.first <= span.upperBound + Self.reach else {
                 continue
             }
@@ -89,7 +90,7 @@ package struct BelievedDate: Hashable, Sendable {
         }
     }
 
-    /// Merges the two oldest doubts. The data of the merged doubt expires later than under either doubt alone.
+    /// Merges the two oldest spans. Data in the merged span is kept at least as long as before.
     private mutating func joinOldest() {
         let second = doubts.remove(at: 1)
         doubts[0].first = min(doubts[0].first, second.first)

@@ -8,7 +8,7 @@ package func words(for error: any Error, known: (any Error) -> String? = { _ in 
     case is EncodingError: return "it cannot be written as JSON"
     case is CancellationError: return "it was cancelled"
     case let error as any CustomStringConvertible: return error.description
-    // Only the type: the values in such an error were never meant for a message.
+    // Name only the type, because the values in such an error are not meant for people.
     default: return "an error of the kind \(type(of: error))"
     }
 }

@@ -30,7 +30,7 @@ package struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var depth = 0
-    /// Whether nothing of the innermost object or array was read yet.
+    /// Whether the next element is the first one of the innermost object or array.
     private var isFirst = true
     package private(set) var problem: Problem?
 

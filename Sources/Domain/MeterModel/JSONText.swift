@@ -20,7 +20,7 @@ package enum JSONText {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Returns an upper bound of a string's bytes in JSON.
+    /// Returns an upper bound of a string's length in JSON, in bytes, including the quotes.
     package static func bytesMax(of string: String) -> Int {
         string.utf8.reduce(2) { sum, byte in
             switch byte {

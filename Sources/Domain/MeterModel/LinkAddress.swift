@@ -36,7 +36,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether connecting takes long.
+    /// Whether the link uses the network or a radio, so that connecting takes long.
     package var isFar: Bool { if case .network = self { true } else { isRadio } }
 
     /// Device node, or the board's host; nil over a radio.
@@ -71,7 +71,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// - Returns: nil if this version does not support the transport or the form.
+    /// - Returns: nil if this version does not support the transport or cannot read the text.
     package init?(transport: String, stored: String) {
         switch Transport(rawValue: transport) {
         case .serial: self = .serial(path: stored)
@@ -94,7 +94,7 @@ package struct RadioLink: Hashable, Sendable {
     package var address: MACAddress
     /// Whether the LE address is random, which a connect must specify. False over Bluetooth Classic.
     package var isRandom: Bool
-    /// Address of this host's adapter: the name `hci0` may belong to another one after a reset.
+    /// Address of this host's adapter. Its name is not used, because `hci0` may be another adapter after a reset.
     package var adapter: MACAddress
 
     package init(address: MACAddress, isRandom: Bool, adapter: MACAddress) {

@@ -17,7 +17,7 @@ extension MACAddress {
     }
 
     package enum IdentityFault: Hashable, Sendable {
-        /// All zeros or all ones, as unset memory and broken adapters show.
+        /// All zeros or all ones, as in unset memory and from broken adapters.
         case blank
         case changing
     }

@@ -18,7 +18,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
             return
         }
         let bytes = Array(text.utf8).trimmingBlanks()
-        // Most candidates are names, and this check rejects them early.
+        // Most texts passed here are names, and this check rejects them early.
         guard (11...17).contains(bytes.count) else { return nil }
         var bits: UInt64 = 0
         var separator: UInt8?

@@ -28,7 +28,7 @@ package struct MeterCommand: Hashable, Sendable {
         case clearTime = "clear-time"
         case clearAll = "clear-all"
         case setup, enter, plus, minus
-        /// Price of a kilowatt-hour in hundredths.
+        /// Price of a kilowatt-hour in hundredths of the currency.
         case price
         case loadOn = "load-on"
         case loadOff = "load-off"
@@ -50,15 +50,16 @@ extension MeterCommand.Kind {
         case destroys
         /// May switch the supplied device on or off.
         case switches
-        /// May draw more current, for longer, or down to a lower voltage. Automation must not send it.
+        /// May make a load draw more current, draw for longer, or draw down to a lower voltage. Automation must not
+        /// send such a command.
         case draws
     }
 
     /// Harm to confirm with the user first; nil if there is none.
     ///
-    /// All user interfaces use this property. Clients of the API are programs and get no question. `enter` is a menu
-    /// key on most models. On loads such as a DL24 the same byte switches the load on or off, and no report contains
-    /// which (Docs/Protocols/Atorch.md).
+    /// All user interfaces use this property. Clients of the API are programs, so they need not confirm. `enter` is a
+    /// menu key on most models. On loads such as a DL24 the same byte switches the load on or off, and no report shows
+    /// which of the two it does (Docs/Protocols/Atorch.md).
     package var consequence: Consequence? {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys

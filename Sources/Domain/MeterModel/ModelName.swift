@@ -1,7 +1,7 @@
 /// A model of meter, declared in its family's folder in MeterCodec.
 ///
-/// One machine word without a reference count keeps frames small and cheap to copy. Models are constants of the
-/// program, so their facts are never freed.
+/// It is one machine word without a reference count, so that frames are small and cheap to copy. This is possible
+/// because models are constants of the program, and their facts are never freed.
 package struct ModelName: Sendable {
     private let facts: Unmanaged<Facts>
 

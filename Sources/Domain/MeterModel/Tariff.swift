@@ -16,7 +16,7 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
         let parts = digits.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
-        // `Double` rejects three or more parts below.
+        // Below, `Double` rejects a text of three or more parts.
         guard parts.allSatisfy({ !$0.isEmpty }), digits.count <= 16,
             parts.count == 1 || parts[1].count <= Self.decimalsMax,
             let number = Double(parts.joined(separator: ".")), number <= Self.perKWhMax

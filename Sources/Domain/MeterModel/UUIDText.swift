@@ -47,7 +47,7 @@ package enum UUIDText {
         let letters = inAnyCase ? letters | isLetter << 5 : letters
         let values = (letters & each(0x0F)) &+ isLetter &* 9
         let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
-        // Reject bytes that are no digits: written back, their value gives another byte, or the value is above 15.
+        // Reject bytes that are no digits: encoding their value again gives another byte, or the value is above 15.
         guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
         var packed = values.byteSwapped
         packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF

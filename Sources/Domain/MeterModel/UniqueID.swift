@@ -1,4 +1,5 @@
-/// A random 128-bit id, written as a UUID in lower case. The tag keeps ids of hosts and sessions apart.
+/// A random 128-bit id, written as a UUID in lower case. The tag makes ids of hosts and ids of sessions different
+/// types.
 package struct UniqueID<Tag>: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -46,6 +47,6 @@ package enum HostTag {}
 package typealias HostID = UniqueID<HostTag>
 package enum SessionTag {}
 package typealias SessionID = UniqueID<SessionTag>
-/// A request that must not run twice if its answer is lost. A repetition keeps the id.
+/// Tag of a request's id. If the answer is lost, the repeated request has the same id, so that it does not run twice.
 package enum RequestTag {}
 package typealias RequestID = UniqueID<RequestTag>

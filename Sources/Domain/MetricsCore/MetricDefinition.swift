@@ -1,5 +1,5 @@
-/// Definition of a metric. Every metrics page consists of these, so a list of them documents all exports of a program
-/// (Docs/Metrics.md).
+/// Definition of a metric. A metrics page contains only defined metrics, so a program's list of definitions documents
+/// all its exports (Docs/Metrics.md).
 package struct MetricDefinition: Hashable, Sendable {
     /// Types of Prometheus' text format, 0.0.4.
     package enum Kind: String, Hashable, Sendable {

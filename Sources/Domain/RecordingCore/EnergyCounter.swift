@@ -21,8 +21,8 @@ package struct EnergyCounter: Hashable, Sendable {
     /// - Parameter before: the count that an earlier run of meterd stored.
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// Time after a frame with the meter's own counters during which only such frames get the sums. Needed for meters
-    /// that send their counters in separate frames.
+    /// Time after a frame with the meter's own counters during which meterd's totals are added only to such frames.
+    /// Needed for meters that send their counters in separate frames.
     private static let ownFramesWithin = Duration.seconds(60)
 
     /// Adds a reading. Call in the order of the readings' monotonic times.
@@ -30,8 +30,8 @@ package struct EnergyCounter: Hashable, Sendable {
     /// - Parameters:
     ///   - stepMax: a longer time between two readings is a gap.
     ///   - steps: resolution of the meter's own counters.
-    /// - Returns: whether to put the sums into this reading: it has counters or, for a meter without them, a current or
-    ///   a power, even unknown.
+    /// - Returns: whether to put the totals into this reading. True for a reading with counters. For a meter without
+    ///   counters, true for a reading with a current or a power, even an unknown one.
     package mutating func add(_ reading: TimedReading, stepMax: Duration, steps: CounterSteps = .fine) -> Bool {
         let values = reading.reading
         let hasOwn = values.supported.contains(.energy) || values.supported.contains(.charge)
@@ -53,7 +53,7 @@ package struct EnergyCounter: Hashable, Sendable {
 
     /// Records the token of this host's lease. Resets the count if another host may have held the lease meanwhile,
     /// because the count lacks that host's share. Without the reset, a sum over both hosts' counts would include the
-    /// difference as consumption.
+    /// difference between the counts as consumption.
     ///
     /// Each grant to another host, and the next to this one, raises the token by one (Docs/Leases.md). A release
     /// without an answer also makes this host skip a token. The count is then reset too, because another host may have
@@ -99,7 +99,7 @@ package struct EnergyCounter: Hashable, Sendable {
         ) {
             guard isSame else { return (value, 0) }
             guard let value, let before, isBehind, value >= before - step else { return (value ?? before, 0) }
-            // The totals already include everything up to the last digit.
+            // The totals already include the counter's value, except for its last digit, so add nothing.
             guard value - step > before else { return (before, 0) }
             let rise = value - step - before
             return rise <= perSecondMax * seconds + step ? (value - step, rise) : (value, 0)
@@ -126,7 +126,7 @@ extension IntegratedValue {
     }
 }
 
-/// Values of the meter's own counters up to which the totals include the flow.
+/// Values of the meter's own counters. meterd's totals include all flow up to these values.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?
@@ -143,7 +143,7 @@ package struct OwnCounters: Hashable, Sendable {
 }
 
 package struct EnergyCount: Hashable, Sendable {
-    /// Energy in Wh; negative if a meter without counters measured more reverse flow.
+    /// Energy in Wh; negative if a meter without counters measured more reverse than forward flow.
     package var energy_Wh: Double
     package var charge_mAh: Double
     /// Integrated time, without gaps.

@@ -1,7 +1,7 @@
 /// Energy of a stretch, reading by reading, for a power counter of the Firefox Profiler.
 ///
-/// Each sample contains the energy since the previous one. A sample without energy begins each run, at the first
-/// reading and after each gap. The sum of the samples is the stretch's energy.
+/// Each sample contains the energy since the previous one. A run is a series of samples without a gap. It begins with a
+/// sample without energy, at the first reading and after each gap. The sum of the samples is the stretch's energy.
 package struct EnergySamples: Sendable {
     package struct Sample: Hashable, Sendable {
         /// Milliseconds since 1970, strictly rising.

@@ -104,7 +104,7 @@ package struct LoadDrive: Hashable, Sendable {
         switch phase {
         case .preparing:
             problem = cause
-            // Only the last order switches the load on; after it the state is unknown.
+            // Only the last order switches the load on. If it fails, the load may be on and has to be switched off.
             phase = order.kind == .loadOn ? .ending : .over
             return .endTest(.load)
         case .ending:

@@ -67,8 +67,8 @@ package struct LoadPlan: Hashable, Sendable {
         self.init(current: milliamperes, cutoff: millivolts, minutes: minutes, onLinkLoss: loss)
     }
 
-    /// Reads an amount in `A`, `mA`, `V`, `mV` or without a unit. Returns thousandths; nil for anything else and for
-    /// values between the steps of ten.
+    /// Reads an amount in `A`, `mA`, `V`, `mV` or without a unit. Returns it in thousandths of the unit; nil for
+    /// anything else and for values between the steps of ten.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
         guard let amount = Double(amount: text.lowercased(), unit: unit).map({ $0 * 1000 }), amount <= Double(most)
         else {
@@ -108,7 +108,7 @@ package struct LoadPlan: Hashable, Sendable {
 /// State that a load reports.
 package struct LoadView: Hashable, Sendable {
     package var isOn: Bool
-    /// Milliamperes and millivolts; nil until reported.
+    /// Set current in milliamperes and cut-off in millivolts; nil until reported.
     package var current: Int?
     package var cutoff: Int?
 

@@ -1,6 +1,6 @@
 /// A named moment or span on a meter's timeline.
 package struct Mark: Hashable, Sendable {
-    /// Id of the mark. Its token is a number that separates marks of one host, meter and moment.
+    /// Id of the mark. Its `token` is a number that distinguishes marks of the same host, meter and start.
     package let id: RecordingID
     package var name: String
     /// Equal to `start` for a moment; nil while a span is open.

@@ -5,10 +5,10 @@ package struct MarkLines: Sendable {
     /// Maximum number of marks per run of meterctl.
     package static let countMax = 1000
 
-    /// Times of the last marks, within a second.
+    /// Times of the marks set in the last second.
     private var recent: [MonotonicTime] = []
     package private(set) var marked = 0
-    /// Number of lines that do not match, or whose captured text has no visible characters.
+    /// Number of lines that do not match the expression, or whose captured text has no visible characters.
     package private(set) var unmatched = 0
     /// Number of lines beyond `rateMax`.
     package private(set) var tooFast = 0

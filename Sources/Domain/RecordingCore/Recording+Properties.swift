@@ -1,5 +1,5 @@
 /// A recording as a record's properties, for the store and other hosts. The type of a property never changes. Unknown
-/// properties are skipped; missing ones read as unknown.
+/// properties are skipped; the value of a missing property is unknown.
 extension Recording {
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = [
@@ -134,7 +134,7 @@ extension LoadSnapshot {
     }
 }
 
-/// A property of the wrong type counts as missing.
+/// Properties of a recording by name. A property of the wrong type counts as missing.
 private struct Fields {
     private let properties: [String: SettingValue]
 

@@ -40,8 +40,8 @@ package struct RecordingMachine: Sendable {
         var recording: Recording
         /// Time of the last reading, or of the start if there is none; nil after a restart.
         var last: MonotonicTime?
-        /// The recording as of the fall below the threshold, or of the first reading that met the cut-off; nil
-        /// otherwise.
+        /// Time at which the current fell below the threshold or a reading first met the cut-off, and the recording as
+        /// of then; nil otherwise.
         var fall: (since: MonotonicTime, recording: Recording)?
         var hasReading = false
     }
@@ -60,7 +60,7 @@ package struct RecordingMachine: Sendable {
         case ended(Recording)
     }
 
-    /// Whether a recording runs or waits. Cheap enough to read at each reading, unlike `recording`.
+    /// Whether a recording runs or waits. Cheap enough to call for each reading, unlike `recording`.
     package var hasRecording: Bool {
         if case .recording = state { true } else { waiting != nil }
     }
@@ -266,7 +266,8 @@ package struct RecordingMachine: Sendable {
         return end(fall.recording, .threshold)
     }
 
-    /// Ends the battery test, with the totals as of the moment when the cut-off began to hold.
+    /// Ends the battery test once the cut-off has been met for its hold time. The result has the totals as of the first
+    /// reading that met the cut-off.
     private mutating func judge(
         _ test: BatteryTest, _ reading: TimedReading, _ step: Duration?, _ old: Session
     ) -> Outcome {

@@ -41,7 +41,8 @@ package struct ValueSpread: Sendable {
         bin.mean += (value - bin.mean) * (count / bin.count)
     }
 
-    /// Returns a key that rises with the value, as the bits of a Double without its sign do.
+    /// Returns the key of the value's bin. Keys rise with the value, because the bits of a `Double` without its sign
+    /// rise with its magnitude.
     private func key(of value: Double) -> Int64 {
         let magnitude = Int64(value.magnitude.bitPattern) >> coarseness
         return value < 0 ? -1 - magnitude : magnitude

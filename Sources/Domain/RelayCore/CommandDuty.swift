@@ -9,7 +9,8 @@ package struct CommandDuty: Sendable {
         case ignore
     }
 
-    /// Number of remembered ids, so that a repeated command is claimed once. The cloud grants no second claim anyway.
+    /// Number of remembered ids of commands, so that a repeated command is claimed once. The cloud grants no second
+    /// claim anyway.
     private static let knownMax = 256
 
     private var known: [RequestID] = []

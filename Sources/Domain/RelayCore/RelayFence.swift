@@ -8,7 +8,8 @@ package struct RelayFence: Sendable {
         case older
     }
 
-    /// Number of remembered former epochs. A replica that has not yet learned of a restore still sends them.
+    /// Number of remembered former epochs. A replica that does not know of a restore yet still sends batches of the
+    /// former epoch.
     private static let leftMax = 8
 
     private var newest: (epoch: String, token: FencingToken)?

@@ -19,7 +19,7 @@ package struct RelayObserver: Sendable {
     package enum Action: Hashable, Sendable {
         /// Show the readings after a gap of `missed` readings.
         case show(missed: Int)
-        /// Drop a batch with an older token or number.
+        /// Drop a batch with an older token or batch number.
         case drop
     }
 

@@ -1,7 +1,7 @@
 /// The holder's side of one watched meter.
 ///
-/// At most one batch is in flight. Later readings wait: a few remain unchanged, and more of them are folded into one.
-/// If an observer wants every reading, the newest `RelayTiming.readingsMax` wait.
+/// At most one batch is in flight. Later readings wait: up to `RelayTiming.singlesMax` unchanged; if there are more,
+/// all are folded into one. If an observer wants every reading, the newest `RelayTiming.readingsMax` wait.
 package struct RelaySender: Sendable {
     package struct Parcel: Hashable, Sendable {
         package var token: FencingToken
@@ -40,7 +40,8 @@ package struct RelaySender: Sendable {
         self.sendsAll = sendsAll
     }
 
-    /// - Parameter until: end of the interest; may be earlier than before, when no observer watches any more.
+    /// - Parameter until: time until which an observer watches. It is earlier than before if no observer watches any
+    ///   more.
     package mutating func interested(until: MonotonicTime, sendsAll: Bool) {
         self.until = until
         self.sendsAll = sendsAll
@@ -114,7 +115,7 @@ package struct RelaySender: Sendable {
     /// Time to call `next`; nil while no reading waits or a batch is in flight.
     package var nextWake: MonotonicTime? { isSending || !hasSome ? nil : readyAt }
 
-    /// Drops readings measured under another token.
+    /// Drops waiting readings if the token has changed.
     ///
     /// - Returns: whether the sender may use this token.
     private mutating func hold(_ token: FencingToken?) -> Bool {

@@ -9,7 +9,7 @@ extension SampleChunk {
 
     package var holdsSeconds: Bool { bytes.first == Self.secondsVersion }
 
-    /// Packs seconds, in any order, into one chunk per block.
+    /// Packs buckets of one second, given in any order, into one chunk per block of time.
     package static func seconds(of meter: MeterID, _ seconds: [SampleBucket]) -> [SampleChunk] {
         var blocks: [SampleBucketBlock] = []
         for bucket in seconds.sorted(by: { $0.start < $1.start }) {
@@ -26,7 +26,7 @@ extension SampleChunk {
         }
     }
 
-    /// Returns the seconds, earliest first; none for a chunk of readings.
+    /// Returns the buckets of one second, earliest first; none for a chunk of readings.
     package func seconds() throws(ChunkError) -> [SampleBucket] {
         guard holdsSeconds else { return [] }
         let block = try SampleBucketBlock(

@@ -36,7 +36,7 @@ package enum ChunkError: Error, Hashable, Sendable, CustomStringConvertible {
     case unknownVersion(UInt8)
     /// The checksum differs: some byte changed.
     case wrongCheck(expected: UInt32, found: UInt32)
-    /// The checksum is right, but the bytes make no sense at this offset.
+    /// The checksum is right, but the bytes at this offset are invalid.
     case malformed(offset: Int)
     case wrongCount(expected: Int, found: Int)
 

@@ -21,8 +21,8 @@ package struct SampleChunkBuilder: Sendable {
 
     package var byteCount: Int { count == 0 ? 0 : bytes.count + SampleChunkFormat.checkLength }
 
-    /// Adds a sample; its time may lie before the last one's. Compares plain numbers for each reading, because
-    /// comparing their types calls another module.
+    /// Adds a sample; its time may lie before the last one's. Compares raw values, because a comparison of the quantity
+    /// sets would call another module for each reading.
     package mutating func append(_ time: WallTime, _ reading: Reading) {
         if count == 0 { bytes.append(SampleChunkFormat.version) }
         count += 1
@@ -94,8 +94,8 @@ package struct SampleChunkBuilder: Sendable {
 
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // After a raw value, the integer may be unchanged. Its difference of 0 would be decoded as the escape, so it is
-        // escaped too.
+        // After a raw value, the integer may be unchanged. Its difference of 0 would be decoded as the escape, so the
+        // value is escaped instead.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {

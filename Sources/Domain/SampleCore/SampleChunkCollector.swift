@@ -1,5 +1,5 @@
-/// Puts samples of several chunks in time order, within a span and up to a limit. A `SampleRepository` adds chunks by
-/// start, earliest first; they may overlap.
+/// Collects samples of several chunks within a span, in time order, up to a maximum number. A `SampleRepository` adds
+/// the chunks by their start, earliest first; chunks may overlap.
 package struct SampleChunkCollector {
     private let span: Range<WallTime>
     private let limit: Int
@@ -23,7 +23,7 @@ package struct SampleChunkCollector {
             if let last = samples.last, sample.time < last.time { isSorted = false }
             samples.append(sample)
         }
-        // Needed only after a calendar step. Sorting after each chunk would take quadratic time.
+        // Samples are out of order only after a calendar step. Sorting after every chunk would take quadratic time.
         if !isSorted { samples.sort { $0.time < $1.time } }
         if samples.count > limit { samples.removeSubrange(limit...) }
     }

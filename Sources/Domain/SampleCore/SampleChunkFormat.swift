@@ -16,7 +16,7 @@
 /// digit takes one byte. With one scale for all quantities, a millivolt would take two.
 enum SampleChunkFormat {
     static let version: UInt8 = 1
-    /// Version of chunks with a quantity that version 1 may not name.
+    /// Version of chunks with a quantity that version 1 cannot contain.
     static let widerVersion: UInt8 = 2
     static let checkLength = 4
     static let shapeBit: UInt64 = 1
@@ -25,7 +25,7 @@ enum SampleChunkFormat {
     static let exponentMax: UInt8 = 9
     /// Greatest value up to which a double represents every integer.
     static let integerMax: Int64 = 1 << 53
-    /// Quantities that version 1 may name.
+    /// Set of the quantities that version 1 can contain, one bit each.
     static let quantities: UInt32 = 0xFFFF
     static let widerQuantities: UInt32 = 0x3_FFFF
     static let columnCount = 18
@@ -74,7 +74,7 @@ enum SampleChunkFormat {
     }
 }
 
-/// Reference for the next value of a quantity; the same in writer and reader.
+/// Last value of a quantity, from which the next one is computed; equal in encoder and decoder.
 struct SampleColumn {
     var value = 0.0
     /// Last value that had a scale, as an integer in that scale.

@@ -51,7 +51,7 @@ package struct SeriesBuilder: Sendable {
     }
 
     /// Returns hours if the span has at least as many hours as points, or minutes if it has at least a third as many
-    /// minutes as points. Otherwise returns nil, because the finer tier is worth reading.
+    /// minutes as points. Otherwise returns nil, because the span is short enough to use single readings.
     private static func tier(length: Int64, points: Int64) -> SampleTier? {
         if length / SampleTier.hour.rawValue >= points { return .hour }
         return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil
@@ -59,7 +59,7 @@ package struct SeriesBuilder: Sendable {
 
     package var pointCount: Int { stretches.count }
 
-    /// Begins readings of another id of the meter: resets `latest`.
+    /// Prepares for the readings of another id of the meter: resets `latest`.
     package mutating func beginID() { latest = nil }
 
     package mutating func add(_ time: WallTime, _ reading: Reading) {

@@ -22,7 +22,8 @@ package struct HybridClock: Hashable, Sendable {
         } else if counter < .max {
             counter += 1
         } else if milliseconds < Stamp.millisecondsMax {
-            // The counter overflowed: use the next millisecond. At the end of time the last stamp is issued again.
+            // The counter overflowed: use the next millisecond. At `Stamp.millisecondsMax` the last stamp is issued
+            // again.
             (milliseconds, counter) = (milliseconds + 1, 0)
         }
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)

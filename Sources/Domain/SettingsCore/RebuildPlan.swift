@@ -42,7 +42,8 @@ package enum RebuildPlan {
     }
 
     private static func properties(of loser: SyncRecord, under deletion: Deletion?) -> [String: Register] {
-        // A record folded before is part of the canonical record, so the canonical record's deletion applies to it too.
+        // A record that was folded before is part of the canonical record. The canonical record's deletion applies to
+        // it too, so its stamps are not lifted.
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
             guard register.stamp <= deletion.stamp else { return register }

@@ -9,8 +9,8 @@ package struct RebuildProgress: Hashable, Sendable {
     package var scanned = 0
     /// Number of records folded into another one.
     package var folded = 0
-    /// Whether the scan has reached the end. It restarts when the rules change, or a record of an older form bypasses
-    /// the normalising ingest.
+    /// Whether the scan has reached the end. It restarts when the rules change, or when a record with an older form of
+    /// its name enters the store without `Ingest`.
     package var isComplete = false
 
     package init(version: Int) { self.version = version }

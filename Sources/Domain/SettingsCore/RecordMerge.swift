@@ -18,8 +18,8 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// Effect of a merge. A store writes `after` and adds `overwritten` to the history. For its own changes, it also queues
-/// the properties in `news` in the outbox.
+/// Effect of a merge. A store writes `after` and adds `overwritten` to the history. For changes made on this host, it
+/// also queues the properties in `news` in the outbox.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord

@@ -1,5 +1,5 @@
-/// New stamps for changes in the outbox after the host's calendar was wrong: far ahead (`clockSkew`), or off since the
-/// host booted (Docs/SettingsAndRebuild.md#stamps).
+/// New stamps for changes in the outbox after the host's calendar was wrong: far ahead (`clockSkew`), or wrong since
+/// the host booted (Docs/SettingsAndRebuild.md#stamps).
 extension HybridClock {
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp

@@ -1,7 +1,7 @@
 /// Limit for stamps ahead of the cloud's clock: a host years ahead would win every merge for years
 /// (Docs/SettingsAndRebuild.md#stamps).
 package enum StampLimit {
-    /// Milliseconds ahead of the cloud's own clock.
+    /// Milliseconds that a stamp may be ahead of the cloud's own clock.
     package static let ahead: UInt64 = 60_000
     /// Milliseconds that a stamp may be ahead of the greatest stamp ever accepted. Only 1 is needed, when a stamp's
     /// counter overflows; with larger steps, one host could quickly move the limit into the future.

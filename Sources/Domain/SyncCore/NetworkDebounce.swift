@@ -18,7 +18,7 @@ package struct NetworkDebounce: Hashable, Sendable {
         case steady
     }
 
-    /// Minimum duration of a gain.
+    /// Time for which the network must remain available before the session synchronises.
     package let hold: Duration
     /// Maximum random time added to `hold`, because hosts behind one router regain the network at the same time.
     let spreadMax: Duration

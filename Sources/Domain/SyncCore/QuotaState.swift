@@ -1,5 +1,5 @@
 /// State while the cloud has no room for some changes. The store holds these changes back and pushes the rest. The
-/// session retries a few of them occasionally, and all of them once the cloud accepts one.
+/// session occasionally retries a few of them, and continues with more as long as the cloud accepts some.
 package struct QuotaState: Hashable, Sendable {
     package var failure: SyncFailure
     package var since: MonotonicTime

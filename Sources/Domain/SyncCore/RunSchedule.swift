@@ -6,7 +6,7 @@ struct RunSchedule: Hashable, Sendable {
         var isLimit: Bool
     }
 
-    /// Reason for another run, also after the present one; nil if there is none.
+    /// Reason of the next run, which may be requested during the present one; nil if no run is requested.
     private(set) var again: SyncTrigger?
     private(set) var retry: Retry?
     /// Types with changes to read in the next run.

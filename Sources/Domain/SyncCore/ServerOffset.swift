@@ -18,7 +18,7 @@ package struct ClockSample: Hashable, Sendable {
 package struct ServerOffset: Hashable, Sendable {
     /// Cloud's time minus local time.
     package var offset: Duration
-    /// Half the round trip.
+    /// Maximum error of `offset`: half the round trip.
     package var error: Duration
     var measuredAt: MonotonicTime
 

@@ -5,7 +5,7 @@ package enum SyncTrigger: String, Hashable, Sendable {
     case asked
     case localChange
     case remoteChange
-    /// The event stream is open; earlier changes are unknown.
+    /// The event stream opened. It does not report earlier changes, so the run reads them.
     case streamOpened
     /// The network is stable again (`NetworkDebounce`), or the cloud answers this host's lease requests again.
     case networkGained

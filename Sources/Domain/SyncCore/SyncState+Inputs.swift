@@ -94,7 +94,8 @@ extension SyncState {
     private mutating func streamOpened(at now: MonotonicTime) {
         guard stream.opened(at: now) else { return }
         counters.streamOpenings += 1
-        // Earlier changes are unknown. A full run that has not begun to read will read them, so no other run is needed.
+        // The stream does not report earlier changes. A full run that has not begun to read will read them, so no other
+        // run is needed.
         if let run, run.isFull, !run.isPastSubscribe { return }
         // The stream opening shows that the cloud answers.
         schedule.endWaitUnlessLimited()

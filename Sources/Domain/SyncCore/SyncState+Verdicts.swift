@@ -84,8 +84,8 @@ extension SyncState {
         switch operation {
         case .push(let batch):
             batchPortion.unanswered(batch.records.count)
-            // The outbox still contains the records of the failed half, so the session reads them again in smaller
-            // batches.
+            // The outbox still contains the batch's records. Drop the halves, so that the session reads the records
+            // again in smaller batches.
             if batch.records.count > 1 { outbox.forgetParts() }
         case .fetch(_, _, let limit): pagePortion.unanswered(limit)
         default: break

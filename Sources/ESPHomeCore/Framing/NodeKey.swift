@@ -5,7 +5,7 @@ package struct NodeKey: Hashable, Sendable, CustomStringConvertible, CustomDebug
     /// 32 bytes, not all of them zero: a node without a key accepts zeros from anyone.
     package let bytes: [UInt8]
 
-    /// - Returns: nil unless the text is base64 (RFC 4648, 4) of 32 bytes that are not all zero.
+    /// - Returns: the key; nil for text other than base64 (RFC 4648, 4) of 32 bytes, and for 32 zeros.
     package init?(base64 text: some StringProtocol) {
         guard let bytes = Base64.read(Array(text.utf8)), bytes.count == 32, bytes.contains(where: { $0 != 0 }) else {
             return nil

@@ -9,7 +9,8 @@ package struct NodeTiming: Sendable {
     package var deadAfter = Duration.seconds(90)
     /// Timeout of a subscription. The node answers immediately, or not at all while another client uses the proxy.
     package var subscription = Duration.seconds(10)
-    /// Time of the first retry of a subscription, and of all later ones. The node forgets a dead client after 150 s.
+    /// Pause before the first retry of a subscription, and before each later one. The node drops a dead client after
+    /// 150 s, and then accepts another client.
     package var subscribeAgain = (first: Duration.seconds(30), later: Duration.seconds(60))
     /// Pause between two connections. Doubles from `first` to `longest`.
     package var retry = (first: Duration.seconds(1), longest: Duration.seconds(60))

@@ -119,12 +119,12 @@ package enum AttributeMessage: ProtoDescription {
     package static let handle = ProtoField.number(2)
     /// Field of all messages with data except `write`.
     package static let data = ProtoField.bytes(3)
-    /// Field of `write`.
+    /// Whether the device must confirm the write; only in `write`.
     package static let wantsResponse = ProtoField.flag(3)
     package static let written = ProtoField.bytes(4)
-    /// Field of `notify`.
+    /// Whether notifications are on; only in `notify`.
     package static let isOn = ProtoField.flag(3)
-    /// Field of `failed`.
+    /// Error code; only in `failed`.
     package static let error = ProtoField.signed(3)
 
     package static let notConnected = -1

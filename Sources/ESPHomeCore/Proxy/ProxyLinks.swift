@@ -203,8 +203,8 @@ struct ProxyLinks: Sendable {
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // These links remain from an earlier connection of this host. End them, because a proxy has one client, so
-        // nobody else does.
+        // These links remain from an earlier connection of this host. End them: a proxy has only one client, so no
+        // other client ends them.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
     }
@@ -212,7 +212,7 @@ struct ProxyLinks: Sendable {
     private mutating func changed(_ message: ProtoMessage<DeviceConnection>, at now: MonotonicTime) -> [Output] {
         let (address, reason) = (message.address, message.error)
         guard let link = links[address] else {
-            // A late link without an owner would keep its slot forever.
+            // The link was established after its attempt was given up. End it, because it would keep its slot forever.
             return message.isConnected ? [Self.disconnect(address)] : []
         }
         switch (link.phase, message.isConnected) {
@@ -224,10 +224,10 @@ struct ProxyLinks: Sendable {
         case (.listing, false): return down(address, .failed(reason), at: now)
         case (.up, false): return down(address, .lost(reason), at: now)
         case (.leaving, false):
-            // The proxy may clear the slot later, and then `allocated` no longer contains it.
+            // The proxy may free the slot only later. Until its list lacks the address, keep the entry.
             if slots?.allocated.contains(address) != true { forget(address) }
             return []
-        // An attempt that was given up succeeded late.
+        // An attempt that was given up succeeded late, so end its link.
         case (.leaving, true), (.queued, true): return [Self.disconnect(address)]
         // Ignore the second report of an earlier end, or of a link that already exists.
         case (.queued, false), (.listing, true), (.up, true): return []
@@ -244,7 +244,8 @@ struct ProxyLinks: Sendable {
         guard let link = links[address], link.phase == .listing else { return [] }
         guard !link.database.services.isEmpty else { return giveUp(address, .noServices, at: now) }
         links[address]?.enter(.up, at: now)
-        // A characteristic without the descriptor notifies anyway, once the proxy has registered for notifications.
+        // A characteristic without a client characteristic configuration descriptor may notify anyway, once the proxy
+        // has registered for notifications. So register now.
         let silent = link.database.services.flatMap(\.characteristics).filter {
             !$0.properties.isDisjoint(with: [.notify, .indicate]) && $0.subscription == nil
         }
@@ -283,7 +284,8 @@ extension GATTDatabase {
             else { return false }
             var service = GATTService(uuid: found.uuid, range: ATTHandleRange(first, first))
             for one in characteristics {
-                // The declaration is the attribute before the value (Core Specification 5.4, vol 3 part G 3.3).
+                // The declaration is the attribute before the value, so its handle is one less (Core Specification 5.4,
+                // vol 3 part G 3.3).
                 guard let value = UInt16(exactly: one.handle), value > service.range.last,
                     let descriptors = one.descriptors
                 else { return false }

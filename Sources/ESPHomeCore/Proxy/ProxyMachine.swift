@@ -4,8 +4,8 @@ package import Domain
 package enum ProxyAction: Hashable, Sendable {
     /// Open a connection. `opened` or `closed` follows.
     case open
-    /// Send the bytes before all other actions. A sealed frame is valid only in its place in the sequence, and the
-    /// receiver of another action may immediately send the next frame.
+    /// Send the bytes before performing the other actions. Encrypted frames are valid only in the order of their
+    /// encryption, and another action may immediately cause a later frame to be sent.
     case send([UInt8])
     case close
     case heard([ProtoMessage<RawAdvertisement>])
@@ -197,9 +197,10 @@ package struct ProxyMachine: Sendable {
 
     // MARK: Search
 
-    /// Handles a change of demand.
+    /// Selects the scan mode for a changed demand.
     ///
-    /// - Parameter isSought: whether a meter is missing, or a person is searching. Only an active scan receives names.
+    /// - Parameter isSought: whether a meter is missing, or a person is searching. The proxy then scans actively,
+    ///   because only an active scan receives names.
     package mutating func demandChanged(isSought: Bool) -> [ProxyAction] {
         self.isSought = isSought
         return setMode()
@@ -267,7 +268,8 @@ package struct ProxyMachine: Sendable {
             }
             return landed() + [.heard(list)]
         default:
-            // A proxy with another client as its subscriber may still report slots.
+            // Accept slot reports even before the answer to the subscription: a proxy sends them also while another
+            // client is its subscriber.
             return tell(links.received(frame, at: now))
         }
     }

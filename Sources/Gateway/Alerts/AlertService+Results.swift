@@ -11,7 +11,7 @@ extension AlertService {
         var over: @Sendable () -> Void
     }
 
-    /// - Parameter over: called once every target was notified or given up. Until then a restart announces the result
+    /// - Parameter over: called after every target was notified or given up. Until then, a restart announces the result
     ///   again.
     package func tell(_ test: Recording, of meter: MeterID, over: @escaping @Sendable () -> Void) {
         guard let targets = test.test?.notify, !targets.isEmpty, test.result != nil else { return over() }
@@ -29,8 +29,8 @@ extension AlertService {
         wakeUp.yield()
     }
 
-    /// Adds a notice with the meter's name to the outbox, for each battery test result without one and each of its
-    /// targets.
+    /// Adds notices to the outbox for battery test results that have none yet: one for each target, with the meter's
+    /// name.
     func addResults(_ facts: [MeterID: MeterFacts], in state: inout State) {
         for number in state.untold {
             guard let telling = state.tellings[number], let test = telling.recording.test,

@@ -252,7 +252,7 @@ package final class AlertService: MeterKeeping {
 
     private func note(_ event: MeterAlerts.Event, _ facts: MeterFacts?, in state: inout State) {
         let rule = event.rule
-        // The rule may have been deleted in the meantime.
+        // Ignore the event if the rule was deleted in the meantime.
         guard state.rules[rule.id] != nil, let track = track(of: rule.meter) else { return }
         state.unwritten.standings[rule.id] = track.standing(of: rule.id)
         guard let notice = AlertNotice(event, facts) else { return }
@@ -341,7 +341,7 @@ extension AlertChanges {
     /// Restores changes after a failed write; newer changes win.
     fileprivate mutating func putBack(_ older: AlertChanges) {
         standings.merge(older.standings) { newer, _ in newer }
-        // A notice that ended before it was written needs no write.
+        // A notice that was delivered or given up before it was written needs no write.
         let over = Set(older.ended + ended)
         let unsent = older.sending + sending
         sending = unsent.filter { !over.contains($0.number) }

@@ -27,7 +27,7 @@ package final class EnergyTrack: MeterPart {
     /// - Parameter steps: resolution of the meter's own counters over the link in use.
     func adopt(_ steps: CounterSteps) { state.withLock { $0.steps = steps } }
 
-    /// - Parameter stepMax: a longer time between two readings is a gap.
+    /// - Parameter stepMax: maximum time between two readings over which energy is counted; a longer one is a gap.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
     /// - Parameter token: fencing token of this host's lease.

@@ -54,7 +54,7 @@ extension MeterDirectory {
         await learn(alias, of: meter)
     }
 
-    /// - Parameter shared: the zone's aliases from now on.
+    /// - Parameter shared: the zone's new aliases.
     func aliasesChanged(_ shared: [MeterID: MeterID]) async {
         let before = aliases.mainIDs
         aliases.update(shared)

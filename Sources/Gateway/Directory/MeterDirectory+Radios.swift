@@ -38,7 +38,8 @@ extension DeviceSession {
     /// Longest reading interval at which a meter counts as keeping its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
-    /// Radios over which the meter may connect. Empty if the meter has a link, is unwanted, or is held by another host.
+    /// Kinds of Bluetooth link over which the meter may connect. Empty if the meter has a link, is unwanted, or is held
+    /// by another host.
     var missingOver: [LinkAddress.Transport] {
         guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)

@@ -32,7 +32,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Drops the session of a device that only looked like a meter and is no longer present.
+    /// Drops the session of a device that is no longer present and was never identified as a meter, unless a user wants
+    /// it.
     func forgetPasserBy(_ id: MeterID) {
         guard known[id] == nil, meters.session(of: id)?.assumeIsolated({ $0.isPasserBy }) == true else { return }
         drop(id)
@@ -117,9 +118,9 @@ extension MeterDirectory {
     }
 }
 
-/// Discovery that the directory must store.
+/// Information from a meter's own answers, which the directory must store.
 package enum MeterDiscovery: Hashable, Sendable {
-    /// Model that the meter's answers revealed.
+    /// Detected model.
     case model(ModelName, of: MeterID)
     case device(DeviceInfo, of: MeterID)
 }

@@ -31,7 +31,7 @@ extension MeterDirectory {
 
     /// Returns `held` for a meter that this host has never seen and another host has; nil for any other meter.
     func refusal(elsewhere reference: String) async -> GatewayError? {
-        // Without the store, names of other hosts' meters are unknown, but not their ids.
+        // If the store fails, a name of another host's meter is not found, but its id still is.
         let known = (try? await allNames()) ?? names
         guard let gate = dependencies.gate,
             let id = (try? MeterReference.resolve(reference, among: known)) ?? MeterID(reference)

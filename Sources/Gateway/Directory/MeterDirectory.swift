@@ -193,8 +193,8 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Disconnects a meter until the next `connect`. Once this returns, another host can get the lease if the cloud
-    /// answers.
+    /// Disconnects a meter until the next `connect`. Waits until the lease is released, so that another host can get
+    /// it. If the cloud does not answer, returns after a few seconds anyway.
     package func disconnect(
         _ reference: String, by author: LogAuthor = .person
     ) async throws(GatewayError) -> MeterStatus {
@@ -213,9 +213,9 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Runs a command of a meter and logs its outcome. Errors name the meter as its caller did.
+    /// Runs a command of a meter and logs its outcome. Errors contain the caller's `reference` instead of the id.
     ///
-    /// - Parameter what: in the words of the command line.
+    /// - Parameter what: the command as typed after `meterctl`, for the log.
     func logging<Value>(
         _ what: String, of id: MeterID, called reference: String, by author: LogAuthor,
         _ body: () async throws(GatewayError) -> Value
@@ -274,7 +274,8 @@ extension MeterDirectory {
             id = parsed
         }
         let meter = id ?? .port(host: dependencies.hostID, path: path)
-        // A typing error must not create a meter. A port declared before may be unplugged now.
+        // The device must exist, so that a typing error creates no meter. A port that was declared before is accepted
+        // even while it is unplugged.
         let port = DeclaredPort(isRawHID ? .hid(path: path) : .serial(path: path), model: model, id: id)
         guard dependencies.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
@@ -412,8 +413,8 @@ extension MeterDirectory {
         return DeclaredPort(port, model: model, id: meter.id)
     }
 
-    /// Stores whether the meter is wanted. Returns the store's error: the request then takes effect only until a
-    /// restart.
+    /// Stores whether the meter is wanted. Returns the store's error, if any; the request then takes effect only until
+    /// a restart.
     func remember(
         _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkPreference? = nil
     ) async -> GatewayError? {

@@ -18,7 +18,7 @@ package final class InfluxService: Sendable {
     package struct Dependencies: Sendable {
         package var series: SeriesService
         package var stored: any StoredMetersRepository
-        /// Meters whose readings arrive now.
+        /// Returns the meters that have a session, because their first readings may not be stored yet.
         package var present: @Sendable () -> [MeterID]
         package var tags: @Sendable ([MeterID]) async -> [MeterID: Tags]
         package var sink: any PointSink
@@ -68,7 +68,8 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // The readings are sent again. This is harmless, because the server replaces a point with the same time.
+            // Without the saved positions, the readings are sent again. This is harmless, because the server replaces a
+            // point with the same time.
             logger.warning(
                 "InfluxDB send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }
@@ -120,7 +121,7 @@ package final class InfluxService: Sendable {
                 news = []
             } else {
                 let answer = await dependencies.sink.send(lines)
-                // A cancelled attempt does not show whether the server works.
+                // Ignore a cancelled attempt, because it does not show whether the server works.
                 if Task.isCancelled, answer != .taken { return }
                 news = machine.withLock { $0.answered(answer, to: batch, at: loop.now, loop.wallNow) }
             }

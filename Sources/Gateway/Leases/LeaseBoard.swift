@@ -8,7 +8,8 @@ package import Domain
 package struct LeaseBoard: Sendable {
     /// Minimum time between two requests for the list.
     static let listInterval = Duration.seconds(10)
-    /// Minimum time before an expired lease causes another request, because an event reports its end.
+    /// Minimum time between two requests for the list when another host's lease was already expired. It is longer,
+    /// because an event reports the lease's end.
     static let idleInterval = Duration.seconds(60)
 
     fileprivate struct Entry {

@@ -107,7 +107,7 @@ extension LeaseKeeper {
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
         case .none, .barred, .stopping, .releasing:
-            // A lease of an earlier run of this host does not block this run.
+            // Report no lease for one of an earlier run of this host, because it does not block this run.
             guard let lease, let holder = lease.holder, holder != identity.host else { return LeaseStatus(.none) }
             return status(of: lease, lease.state == .expired ? .expired : .elsewhere)
         }

@@ -283,7 +283,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // This host is read-only: once the holders are known, its machines decide without requesting leases.
+        // This host is read-only. Once the holders are known, its lease machines decide without requests.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
@@ -297,7 +297,7 @@ package actor LeaseKeeper {
         noted(outcome)
         let answers: [RenewOutcome] = if case .success(let answers) = outcome { answers } else { [] }
         for (index, meter) in meters.enumerated() {
-            // If the authority sends too few answers, the remaining renewals have failed.
+            // If the authority sends too few answers, the renewals without an answer count as failed.
             guard index < answers.count else {
                 react(meter) { machine, now, _ in machine.renewalFailed(at: now) }
                 continue
@@ -339,7 +339,7 @@ package actor LeaseKeeper {
         case .success(let leases):
             board.list(leases, at: loop.now)
             enforceRole()
-            // Catches up on events missed without a stream.
+            // Events may have been missed while the stream was closed, so report every lease to its machine.
             for meter in meters {
                 guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
                 react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -350,7 +350,7 @@ package actor LeaseKeeper {
 
     func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
-        // A read-only refusal counts as an answer, not as a failure.
+        // A refusal because this host is read-only counts as an answer, not as a failure.
         case .failure(let failure) where failure.kind != .readOnly:
             if lastFailure == nil { logger.warning("cloud request failed", metadata: ["cause": "\(failure)"]) }
             lastFailure = failure.message
@@ -369,7 +369,7 @@ package actor LeaseKeeper {
     func arm() {
         let listAt = board.isAsked || isShuttingDown ? nil : board.listAt
         let now = loop.now
-        // Displayed states change at these times, even if no action is due.
+        // Displayed states change at these times, so wake for them even if no action is due.
         let shown = MonotonicTime.earliest(table.nextJeopardy(after: now), board.nextExpiry(after: now))
         let due = MonotonicTime.earliest(.earliest(table.nextWake, listAt), shown)
         alarm.set(to: isOver ? nil : due) { [weak self] in

@@ -33,7 +33,7 @@ extension LogHolding.End {
     init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
         case _ where before == .unleased && after.isLeased: self = .leased
-        // `barred`: the zone became strict, and this host is read-only.
+        // `barred`: the zone became strict while this host is read-only, so this host lost its permission.
         case .withdraw(.revoked), .withdraw(.barred): self = .revoked
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed

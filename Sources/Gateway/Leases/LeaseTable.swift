@@ -16,7 +16,8 @@ final class LeaseTable {
         fileprivate var callsUnderWay = 0
     }
 
-    /// Reports an event to a machine, with the time and random bits.
+    /// Function that reports an event to a lease machine, with the current time and random bits. Returns the action to
+    /// perform.
     typealias Event = (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action
 
     private let identity: LeaseKeeper.Identity

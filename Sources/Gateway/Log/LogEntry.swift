@@ -70,9 +70,9 @@ package struct LogHolding: Hashable, Sendable {
         case stopped = "meterd stopped"
     }
 
-    /// Token of the lease; nil for a holding without a lease, while the cloud was unreachable.
+    /// Fencing token of the lease; nil for a holding without a lease, while the cloud was unreachable.
     package var token: FencingToken?
-    /// Token of the last lease, if the entry combines several periods.
+    /// Fencing token of the last lease, if the entry combines several periods.
     package var lastToken: FencingToken?
     package var transport: LeaseTransport
     /// End of the holding; nil while it continues.

@@ -20,9 +20,9 @@ package struct LogFold: Sendable {
         var since: HostMoment
     }
 
-    /// Maximum age of a line that events fold into.
+    /// Maximum age of a line into which new events can fold.
     package static let foldedWithin = Duration.seconds(900)
-    /// Number of recent lines that events fold into. It exceeds the number of states of a link that breaks and
+    /// Number of recent lines into which new events can fold. It exceeds the number of states of a link that breaks and
     /// reconnects.
     package static let reach = 12
     /// Minimum duration of an intermediate state during connection for the log to record it.
@@ -78,7 +78,7 @@ package struct LogFold: Sendable {
         add(.alert(Self.clipped(title), outcome: Self.clipped(outcome)), at: now, &lastNumber)
     }
 
-    /// - Parameter token: nil without a lease.
+    /// - Parameter token: fencing token of the lease; nil without a lease.
     package mutating func held(
         _ token: FencingToken?, over transport: LeaseTransport, at now: HostMoment, _ lastNumber: inout Int64
     ) {

@@ -25,7 +25,7 @@ package final class LogKeeper: MeterKeeping {
         var isFailing = false
     }
 
-    /// Retention after a line's last moment, by the date of `RetentionCalendar`.
+    /// Time for which a line is kept after its last occurrence, measured by the date of `RetentionCalendar`.
     package static let keptFor = Duration.seconds(90 * 86_400)
     /// Maximum lines per meter at any age. A line takes about 150 bytes.
     package static let linesMax = 2000
@@ -42,7 +42,8 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: source of the present date, to delete entries by age; nil for the loop's wall clock, in tests.
+    /// - Parameter calendar: source of the current date, to delete lines by age; nil for the loop's wall clock, in
+    ///   tests.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger
@@ -78,7 +79,7 @@ package final class LogKeeper: MeterKeeping {
         }
     }
 
-    /// - Parameter token: nil without a lease.
+    /// - Parameter token: fencing token of the lease; nil without a lease.
     func held(_ meter: MeterID, _ token: FencingToken?, over transport: LeaseTransport) {
         change(meter) { fold, now, last in fold.held(token, over: transport, at: now, &last) }
     }
@@ -202,7 +203,7 @@ package final class LogKeeper: MeterKeeping {
                 let (first, last) = (line.entry.first.wall, line.entry.last.wall)
                 return min(first, last)...max(first, last)
             })
-        // A meter may have been forgotten meanwhile.
+        // Leave out lines of a meter that was forgotten meanwhile.
         let forgotten = Set(batch.filter { !$0.0.isNeeded }.map(\.0.meter))
         lines.removeAll { forgotten.contains($0.meter) }
         try await repository.keepLog(lines, countMax: Self.linesMax)
@@ -228,12 +229,13 @@ package final class LogKeeper: MeterKeeping {
     ///
     /// - Parameter ids: all ids of the meter on this host.
     package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
-        // Memory is read before and after the store, so that no line written meanwhile is missed.
+        // Get the lines in memory both before and after those in the store, so that no line written meanwhile is
+        // missed.
         let before = inMemory(ids)
         let stored = try await GatewayError.doing("reading the log of \(ids.first.map { "\($0)" } ?? "no meter")") {
             try await repository.log(of: ids, limit: Self.linesMax)
         }
-        // Lines in memory are newer than stored ones with the same number.
+        // Lines in memory are newer, so they replace stored ones with the same number.
         let entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
             .merging(before) { $1 }.merging(inMemory(ids)) { $1 }
         return entries.sorted { $0.key < $1.key }.map(\.value).suffix(Self.linesMax)

@@ -22,7 +22,7 @@ package struct LogLine: Hashable, Sendable {
     package var age: Duration
     /// Age of the last occurrence, or of a holding's end; nil while the holding continues.
     package var lastAge: Duration?
-    /// First occurrence by its host's calendar.
+    /// Time of the first occurrence by the calendar of the host that logged it.
     package var time: WallTime
     package var count: Int
     /// Depends on `kind`: the kind of link (for a holding), the state, the setting's key, the command, the repair, the
@@ -36,9 +36,9 @@ package struct LogLine: Hashable, Sendable {
     package var byID: String?
     /// Address of the repaired adapter.
     package var adapter: String?
-    /// Token of a holding's lease; nil for a holding without a lease and for other kinds.
+    /// Fencing token of a holding's lease; nil for a holding without a lease and for other kinds.
     package var token: UInt64?
-    /// Token of the last lease, if the line combines several holdings.
+    /// Fencing token of the last lease, if the line combines several holdings.
     package var lastToken: UInt64?
 
     package init(

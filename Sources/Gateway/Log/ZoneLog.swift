@@ -27,7 +27,7 @@ package struct ZoneLog: Sendable {
         package var unshared: [String]
     }
 
-    /// Result of asking other hosts.
+    /// Whether other hosts were queried for their parts of the log, and the result.
     package enum Others: Hashable, Sendable {
         case unasked
         /// This host belongs to no cloud.
@@ -105,7 +105,7 @@ package struct ZoneLog: Sendable {
         let lines = try await own(await directory.canonical(question.meter)).filter { $0.isWithin(question.within) }
         var part = LogPart(lines: [])
         var bytes = 0
-        // Newest first, as many as fit.
+        // Add lines from the newest on, as many as fit into the answer.
         for line in lines.reversed() {
             bytes += line.bytes
             guard part.lines.count < RelayTiming.logLinesMax, bytes <= RelayTiming.logBytesMax else {

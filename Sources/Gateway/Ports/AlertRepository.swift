@@ -2,8 +2,7 @@ package import Domain
 
 /// Stores this host's alert rules and pending notices.
 package protocol AlertRepository: Sendable {
-    /// Returns all rules in the order of their ids. Rules that only a newer version understands are omitted but remain
-    /// stored.
+    /// Returns all rules in the order of their ids. Rules that need a newer version are omitted but remain stored.
     func alerts() async throws -> [StoredAlert]
     /// Adds a rule under an id that no rule of this host ever had.
     func addAlert(_ pattern: AlertPattern, of meter: MeterID, name: String?, notify: [String]) async throws -> AlertRule

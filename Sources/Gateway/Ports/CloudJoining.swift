@@ -1,8 +1,8 @@
 package import GatewayAPI
 
 package protocol CloudJoining: Sendable {
-    /// Joins the cloud with the token, stores the membership, and starts sync and leases. If the cloud returns an
-    /// error, nothing changes.
+    /// Joins the cloud with the request's enrolment or access token, stores the membership, and starts sync and leases.
+    /// If the cloud returns an error, nothing changes.
     func join(_ request: CloudJoinRequest) async throws(GatewayError) -> CloudStatus
     /// Releases every lease and deletes the membership, but keeps settings. Harmless without a membership.
     func leave() async throws(GatewayError) -> CloudStatus

@@ -42,8 +42,7 @@ package enum LinkVerdict: Hashable, Sendable {
 }
 
 package enum LinkPermission: Hashable, Sendable {
-    /// Permission by a lease, with its times. Under `strict`, the session sends nothing after the hard stop, whatever
-    /// happens.
+    /// Permission by a lease, with its times. Under `strict`, the session sends nothing after the hard stop.
     case leased(LeasePermit)
     /// Permission without a lease. Another host may use the meter at the same time.
     case unleased
@@ -51,7 +50,7 @@ package enum LinkPermission: Hashable, Sendable {
 
 package struct LinkRefusal: Hashable, Sendable {
     package var reason: LeaseAnswer.Refusal.Reason
-    /// Name of the holder's host, if known.
+    /// Name of the host that holds the meter, if known.
     package var holder: String?
     /// Time until the holder's lease expires, if known.
     package var remaining: Duration?

@@ -1,7 +1,8 @@
 package import Domain
 
 package struct RadioDemand: Hashable, Sendable {
-    /// Number of wanted meters without a link, by radio. A meter may count for both radios.
+    /// Number of wanted meters without a link, by kind of Bluetooth (LE or Classic). A meter that may use both kinds is
+    /// counted for both.
     package var missing: [LinkAddress.Transport: Int]
     /// Whether another host uses a meter that this host wants. This host may then receive no advertisements from the
     /// meter.

@@ -3,7 +3,7 @@ package import Domain
 /// Relay of readings and commands between hosts. Every error is a `SyncFailure`.
 package protocol RelayLink: Sendable {
     /// Returns a meter's readings and events from now on; the stream throws when the connection breaks. `wantsAll`
-    /// requests every reading instead of folded ones.
+    /// requests every reading instead of means of several readings.
     func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error>
     /// Sends readings of a meter that this host holds. Returns how long to continue: zero if nobody watches, nil if the
     /// fencing token does not belong to the lease.
@@ -13,7 +13,7 @@ package protocol RelayLink: Sendable {
 
     /// Sends a command to the holder and waits some seconds for the outcome.
     ///
-    /// - Throws: if the outcome is unknown; a refusal by the cloud is an outcome.
+    /// - Throws: `SyncFailure` if the outcome is unknown. A refusal by the cloud is returned as an outcome.
     func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
     ) async throws(SyncFailure) -> RelayOutcome

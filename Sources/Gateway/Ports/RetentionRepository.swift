@@ -1,7 +1,7 @@
 package import Domain
 
-/// Stores the date from which ages are counted (`BelievedDate`). Deletion by age in the same store skips data with
-/// doubtful dates.
+/// Stores the date (`BelievedDate`) from which the ages of stored data are counted. Deletion by age in the same store
+/// skips data with doubtful dates.
 package protocol RetentionRepository: Sendable {
     func believed() async throws -> BelievedDate?
     func save(_ believed: BelievedDate) async throws

@@ -27,7 +27,8 @@ package protocol SettingsRepository: Sendable {
 
     /// Returns the progress of the rebuild by `RebuildPlan.version`. Progress of another version counts as not begun.
     func rebuildProgress() async throws -> RebuildProgress
-    /// Examines the next records, folds those of an older form, and stores the progress with them.
+    /// Examines the next records and merges each one under an older form of its name into the record under the current
+    /// form. Stores the progress in the same transaction.
     ///
     /// - Parameter recordsMax: number of records to examine, at least 1.
     /// - Returns: the progress afterwards, and the changes.

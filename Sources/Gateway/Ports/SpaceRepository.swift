@@ -1,10 +1,10 @@
-/// Reports the use of the file that contains readings and other data.
+/// Reports which data fill the store's file beyond its size limit.
 package protocol SpaceRepository: Sendable {
     /// Returns nil if the file, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> DiskUsage?
 }
 
-/// Excess size of a file after all deletable readings are gone.
+/// Size of a file above its limit, with the largest part of its data besides single readings and seconds.
 package struct DiskUsage: Hashable, Sendable {
     package var part: String
     package var partBytes: Int64

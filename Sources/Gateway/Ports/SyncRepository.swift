@@ -5,7 +5,7 @@ package import GatewayAPI
 /// nor repeats work.
 package protocol SyncRepository: Sendable {
     func progress() async throws -> SyncProgress
-    /// Returns the next changes to send, nil if none wait. They stay in the outbox until `settle`.
+    /// Returns the next changes to send, nil if none wait. They remain in the outbox until `settle`.
     ///
     /// - Parameter only: the only record wanted; nil for all.
     func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) async throws -> OutboxBatch?
@@ -33,9 +33,9 @@ package protocol SyncRepository: Sendable {
     /// `physical` (milliseconds since 1970, corrected).
     func restamp(from physical: UInt64) async throws
     /// Corrects the stamps of later local writes to the cloud's time. At `moment`, the wall clock was off by
-    /// `clockOffset` (positive if behind). Unsent outbox entries of this boot whose stamps are off by more than 60 s
-    /// are restamped with their time of writing, by the boot-time clock. Call it with each exchange, before applying
-    /// pages and reading batches.
+    /// `clockOffset` (positive if behind). Unsent outbox entries that were written since the last boot get new stamps
+    /// if theirs are off by more than 60 s: their time of writing, by the boot-time clock. Call it with each exchange,
+    /// before applying pages and reading batches.
     func correct(clockOffset: Duration, at moment: HostMoment) async throws
     /// Deletes expired tombstones and old history. Call it only after a complete run.
     func cleanUp(now: WallTime) async throws
@@ -43,22 +43,23 @@ package protocol SyncRepository: Sendable {
     /// restarts.
     ///
     /// - Parameters:
-    ///   - wall: this host's calendar.
-    ///   - serverTime: the cloud's, in milliseconds since 1970, if known.
+    ///   - wall: current time by this host's calendar.
+    ///   - serverTime: current time by the cloud's clock, in milliseconds since 1970, if known.
     func runEnded(isComplete: Bool, at wall: WallTime, serverTime: UInt64?) async throws
 
     // MARK: Parked entries
 
-    /// Returns parked entries, latest first.
+    /// Returns parked entries (records excluded from sync), latest first.
     func parked(limit: Int) async throws -> [ParkedEntry]
     /// Restores a parked entry. Merges and queues set-aside values under their old stamps, so that newer values win.
     /// Requeues refused records, and tries again to store those that could not be stored.
     func restoreParked(_ id: String) async throws -> ParkedRestore
-    /// Removes an entry permanently; returns whether it existed. Refused values remain in force on this host.
+    /// Removes a parked entry permanently; returns whether it existed. Refused values remain in force on this host.
     func dropParked(_ id: String) async throws -> Bool
-    /// Drops entries set aside for more than 30 days, but never a setting made on this host.
+    /// Drops parked entries that were set aside more than 30 days ago, but never a setting made on this host.
     ///
-    /// - Parameter confirmed: a date known to be right. Entries from before the first call age from that call on.
+    /// - Parameter confirmed: a confirmed date. The age of entries that are older than the first call is counted from
+    ///   that call.
     /// - Returns: number of entries dropped.
     func ageParked(to confirmed: WallTime) async throws -> Int
 }

@@ -5,9 +5,9 @@ package import Domain
 package protocol TierRepository: Sendable {
     /// Aggregates some new readings into minutes and hours. Returns their number; 0 when nothing is left to do.
     func rollUp() async throws -> Int
-    /// Replaces some single readings older than `cutoff` by seconds, if these take less space. Selects readings above
-    /// `SampleRetention.thinnedRate` that are already aggregated into minutes. Returns their number; 0 when none are
-    /// left.
+    /// Replaces some single readings older than `cutoff` by one-second aggregates, if these take less space. Selects
+    /// readings above `SampleRetention.thinnedRate` that are already aggregated into minutes. Returns their number; 0
+    /// when none are left.
     func thin(before cutoff: WallTime) async throws -> Int
     /// Deletes whole blocks of a tier from before `cutoff`.
     func expire(_ tier: SampleTier, before cutoff: WallTime) async throws
@@ -23,15 +23,15 @@ package protocol TierRepository: Sendable {
 
 /// Maximum age of readings, by resolution.
 package struct SampleRetention: Hashable, Sendable {
-    /// Maximum age of single readings above `thinnedRate`.
+    /// Maximum age of single readings that arrived faster than `thinnedRate`.
     package var single: Duration = .seconds(30 * 86_400)
-    /// Maximum age of other single readings, and of seconds that replaced thinned ones.
+    /// Maximum age of other single readings, and of the one-second aggregates that replaced single readings.
     package var seconds: Duration = .seconds(400 * 86_400)
-    /// Maximum age of minutes. Hours are kept for ever: 5 kB a day at most.
+    /// Maximum age of one-minute aggregates. Hourly aggregates are kept forever: 5 kB a day at most.
     package var minutes: Duration = .seconds(1830 * 86_400)
 
-    /// Readings per second up to which single readings take less space than seconds with minima, maxima, means and
-    /// counts.
+    /// Maximum number of readings per second for which single readings take less space than one-second aggregates
+    /// (minima, maxima, means and counts).
     package static let thinnedRate: Int64 = 4
 
     package init() {}

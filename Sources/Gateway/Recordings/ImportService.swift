@@ -26,7 +26,7 @@ package struct ImportOutcome: Sendable {
     package var lines: Int
     /// Columns of the file that match no quantity.
     package var columnsLeftOut: [String]
-    /// Lines left out for impossible values.
+    /// Number of lines left out because of impossible values.
     package var linesLeftOut: Int
     /// Single impossible samples that were replaced or left out.
     package var filteredSamples: Int
@@ -173,7 +173,7 @@ package final class ImportService: Sendable {
         if !run.isWriting {
             id = try await free(id)
             run.id = id
-            // Delete the readings of an import whose clean-up failed.
+            // An earlier import of the file may have failed without deleting its readings, so delete them now.
             try await repository.deleteImport(id.importStretch)
             run.isWriting = true
         }
@@ -244,7 +244,7 @@ package final class ImportService: Sendable {
             do {
                 try await repository.deleteImport(id.importStretch)
             } catch {
-                // The next start, or the next import of the file, deletes the stored readings.
+                // The stored readings are deleted at meterd's next start, or by the next import of the file.
                 left = "no recording was made; meterd deletes the stored readings at its next start"
                 logger.error("partial import not deleted", metadata: ["cause": "\(error)"])
             }

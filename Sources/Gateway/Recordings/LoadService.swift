@@ -41,7 +41,7 @@ package final class LoadService: Sendable {
     /// Resumes the tests of earlier runs. Call once, after the recordings' `restore`.
     package func restore() async throws {
         let now = loop.wallNow.millisecondsSince1970
-        // Oldest first: of two tests of one meter, the later one replaces the earlier.
+        // Oldest first, because of two tests of one meter, the later one must replace the earlier.
         for entry in try await recordings.recordings().reversed() where entry.isMine {
             guard let load = entry.recording.test?.load, load.phase != .over else { continue }
             let isRunning = entry.recording.end == nil

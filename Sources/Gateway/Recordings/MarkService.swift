@@ -258,7 +258,7 @@ package actor MarkService: MeterKeeping {
 
     /// Rejects times before 1970 and in the future.
     private func check(_ time: WallTime, _ now: WallTime) throws(GatewayError) {
-        // A wrong clock cannot detect times in the future.
+        // While this host's clock is wrong, only times before 1970 can be rejected.
         guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
             throw GatewayError(
                 .badRequest, "a mark cannot be at \(time): the clock says \(now)",

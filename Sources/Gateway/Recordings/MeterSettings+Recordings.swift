@@ -1,7 +1,7 @@
 package import Domain
 
 extension MeterSettings {
-    /// - Parameter staleAfter: shorter silence is no gap, because a slow meter has pauses.
+    /// - Parameter staleAfter: lower bound of `stepMax`, because the pauses of a slow meter are no gaps.
     package func recordingRules(staleAfter: Duration) -> RecordingRules {
         var rules = RecordingRules(threshold: recordAbove)
         rules.hold = recordHold ?? rules.hold

@@ -67,7 +67,8 @@ package final class RecordingService: MeterKeeping {
                 tell(recording)
                 continue
             }
-            // meterd was killed between the two writes of the end.
+            // If meterd was killed between the two writes of the end, an ended recording still has its local copy.
+            // Delete the copy.
             guard !ended.contains(recording.id), recording.end == nil else {
                 try await repository.forget(recording.id)
                 continue
@@ -176,7 +177,7 @@ package final class RecordingService: MeterKeeping {
             try await repository.forget(recording.id)
         }
         state.withLock { state in
-            // The recording may have ended meanwhile.
+            // Keep the entry if the recording changed during the write, for example because it ended.
             if state.unwritten[recording.id] == recording { state.unwritten[recording.id] = nil }
         }
     }
@@ -221,7 +222,7 @@ package final class RecordingService: MeterKeeping {
         return recording
     }
 
-    /// Ends the meter's recording, whatever began it; throws `refused` if there is none.
+    /// Ends the meter's recording, whether it began manually or automatically; throws `refused` if there is none.
     package func stop(_ meter: MeterID) async throws(GatewayError) -> Recording {
         guard let recording = present(meter)?.stop(at: loop.wallNow, loop.now) else {
             throw GatewayError(
@@ -405,7 +406,7 @@ package final class RecordingService: MeterKeeping {
     package func recordings(of meter: MeterID? = nil) async throws(GatewayError) -> [RecordingEntry] {
         var all: [RecordingID: Recording] = [:]
         for recording in try await settings.recordings() { all[recording.id] = recording }
-        // Local states are newer than published ones.
+        // Local states are newer than published ones, so they replace them.
         for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
         for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
         guard !all.isEmpty else { return [] }

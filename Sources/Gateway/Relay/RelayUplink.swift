@@ -3,7 +3,7 @@ package import Logging
 
 /// Sends readings of this host's meters to the cloud while somebody watches them elsewhere (Docs/Relay.md).
 ///
-/// An actor on the loop, like the sessions: it looks up a batch's lease when it sends the batch.
+/// An actor on the loop, like the sessions, so that it looks up the lease at the moment when it sends a batch.
 package actor RelayUplink {
     private struct Sending {
         /// Number of this relay, to ignore late events of an earlier one for the same meter.
@@ -70,7 +70,8 @@ package actor RelayUplink {
         logger.debug("relay started: another host watches the meter", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
-        // The task runs on the loop, like the session, so that each reading gets the token under which it was measured.
+        // The task runs on the loop, like the session, so that each reading gets the fencing token under which it was
+        // measured.
         let reader = Task {
             for await item in readings { self.received(item.value, missed: item.missed, of: leased, in: number) }
             self.ended(leased, in: number)
@@ -96,7 +97,7 @@ package actor RelayUplink {
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
-        // Ignores a failure: the next interest event sends this batch again.
+        // Ignores a failure, because the next interest event causes another such batch.
         _ = try? await link.send(
             RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }

@@ -164,7 +164,7 @@ package actor RelayWatcher {
             }
             watched[key]?.unshared = nil
             watched[key]?.state = arrival.batch.state
-            // A batch without readings: report the lost readings with the next reading.
+            // A batch without readings cannot carry the number of lost readings, so report it with the next reading.
             if arrival.batch.readings.isEmpty { watched[key]?.observer.lost(missed) }
             let now = loop.wallNow
             let origin = WatchedReading.Origin(

@@ -71,7 +71,7 @@ package actor RequestExecutor {
             isGranted = try await link.claim(command, session: keeper.identity.session)
         } catch {
             // The cloud may have granted the claim although its answer was lost. Then no host executes the command, and
-            // the cloud reports an unknown outcome.
+            // the cloud reports an unknown outcome. So only log the failure.
             return logger.notice(
                 "command claim failed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])

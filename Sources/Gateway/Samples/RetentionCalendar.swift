@@ -1,7 +1,7 @@
 package import Domain
 package import Logging
 
-/// Keeps the date from which the ages of stored data are counted (`BelievedDate`).
+/// Keeps the date (`BelievedDate`) from which the ages of stored data are counted.
 package actor RetentionCalendar {
     package struct Clocks: Sendable {
         package var now: @Sendable () -> MonotonicTime
@@ -35,7 +35,8 @@ package actor RetentionCalendar {
         self.logger = logger
     }
 
-    /// Returns the date from which ages are counted. If this throws, delete nothing by age.
+    /// Returns the date from which the ages of stored data are counted. If this throws, the caller must delete nothing
+    /// by age.
     package func today() async throws -> WallTime {
         let isConfirmed = await clocks.isConfirmed()
         let known = try await load()
@@ -83,7 +84,7 @@ package actor RetentionCalendar {
         if let believed { return believed }
         let kept = try await repository.believed()
         let newest = kept == nil ? try await repository.newestStored() : nil
-        // Another call may have loaded it meanwhile.
+        // Another call may have loaded the date during the wait.
         if let believed { return believed }
         let first = kept ?? BelievedDate(newest: newest, calendar: clocks.wallNow())
         (believed, saved) = (first, kept)

@@ -49,7 +49,8 @@ package final class SampleRecorder: MeterKeeping {
 
     /// - Parameters:
     ///   - space: reports the data that fill the store besides readings; nil means no report.
-    ///   - calendar: dates from which ages are counted; nil means the loop's calendar, for tests.
+    ///   - calendar: returns the date from which the ages of readings are counted; nil means the loop's calendar, for
+    ///     tests.
     package init(
         meters: Meters, repository: any SampleRepository, tiers: (any TierRepository)? = nil,
         space: (any SpaceRepository)? = nil,
@@ -194,7 +195,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Returns the date from which ages are counted; nil if unknown, so that nothing is deleted by age.
+    /// Returns the date from which the ages of readings are counted; nil if unknown, so that nothing is deleted by age.
     private func today() async -> WallTime? {
         guard let calendar else { return loop.wallNow }
         do {

@@ -21,7 +21,8 @@ extension SeriesService {
         return summary
     }
 
-    /// Returns the energy of at most a day, reading by reading. Its sum equals that of the summary.
+    /// Returns the energy of a span of at most a day, with one sample for each reading. The sum of the samples equals
+    /// the summary's energy.
     ///
     /// - Parameter budget: number of readings that may be read; reduced by those read.
     package func energy(

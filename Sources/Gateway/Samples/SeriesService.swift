@@ -29,7 +29,8 @@ package struct SeriesService: Sendable {
         var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
         do {
             for id in await ids(meter) {
-                // Read before the store. Readings written meanwhile are in both, and are skipped by their time.
+                // Get the recorder's unsaved readings before querying the store. Readings written meanwhile are in
+                // both, so skip them by their time.
                 let waiting = recorder.waiting(of: id)
                 builder.beginID()
                 builder = try await repository.fill(builder, of: id)
@@ -70,7 +71,7 @@ package struct SeriesService: Sendable {
     package func pages(
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
-        // Read unsaved readings before the store, as in `series`.
+        // Get the recorder's unsaved readings before querying the store, as in `series`.
         let ids = await ids(meter)
         let waiting = try waiting(of: ids, in: span).sorted { $0.time < $1.time }
         var last: WallTime?
@@ -132,7 +133,7 @@ package struct SeriesService: Sendable {
             let seconds = try await repository.buckets(.second, of: meter, in: whole)
             let isBare = samples.isEmpty && seconds.isEmpty
             let coarse = isBare ? try await repository.buckets(.minute, of: meter, in: span) : seconds
-            // A fast meter's minute takes a megabyte: reserve it once.
+            // Reserve the memory once, because the readings of a fast meter's minute take a megabyte.
             var pieces: [StoredPiece] = []
             pieces.reserveCapacity(samples.count + coarse.count)
             for sample in samples where span.contains(sample.time) { pieces.append(.reading(sample)) }

@@ -37,7 +37,8 @@ extension DeviceSession {
         status.rssi = link.flatMap { links.rssi(of: $0) }
         if let reading = wholeReading(at: now) {
             status.reading = ReadingBody(reading.reading)
-            // A sample's time is adjusted towards the host's clock, and may be slightly ahead of it.
+            // A sample's time is adjusted towards the host's clock and may be slightly ahead of it, so limit the age to
+            // at least 0.
             status.age_ms = max(0, (now - reading.time).milliseconds)
             status.spread = talk.readings.recent.whole.map {
                 SpreadBody(count: $0.readingCount, least: ReadingBody($0.minima), greatest: ReadingBody($0.maxima))
@@ -143,7 +144,7 @@ extension DeviceSession {
     /// Model shown to users: the one that the meter reports, if any.
     var shownModel: ModelName? { device?.model ?? model }
 
-    /// Whether the model is known, or can be detected once the meter is here.
+    /// Whether the model is known, or can be detected once the meter is present.
     var canBeRead: Bool { model != nil || (link?.isRadio ?? !id.isLocalOnly) }
 
     var isPresent: Bool { machine.isPresent }

@@ -174,7 +174,7 @@ package actor DeviceSession {
 
     /// Sets the alarm to the earliest due moment. An early alarm is harmless, so it is never moved to a later time.
     func arm() {
-        // No array here: each answer of a fast meter calls this twice.
+        // Avoid an array, because its allocation would cost too much: each answer of a fast meter calls this twice.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
         let stale =
@@ -355,7 +355,7 @@ package actor DeviceSession {
                 waits.endAll(with: .permitted, of: .permission)
                 openChannel()
             } else {
-                // The attempt was given up meanwhile, so give the permission back.
+                // The attempt was given up before this permission, so give the permission back.
                 claim.giveBack(.attemptFailed)
             }
         }

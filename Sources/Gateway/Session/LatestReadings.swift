@@ -25,7 +25,7 @@ struct LatestReadings: Sendable {
         guard parts.count > 1 else { return nil }
         var next: MonotonicTime?
         for part in parts {
-            // At an age of exactly `staleAfter`, `whole` still includes the values.
+            // `whole` still includes the values at an age of exactly `staleAfter`, so add a millisecond.
             let time = part.time + staleAfter + .milliseconds(1)
             if time > now { next = .earliest(next, time) }
         }

@@ -8,7 +8,7 @@ struct LogDownload {
 
     enum Act {
         case wait
-        /// Send the bytes, if any; call `paused` after the time unless the answer is complete by then.
+        /// Send the bytes, if any. After `pause`, call `paused` unless the answer is complete by then.
         case send([UInt8], pause: Duration)
         case finished(MeterLogs)
         case failed(TransferFailure)

@@ -3,7 +3,7 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// Commands to one meter.
+/// Sends commands and settings to one meter, and waits for their confirmation.
 final class MeterCommands {
     private let line: MeterLine
     private let states: MeterStates
@@ -116,8 +116,8 @@ final class MeterCommands {
 
     // MARK: Sending and confirmation
 
-    /// Queues the settings not yet sent over this link; does nothing during jeopardy. A removed setting remains in
-    /// force on the meter, because its former value is unknown.
+    /// Queues the settings not yet sent over this link; does nothing while the lease is in jeopardy. A removed setting
+    /// remains in force on the meter, because its former value is unknown.
     func tell(_ settings: MeterSettings) {
         guard line.exchange != nil, !line.isInJeopardy, let profile = line.profile else { return }
         for command in settings.commands(for: profile) where !queue.wasTold(command) {

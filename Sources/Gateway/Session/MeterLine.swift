@@ -118,8 +118,8 @@ final class MeterLine {
         }
     }
 
-    /// Excludes families by the open link's radio module. Detection may then send queries that an excluded family would
-    /// execute as commands.
+    /// Excludes from detection the meter families that do not use the open link's radio module. Detection may then send
+    /// queries that an excluded family would execute as commands.
     private func narrowQuestions() {
         guard let asking = driver as? IdentifyingDriver, let module = channel?.radioModule else { return }
         driver = IdentifyingDriver(

@@ -142,7 +142,7 @@ final class MeterTalk {
                 readings.answerEnded()
                 let isAsked = line.poll()
                 followSampling()
-                // Without a request there is no answer to wait for.
+                // No request was sent, so do not wait for an answer.
                 if !isAsked { line.exchange?.answered() }
                 markCommunicating(at: now)
             case .sendCommand:
@@ -171,8 +171,8 @@ final class MeterTalk {
             return false
         }
         guard let profile = line.profile else { return false }
-        // Adopt the profile before counting, because the profile of a load that does not answer changes while no bytes
-        // arrive.
+        // Adopt the profile before counting. The profile of a load that does not answer may change without received
+        // bytes.
         readings.adopt(profile)
         var found: ModelName?
         line.receive(bytes) { event in

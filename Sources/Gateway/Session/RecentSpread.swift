@@ -38,8 +38,8 @@ struct AnswerSpread: Sendable {
         last = reading
     }
 
-    /// Returns the means at the time of the last sample with minima and maxima, and empties itself. Returns a single
-    /// sample unchanged, nil without any.
+    /// Returns one reading with the time of the last sample and the means, minima and maxima of all samples; then
+    /// removes the samples. Returns a single sample unchanged, nil without samples.
     mutating func take() -> TimedReading? {
         guard let bucket, var reading = last else { return nil }
         (self.bucket, last) = (nil, nil)

@@ -25,7 +25,7 @@ struct SessionReadings {
     private(set) var recent = RecentSpread()
     /// Summary of a fast meter's current answer, for `shown`.
     private var answer = AnswerSpread()
-    /// Arrival time of the frame that waits for the next frame to confirm it.
+    /// Arrival time, by both clocks, of the frame that waits for the next frame to confirm it; nil if no frame waits.
     private var heldAt: (time: MonotonicTime, wall: WallTime)?
     /// Events on the meter's CC line since meterd started; empty for a model that does not receive them.
     private(set) var powerDelivery = PDTimeline()
@@ -50,7 +50,7 @@ struct SessionReadings {
 
     mutating func linkWasLost() { counters.disconnects += 1 }
 
-    /// - Parameter wasUp: whether the end leaves a gap in a recording.
+    /// - Parameter wasUp: whether the link was up. If so, its end leaves a gap in a recording.
     mutating func linkEnded(wasUp: Bool) {
         if wasUp { recording?.linkLost() }
         clock = SampleClock()

@@ -4,7 +4,7 @@ package import MeterCodec
 
 /// Lists all settings of a meter for people: each with its default and its author.
 extension MeterSettings {
-    /// Returns a meter's settings in a fixed order, then those that only a newer version knows.
+    /// Returns a meter's settings in a fixed order, then the settings of newer versions.
     ///
     /// - Parameters:
     ///   - profile: the model's abilities; nil if unknown, which lists every setting.

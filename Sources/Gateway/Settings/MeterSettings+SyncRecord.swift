@@ -8,7 +8,7 @@ extension MeterSettings {
     /// - Parameter record: the meter's record; nil if it has no settings.
     package init(record: SyncRecord?) { self.init(stored: Self.texts(of: record)) }
 
-    /// Returns the settings as people type them. Properties that only a newer version knows appear unchanged.
+    /// Returns the settings as people type them. Properties of newer versions appear unchanged.
     package static func texts(of record: SyncRecord?) -> [String: String] {
         var texts: [String: String] = [:]
         for (name, register) in record?.properties ?? [:] {

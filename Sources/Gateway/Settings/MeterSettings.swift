@@ -77,11 +77,11 @@ package struct MeterSettings: Hashable, Sendable {
 
     package init() {}
 
-    /// Parses stored texts. An unreadable text counts as not set, but stays in the store.
+    /// Parses stored texts. An unreadable text counts as not set, but is kept in the store.
     package init(stored texts: [String: String]) {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }
-            // A value of an older or newer version may not parse: the default applies.
+            // If a value of another version does not parse, the default applies.
             try? apply(key, value)
         }
     }

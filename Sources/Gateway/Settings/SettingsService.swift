@@ -60,7 +60,7 @@ package actor SettingsService {
     ) async throws(GatewayError) -> [String: String] {
         let values = try MeterSettings.values(of: changes, for: profile)
         if case .string(let name)? = values[.name] { try await check(name, of: meter, beside: here) }
-        // Only resets need the present values.
+        // Only resets depend on the stored values, so fetch the record only for them.
         let present = values.values.contains(.null) ? try await record(of: meter) : nil
         let writes = values.sorted { $0.key.rawValue < $1.key.rawValue }
             // Skip resets of unset values: each would be a change for every host.
@@ -100,7 +100,8 @@ package actor SettingsService {
         var names: [MeterID: String?] = [:]
         for record in try await records(of: .deviceSettings, doing: "reading the settings of all meters")
         where !record.isTombstone {
-            // Ids that contain a host name remain only for older hosts; newer hosts use a copy.
+            // Skip ids that contain a host's name: only hosts with an older version use these records. Newer versions
+            // use a copy under another id.
             guard let id = MeterID(record.key.name), !id.isGivenByName, !met.contains(id) else { continue }
             // A record under an older form of the name may exist, too. The present form has precedence.
             if record.key == .settings(of: id) || names[id] == nil {
@@ -136,7 +137,7 @@ package actor SettingsService {
 
     private func news(of outcome: MergeOutcome) -> SettingsNews {
         let settings = outcome.present.compactMap { record -> StoredSettings? in
-            // Records under an older form of a name are not in force.
+            // Ignore records under an older form of a meter's name, because they are not in force.
             guard let meter = MeterID(record.key.name), record.key == .settings(of: meter) else { return nil }
             return StoredSettings(of: meter, record, number: outcome.number)
         }

@@ -1,11 +1,11 @@
-/// Cancels one piece of work, but not the task around it.
+/// Cancels one asynchronous operation, but not the task around it.
 struct Interruption: Sendable {
     private let signal: AsyncStream<Never>
     private let continuation: AsyncStream<Never>.Continuation
 
     init() { (signal, continuation) = AsyncStream.makeStream() }
 
-    /// Cancels the work, even before it begins. Safe to repeat.
+    /// Cancels the operation, even before it begins. Safe to repeat.
     func interrupt() { continuation.finish() }
 
     /// Runs `body`, cancels it on `interrupt`, and returns only after it has ended.

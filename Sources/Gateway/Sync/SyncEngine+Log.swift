@@ -5,7 +5,8 @@ extension SyncEngine {
     /// Largest number of merged records that are logged one by one.
     private static let newsMax = 5
 
-    /// Logs changes sent again because the cloud lost them after acknowledging them, as a rolled-back store does.
+    /// Logs settings that were sent again, because the cloud acknowledged and then lost them, for example in a rollback
+    /// of its store.
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(

@@ -93,7 +93,7 @@ package actor SyncEngine {
 
     // MARK: Life cycle
 
-    /// Syncs until `stop`. Never cancel its task: that would end a write under way.
+    /// Syncs until `stop`. Never cancel its task: that would abort a write in progress.
     package func run() async {
         await withDiscardingTaskGroup { group in
             if let network = dependencies.network {
@@ -110,8 +110,8 @@ package actor SyncEngine {
         finish()
     }
 
-    /// Makes `run` return after the present page is stored. Abandons an exchange that takes longer than `limit`;
-    /// nothing is lost, as it can be repeated.
+    /// Makes `run` return after the current page of changes is stored. Abandons an exchange that takes longer than
+    /// `limit`. Nothing is lost, because the next run repeats the exchange.
     package func stop(within limit: Duration = .seconds(5)) {
         guard !isStopping, !isOver else { return }
         isStopping = true
@@ -136,7 +136,7 @@ package actor SyncEngine {
 
     package nonisolated func resume() { inbox.yield(.session(.resumed)) }
 
-    /// Ends the present run, if any, after its page.
+    /// Ends the current run, if any, once its current page of changes is stored.
     package nonisolated func cancel() { inbox.yield(.session(.cancelRequested)) }
 
     /// Requests a run of all record types and waits for its result; nil if the engine stopped before.
@@ -154,13 +154,13 @@ package actor SyncEngine {
     /// Returns the status of the session and the network, and the store's present backlog.
     package func report() async -> SyncReport {
         var status = machine.status
-        // If the store fails, the session's errors report it; show the last run's numbers.
+        // If the store fails, show the numbers of the last run. The session's errors report the failure.
         if let progress = try? await dependencies.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
             status.queue.heldBack = progress.heldBack
             status.lastSuccess = progress.record.lastSuccess
-            // Failures from before the restart count until a run succeeds.
+            // Until a run succeeds, include the failures from before the restart.
             if status.lastResult == nil || status.lastSyncError != nil {
                 status.failures = max(status.failures, progress.record.failures)
             }
@@ -257,7 +257,7 @@ package actor SyncEngine {
         case .complete, .partial, .cancelled:
             logger.debug("sync run ended", metadata: metadata)
         case .failed(let failure):
-            // Only the first failure in a row is a warning.
+            // Only the first of several consecutive failures is logged as a warning.
             let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
             logger.log(level: level, "sync run failed", metadata: metadata.merging(["cause": "\(failure)"]) { $1 })
         case .halted(let halt):

@@ -18,7 +18,7 @@ package actor Profiler {
 
     private struct Grant: Sendable {
         var meters: [Meter]
-        /// Period of a profile; nil for a power source, because Firefox requests the range.
+        /// Period of a profile; nil for Firefox's own power tracks, because Firefox requests the range.
         var span: Range<WallTime>?
         /// Expiry of the grant; nil if it is valid until meterd restarts.
         var end: MonotonicTime?
@@ -116,7 +116,8 @@ package actor Profiler {
 
     // MARK: For Firefox
 
-    /// Returns the power data. Wrong secrets, expired secrets and secrets of the other kind produce the same error.
+    /// Returns the power data. A wrong secret, an expired secret, and a secret for the other kind of path produce the
+    /// same error.
     func response(to request: Request, at path: ProfilerPath) async throws -> Response {
         guard let grant = grants[SHA256.digest(Array(path.secret.utf8))], grant.kind == path.kind,
             grant.isServed(at: now())

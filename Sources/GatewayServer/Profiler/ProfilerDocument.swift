@@ -6,7 +6,8 @@ import NIOCore
 ///
 /// Formats of firefox-devtools/profiler at df31314e: `GeckoCounter` in src/types/gecko-profile.ts, and version 61 of
 /// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Viewers upgrade earlier versions. Since version 62, a
-/// counter contains translated labels for its graph. The upgrade derives these labels from the category `power`.
+/// counter contains translated labels for its graph. A profile of version 61 needs none, because the upgrade derives
+/// these labels from the category `power`.
 struct ProfilerDocument {
     /// Maximum number of marked gaps. Further gaps have no marker, but contain no energy either.
     private static let gapsMax = 1000
@@ -35,7 +36,7 @@ struct ProfilerDocument {
             gaps.append((counters.count, before.time, sample.time))
         }
         let description = meter.model + (energy.spacing > 0 ? ", added up over \(energy.spacing) ms" : "")
-        // The viewer names a track after its counter. In this category, its unit is the picowatt-hour
+        // The viewer names a track after its counter. In this category, the viewer interprets counts as picowatt-hours
         // (src/profile-logic/process-profile.ts, `deriveCounterDisplay`).
         counters.append(
             Counter(
@@ -97,7 +98,8 @@ struct ProfilerDocument {
         "\"\(table)\":{\(columns.split(separator: " ").map { "\"\($0)\":[]," }.joined())\"length\":0},"
     }.sorted().joined()
 
-    /// Returns milliseconds since the start, rounded to microseconds, because Firefox's start has a fraction.
+    /// Returns milliseconds since the start. Rounds them to microseconds, because the start in Firefox's request has a
+    /// fraction.
     private func time(_ milliseconds: Int64) -> String {
         let time = ((Double(milliseconds) - start) * 1000).rounded() / 1000
         return Int64(exactly: time).map { "\($0)" } ?? "\(time)"

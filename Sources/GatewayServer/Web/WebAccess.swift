@@ -37,7 +37,8 @@ package final class WebListener: Sendable {
     /// Identifies the client of a change right after the request's head. Otherwise, another client could take its place
     /// while the body arrives.
     ///
-    /// - Returns: nil if the request changes nothing, or if the login decides.
+    /// - Returns: nil if the request changes nothing, or if the right to make changes does not depend on the local
+    ///   user.
     func enter(_ request: Request, _ context: WebContext) throws(GatewayError) -> WebPeer? {
         guard WebGuard.isChange(request.head) else { return nil }
         switch access {

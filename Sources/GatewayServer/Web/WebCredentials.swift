@@ -65,7 +65,7 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// Parts of a login. An earlier version wrote no number.
+    /// Parts of a login. Accepts logins of an earlier version, which contain no number.
     private struct Login {
         var signed: String
         var end: Int64

@@ -14,8 +14,8 @@ package struct WebGuard: Sendable {
 
     /// Creates a guard.
     ///
-    /// - Parameter names: allowed host names. Nil allows any name, for a listener that no page can make a browser
-    ///   reach.
+    /// - Parameter names: allowed host names. Nil allows any name: only for a listener to which no page can direct a
+    ///   browser.
     package init(names: WebNames?) { self.names = names }
 
     /// Checks the headers of a request.

@@ -353,7 +353,7 @@ package actor WebPage {
         settle()
     }
 
-    /// Returns the status once the page is served, or failed to listen.
+    /// Waits until the page is served or has failed to listen, then returns the status.
     package func settled() async -> WebStatus {
         if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
         return await status()

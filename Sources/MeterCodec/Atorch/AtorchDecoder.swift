@@ -237,8 +237,8 @@ private struct CheckScore {
     private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Returns whether this rule proves a report. Before a meter has proved a rule, only the more common one counts.
-    /// Accepting both rules would double the probability of a chance match.
+    /// Returns whether the check byte of a report that follows `rule` proves the report. Until a rule is established,
+    /// only the more common one counts. Accepting both rules would double the probability of a chance match.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
     /// Records a report's rule. Three successive reports by one rule establish trust. Three that break it end trust,

@@ -53,7 +53,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Fields of a type 3. Charge is in single milliampere-hours, as recordings of a UD18 prove. Another reader
+    /// Fields of a type 3. Charge is in single milliampere-hours, as recordings of a UD18 prove. Another program
     /// multiplies by ten, which is wrong (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),

@@ -31,7 +31,7 @@ struct AtorchSuccession: Successor {
 
     private func follows(_ last: AtorchSuccession) -> Bool { goesOn(from: last, steps: 50, seconds: 5) }
 
-    /// Returns whether counters and time rose by no more than the limits, and no setting changed.
+    /// Returns whether counters and time rose by at most `steps` and `seconds`, and neither type nor settings changed.
     private func goesOn(from last: AtorchSuccession, steps: Int, seconds: Int) -> Bool {
         type == last.type && settings == last.settings && (0...seconds).contains(self.seconds - last.seconds)
             && zip(counters, last.counters).allSatisfy { (0...steps).contains($0 - $1) }

@@ -6,8 +6,8 @@ package import Domain
 /// Answers have a higher resolution than reports, which round voltage down to 0.1 V and charge to 10 mAh. Reports
 /// confirm answers, and become readings only if answers are missing.
 package struct DL24Driver: MeterDriver {
-    /// Profile of the load. A load that answers counts single milliwatt-hours. A load without answers is treated as a
-    /// DC meter with steps of 10 Wh.
+    /// Profile of the load. A load that answers queries counts single milliwatt-hours. A load that does not is treated
+    /// as a DC meter with steps of 10 Wh.
     package var profile: MeterProfile { conversation.queries == .silent ? Self.silentProfile : Self.loadProfile }
     private var decoder = AtorchDecoder(from: .load)
     private var conversation = PX100Conversation()

@@ -43,7 +43,8 @@ struct PX100Conversation: Sendable {
     private var place = 0
     private var turn = 0
     private var believed: [PX100Query: UInt32] = [:]
-    /// Answers that did not agree with any known value and were not accepted.
+    /// Raw values that the next answer may confirm: answers that were not accepted, and values that an order has just
+    /// set.
     private var doubted: [PX100Query: UInt32] = [:]
 
     /// Ranges of answers that agree with the load's last report.

@@ -36,8 +36,8 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }
 
-    /// Returns the value in V, A, Wh, mAh, °C or seconds; 1 where the load is on. Nil for a temperature below zero,
-    /// whose encoding is unpublished.
+    /// Returns the value in V, A, Wh, mAh, °C or seconds. For `isOn`, 1 means that the load is on. Nil for a
+    /// temperature below zero, whose encoding is unpublished.
     package func value(of raw: UInt32) -> Double? {
         switch self {
         case .temperature where isBelowZero(raw): nil

@@ -21,7 +21,7 @@ package struct CT3Driver: MeterDriver {
             answerTimeout: .seconds(1))
     }
 
-    /// Sends a stop, waits for its answer, and sends a start. Other readers wait up to a second for the answer
+    /// Sends a stop, waits for its answer, and sends a start. Other programs wait up to a second for the answer
     /// (fqueze).
     package mutating func opening() -> [Outgoing] {
         decoder = CT3Decoder()

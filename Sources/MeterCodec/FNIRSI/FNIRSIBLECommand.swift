@@ -1,6 +1,6 @@
 /// A command to a FNIRSI meter over Bluetooth LE, framed like the meter's own frames
-/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are omitted, because their only source is another
-/// reader's guess.
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are omitted, because their only source is a guess by
+/// another program's author.
 package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
     /// Requests the model. The meter answers with a frame of type 03.
     case info = 0x81

@@ -53,7 +53,8 @@ package struct FNIRSIFamily: FamilyDescription {
         ]
     }
 
-    /// Maker's properties. The text of the two products in `ownProducts` is `USB Tester`.
+    /// Maker's properties. The products in `ownProducts` have the text `USB Tester`, which does not name the maker, so
+    /// their IDs identify the maker.
     package var usbMaker: USBMaker? { USBMaker(.fnirsi, word: "fnirsi", ownProducts: [0x0483: [0x003A, 0x003B]]) }
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { FNIRSIUSBPacket.ranges }
@@ -86,7 +87,8 @@ package struct FNIRSIFamily: FamilyDescription {
 
     package var radioModules: Set<RadioModule> { [.twoServices] }
 
-    /// The request AA 81 00 F4. A UM meter would interpret its last byte as the command to clear the data group.
+    /// The request AA 81 00 F4. A UM meter would interpret its last byte as the command to clear the data group, so
+    /// `isOrderTo` contains that family.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(
             steps: [FNIRSIBLECommand.info.bytes, []], isOrderTo: [.um], makeDecoder: { FNIRSIBLEDecoder() },

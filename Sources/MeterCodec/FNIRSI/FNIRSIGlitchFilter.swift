@@ -69,7 +69,7 @@ struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
     private(set) var held: Sample?
     var before: FNIRSIGlitchFilter.Level?
 
-    /// Calls `show` with the delayed sample, and with this one unless it is suspect; then it is delayed.
+    /// Calls `show` with the delayed sample, if any, and then with `sample`. If `sample` is suspect, delays it instead.
     mutating func take(_ sample: Sample, _ show: (_ sample: Sample, _ isReplaced: Bool) -> Void) {
         if let held, let before {
             let judged = held.level.judged(between: before, and: sample.level)

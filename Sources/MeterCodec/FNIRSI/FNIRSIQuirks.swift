@@ -33,19 +33,20 @@ package struct FNIRSIQuirks: Hashable, Sendable {
         }
     }
 
-    /// FNB58 and FNB48S: a `start` twice in each second of streaming. Other readers send `keepOn` once a second. That
+    /// FNB58 and FNB48S: a `start` twice in each second of streaming. Other programs send `keepOn` once a second. That
     /// command would not restart a stream that ended because the scheduler was late.
     private static let relaxed = FNIRSIQuirks(
         secondStart: .start, keepAlive: .start, keepAlivePeriod: .milliseconds(500))
 
     /// C1 or FNAC-28, which have the same USB IDs (baryluk/fnirsi-usb-power-data-logger issue 27). An FNAC-28 accepts
-    /// the commands of an FNB58; most readers use `keepOn` for a C1.
+    /// the commands of an FNB58, but most programs use `keepOn` for a C1. So the driver finds out which keep-alive the
+    /// meter needs.
     private static let either = FNIRSIQuirks(
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
-    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, once every 40 ms. The program with this rule
-    /// has an interval of 3 ms, but waits for a packet before each write. Commands really sent 3 ms apart would violate
-    /// `commandGap`.
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, once every 40 ms. The program that this rule
+    /// comes from has an interval of 3 ms, but waits for a packet before each write. Commands really sent 3 ms apart
+    /// would violate `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

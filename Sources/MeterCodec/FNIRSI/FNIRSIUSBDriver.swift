@@ -36,8 +36,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
     private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
     /// Sends two starts, separated by twice the shortest gap, because a hung meter must be unplugged. The first start
-    /// is delayed too, because another program may just have written. Sends no hello: one reader warns that it may
-    /// restart the meter (Docs/Protocols/FNIRSI.md#commands).
+    /// is delayed too, because another program may just have written. Sends no hello: the author of another program
+    /// warns that it may restart the meter (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil

@@ -92,8 +92,9 @@ package struct FNIRSIUSBPacket: Sendable {
     /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1. Over LE, the byte before
     /// the temperature is its sign (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
     ///
-    /// Some readers treat the current as unsigned, one as signed (fqueze/usb-power-profiling). No recording of a
-    /// reversed cable is published. A typical offset means -1 mA if signed, but 42 kA if unsigned.
+    /// Some programs treat the current as unsigned, one as signed (fqueze/usb-power-profiling). No recording of a
+    /// reversed cable is published. This project treats it as signed: a typical offset means -1 mA if signed, but 42 kA
+    /// if unsigned.
     static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
 

@@ -46,7 +46,7 @@ extension LineDescription {
         try checkNames()
     }
 
-    /// Rejects names that contain a separator, because they would never match.
+    /// Rejects names that contain the separator or the assignment character, because they would never match.
     private func checkNames() throws(DescriptionError) {
         guard format == .pairs else { return }
         for field in fields where field.name.contains(separator) || field.name.contains(assignment) {
@@ -186,7 +186,8 @@ private struct DescriptionReader {
         return check
     }
 
-    /// Reads one character that cannot be part of a number or a name.
+    /// Returns the one character under a key; nil if the key is missing. The character must not be part of a number or
+    /// a name.
     func mark(_ key: String) throws(DescriptionError) -> UInt8? {
         guard let value = values[key] else { return nil }
         guard case .text(let text) = value, text.utf8.count == 1, let byte = text.utf8.first, byte.isMark else {

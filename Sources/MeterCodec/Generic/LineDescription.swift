@@ -95,9 +95,9 @@ package struct LineDescription: Hashable, Sendable {
 /// A field of a line: its quantity, and the conversion of its number.
 package struct LineField: Hashable, Sendable {
     package var quantity: Quantity
-    /// Name in pairs and JSON.
+    /// Name of the field in pairs and JSON. Unused in columns.
     package var name: [UInt8]
-    /// Column, from 0.
+    /// Index of the field's column, from 0. Unused in pairs and JSON.
     package var column: Int
     /// Factor of the conversion: quantity = number in the line × `factor` + `offset`.
     package var factor = 1.0

@@ -20,8 +20,8 @@ package struct LineDriver: MeterDriver {
             counterSteps: .whole)
     }
 
-    /// Waits until a board that needs requests is ready after a reset, and sends one request. The answer is not
-    /// counted, because its beginning may be missing.
+    /// Returns the first request for a board that needs requests, after a pause for the board's reset. For other
+    /// boards, returns nothing.
     package mutating func opening() -> [Outgoing] {
         decoder = LineDecoder(description, startsMidLine: startsMidLine)
         guard !description.request.isEmpty else { return [] }
@@ -30,7 +30,7 @@ package struct LineDriver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { description.request }
 
-    /// Processes received bytes. Remainders of lines, blank lines and comments cause no event.
+    /// Processes received bytes. Blank lines, comments, and the rest of a line whose start was missed cause no event.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         while let step = decoder.next() {

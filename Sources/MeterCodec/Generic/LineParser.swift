@@ -1,7 +1,7 @@
 import Domain
 
-/// Classifies one line as a reading, a remark or a misfit. Nothing is guessed: a missing or impossible described field
-/// makes the whole line a misfit.
+/// Classifies one line as a reading, a remark, or a misfit (a line that contradicts the description). A missing
+/// required field or an invalid value makes the whole line a misfit.
 struct LineParser: Sendable {
     let description: LineDescription
     let enforcesCheck: Bool
@@ -40,7 +40,7 @@ struct LineParser: Sendable {
         return .reading(fields.frame)
     }
 
-    /// Returns the part of a line before its checksum, if the checksum is right.
+    /// Returns the part of a line before its checksum, or an error if the checksum is missing or wrong.
     private func proved(
         _ part: Range<Int>, by check: LineDescription.Check, in text: LineText
     ) -> Result<Range<Int>, CodecError> {
@@ -121,7 +121,7 @@ private struct Fields {
         }
     }
 
-    /// Parses pairs. Names without a description may have any value. The last pair may end in a separator.
+    /// Parses pairs. Pairs whose names are not in the description are ignored. The last pair may end in a separator.
     mutating func takePairs(_ part: Range<Int>) -> CodecError? {
         var own = self
         let error = forEachPart(of: part) { pair, isLast in
@@ -188,7 +188,7 @@ private struct Fields {
         rest.isEmpty ? nil : .implausibleField(offset: rest.lowerBound)
     }
 
-    /// Skips the given byte, if it is next, and the blanks after it.
+    /// Skips the given byte and the blanks after it. Returns false, and skips nothing, if another byte is next.
     private func skip(_ byte: UInt8, _ rest: inout Range<Int>) -> Bool {
         guard let first = rest.first, text.bytes[first] == byte else { return false }
         rest = rest.dropFirst()
@@ -196,7 +196,8 @@ private struct Fields {
         return true
     }
 
-    /// Returns the content of a quoted text, and skips the blanks after the text.
+    /// Returns the content of a quoted text, and skips the text and the blanks after it. Nil if no complete quoted text
+    /// is next.
     private func quoted(_ rest: inout Range<Int>) -> Range<Int>? {
         let quote = UInt8(ascii: "\"")
         guard let first = rest.first, text.bytes[first] == quote else { return nil }
@@ -210,7 +211,7 @@ private struct Fields {
         return first + 1..<index
     }
 
-    /// Returns the content of a quoted text, or an unquoted number or word.
+    /// Skips and returns the content of a quoted text, or an unquoted number or word. Nil if neither is next.
     private func value(_ rest: inout Range<Int>) -> Range<Int>? {
         if let first = rest.first, text.bytes[first] == UInt8(ascii: "\"") { return quoted(&rest) }
         let start = rest.lowerBound

@@ -1,4 +1,4 @@
-/// Reads text in a line. All reads check bounds, because a trap on bytes from outside would stop the program.
+/// Parses text in a line. All accesses check bounds, because an access outside the line would crash the program.
 struct LineText {
     let bytes: UnsafeRawBufferPointer
 
@@ -35,7 +35,7 @@ struct LineText {
 
     enum Number: Equatable {
         case value(Double)
-        /// A word for an unknown value.
+        /// A word such as `nan`, which stands for an unknown value.
         case unknown
         case misfit
     }

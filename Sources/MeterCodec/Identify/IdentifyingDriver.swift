@@ -2,10 +2,10 @@ package import Domain
 
 /// Identifies the meter of a radio link whose name and characteristics do not show its model, or may be wrong
 /// (Docs/Protocols/Identification.md). The driver first waits for reports of a meter that pushes, then sends each
-/// family's question. The first good answer decides.
+/// family's identifying request (`RadioQuestion`). The first valid answer determines the model.
 ///
-/// Its only event is `.identified`, after which the caller uses that model's own driver. A question that is a command
-/// to another family (`RadioQuestion.isOrderTo`) is sent only if characteristics exclude that family.
+/// Its only event is `.identified`, after which the caller uses that model's own driver. A request that is a command to
+/// another family (`RadioQuestion.isOrderTo`) is sent only if characteristics exclude that family.
 package struct IdentifyingDriver: MeterDriver {
     package let profile: MeterProfile
     package let families: Set<MeterFamily>
@@ -23,7 +23,7 @@ package struct IdentifyingDriver: MeterDriver {
 
     /// - Parameters:
     ///   - families: possible families of the meter; families without a radio are skipped.
-    ///   - guess: model for the profile.
+    ///   - guess: model in `profile` until the meter is identified.
     package init(among families: Set<MeterFamily>, guess: ModelName, in catalogue: MeterCatalogue = .standard) {
         let candidates = catalogue.families.compactMap { family in
             families.contains(family.family) ? family.radioQuestion.map { (family: family.family, question: $0) } : nil
@@ -36,7 +36,7 @@ package struct IdentifyingDriver: MeterDriver {
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // The driver needs a `poll` in each step, even while bytes arrive.
+            // Both intervals are one step, so that the caller calls `poll` in each step, even while bytes arrive.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )

@@ -32,8 +32,8 @@ package struct KM003CADC: Sendable {
     package var microvolts: Int32 { i32(0) }
     /// Current in microamperes, positive from the female to the male connector.
     var microamperes: Int32 { i32(4) }
-    /// Temperature; nil for the field's lowest number, which means "not measured". Real answers contain that number
-    /// while the graph runs fast.
+    /// Temperature; nil for the field's lowest number, which means "not measured". Captured answers contain that number
+    /// while the meter samples at a high rate.
     package var celsius: Double? {
         let steps = bytes.withRawBytes { $0.i16LE(24) }
         return steps == .min ? nil : Double(steps) / 128
@@ -122,8 +122,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement together with the meter's own averages. If it differs from these averages and from the previous
-/// measurement, as while a charger and a phone negotiate, the next measurement must confirm it.
+/// A measurement together with the meter's own averages. If it differs from both these averages and the previous
+/// measurement, the next measurement must confirm it. Such differences occur while a charger and a phone negotiate.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel

@@ -9,12 +9,13 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
-    /// Rate of the meter's graph, if known; it determines the units in the queue.
+    /// Sampling rate of the meter's graph (its own sampling), if known. The rate determines the units of queue samples.
     var graphRate: KM003CRate?
     /// Number of encrypted bytes that have not arrived yet after a memory answer. These bytes have no header.
     private var memoryRemaining = 0
     private var negotiation = PDNegotiation()
-    /// Rate and expected sequence number of a sample after the last message's queue; nil if none is expected.
+    /// The sample that is expected after the last message's queue, by rate and sequence number; nil if none is
+    /// expected.
     private var queueRest: KM003CQueueRest?
 
     /// - Parameters:

@@ -11,7 +11,7 @@ package struct KM003CDriver: MeterDriver {
     private var breaks = BreakGuard<KM003CSteadiness>()
     package var isFiltering = true
     private var lastID: UInt8 = 0
-    /// ID of the unanswered request that starts or stops the graph.
+    /// ID of the unanswered request that starts or stops the graph (the meter's own sampling).
     private var queueControlID: UInt8?
     private var isMonitorOn = false
     /// ID of the request that switches on the PD monitor; nil after the meter has refused it.
@@ -25,8 +25,8 @@ package struct KM003CDriver: MeterDriver {
     /// Maximum number of remembered requests in each list; answers to older requests no longer arrive.
     private static let rememberedMax = 8
 
-    /// - Parameter transport: the link. The queue has been shown to work only over some links
-    ///   (Docs/Protocols/KM003C.md#link).
+    /// - Parameter transport: kind of link. The queue has been shown to work only over `bulk`
+    ///   (Docs/Protocols/KM003C.md#link), so over other kinds the authentication for the queue gets fewer attempts.
     package init(model: ModelName, over transport: LinkAddress.Transport = .bulk) {
         profile = Self.profile(of: model)
         decoder = KM003CDecoder()
@@ -40,7 +40,7 @@ package struct KM003CDriver: MeterDriver {
 
     package var sampling: MeterSampling { queue.report }
 
-    /// Connects. The decoder is new, because the old one contains the USB PD contract of the last link.
+    /// Connects. Starts a new decoder, because the old decoder contains the USB PD contract of the last link.
     ///
     /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
     /// may refuse that request. The driver polls in either case.
@@ -153,24 +153,26 @@ package struct KM003CDriver: MeterDriver {
         case .accept:
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == queueControlID:
-            // A refused graph request is an answer, not a refused command.
+            // This refusal answers the driver's own graph request. It is not the refusal of a user's command, so it is
+            // not reported as one.
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
-            // The meter has no monitor or does not need it. This is not the refusal of a command.
+            // The meter has no monitor or does not need it. No user's command was refused, so no refusal is reported.
             monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // Seen from a meter that an earlier program had left connected (Docs/Protocols/KM003C.md#link); this
-            // message answers no request.
+            // A meter that an earlier program had left connected was seen to send this message
+            // (Docs/Protocols/KM003C.md#link). It answers no request.
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
             if isLastDataOurs, message.payload(.queue)?.isEmpty == false { queue.samplesCame() }
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         default:
-            // A sample after a queue has no request ID. It belongs to the last data message.
+            // A sample after a queue has no request ID. It belongs to the last data message, so it counts only if this
+            // driver requested that message.
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         }
     }
@@ -188,7 +190,8 @@ package struct KM003CDriver: MeterDriver {
         .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
     }
 
-    /// Removes the answered request for data and all older ones, because the meter answers in order and only once.
+    /// Returns whether a request for data with this ID is unanswered. Removes it and all older ones, because the meter
+    /// answers in order and only once.
     private mutating func takeAsked(_ id: UInt8) -> Bool {
         guard let place = asked.firstIndex(of: id) else { return false }
         asked.removeFirst(place + 1)

@@ -85,14 +85,14 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Returns whether a header starts a message. If one directly follows the header of an answer, that answer is
+    /// Returns whether a header starts a message. If such a header directly follows an answer's header, the answer is
     /// empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Rejects a data message that contains the start of the most common answer, because either bytes were lost or the
-    /// header was noise.
+    /// Rejects a data message that contains the start of the most common answer. Such a message lost bytes and includes
+    /// a part of the next answer, or its header was noise.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {

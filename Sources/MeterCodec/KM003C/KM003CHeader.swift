@@ -14,10 +14,11 @@ package struct KM003CHeader: Hashable, Sendable {
     package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
     /// ID of the request, which the answer repeats.
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
-    /// Parameter in a header of any kind except data and the two kinds with a raw word.
+    /// Upper 15 bits of the header. Only the kinds `getData`, `startGraph` and `pdMonitorOn` use them as a parameter.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
-    /// Upper half of the header, unparsed: for control messages and for kinds with a raw word.
+    /// Upper half of the header, unparsed. Used for memory and authentication messages. Must be 0 in messages without a
+    /// parameter.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
     /// Number of objects, only in a data message. Not the length of a payload: in captured answers with data this is
     /// also 0.
@@ -46,7 +47,7 @@ package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case data = 0x41
     case memoryRead = 0x44
     case streamingAuth = 0x4C
-    /// `memoryRead` with the extend bit. Names the range of the data that follow.
+    /// `memoryRead` with the extend bit. Contains the memory range of the data that follow.
     case memoryAnswer = 0xC4
 
     /// JSON name.
@@ -96,8 +97,8 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
 
     /// Returns whether a meter could have sent this header: one known attribute and a size that fits it.
     ///
-    /// The limits are generous, but each matters: noise that looks like a header discards as many good bytes as the
-    /// accepted size. The longest captured payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
+    /// The limits are generous, but each matters: if noise looks like a header, the decoder discards as many good bytes
+    /// as the accepted size. The longest captured payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: KM003CADC.isLength(size) && chunk == 0

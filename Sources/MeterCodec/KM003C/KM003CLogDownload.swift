@@ -8,8 +8,9 @@ package import Domain
 ///                                             └── .device ends here     .catalogue ──┘
 /// ```
 ///
-/// Each step is a request with its own number, retried after a timeout; only an answer with that number counts. During
-/// the transfer the meter keeps measuring and loses no data.
+/// Each step is a request with its own number, retried after a timeout. Only an answer with that number counts, except
+/// in the authentication ("prove"), whose answer does not repeat it. During the transfer the meter keeps measuring and
+/// loses no data.
 package struct KM003CLogDownload: MeterTransfer {
     package struct Outcome: Hashable, Sendable {
         package var device = DeviceInfo()
@@ -37,7 +38,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private var id: UInt8
     /// Received part of an announced memory answer; nil if none is announced.
     private var arriving: [UInt8]?
-    /// Credentials that the authentication has not tried yet, after the current one, which is first.
+    /// Credentials for the authentication: first the current one, then those that were not tried yet.
     private var credentials: [[UInt8]] = []
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
@@ -62,8 +63,8 @@ package struct KM003CLogDownload: MeterTransfer {
     }
 
     /// - Parameters:
-    ///   - model: model by its USB id. Only a KM002C ever receives a second credential. The credential that opens a
-    ///     KM002C's logs would request calibration from a KM003C.
+    ///   - model: model by its USB id. Only a KM002C ever receives a second credential, because on a KM003C that
+    ///     credential would request calibration.
     ///   - lastID: ID of the last request on this link.
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
@@ -92,7 +93,7 @@ package struct KM003CLogDownload: MeterTransfer {
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
         guard !isAccessAlone else {
-            // A KM003C needs only its hardware id. A KM002C must also report its model and its serial block, a
+            // A KM003C needs only its hardware id. From a KM002C, also read the model, and the serial block as a
             // substitute for that id.
             tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
             return ask()
@@ -170,7 +171,7 @@ package struct KM003CLogDownload: MeterTransfer {
         switch (tasks[0], message.kind) {
         case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
             guard isKM002C else { return message.id == id ? fail(.refused(asked)) : .wait }
-            // A KM002C does not reveal its hardware id and accepts its serial block instead.
+            // Continue without the hardware id: a KM002C does not reveal it and accepts its serial block instead.
             return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
             return message.id == id ? fail(.refused(asked)) : .wait

@@ -9,8 +9,9 @@ extension KM003CMessage: FrameContent {
     /// them.
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// Calls `body` for each reading, with the sequence number if the reading is a queue sample. While the graph runs,
-    /// measurements without samples are no reading, because the queue delivers the samples of that time later.
+    /// Calls `body` for each reading, with the sequence number if the reading is a queue sample. While the graph (the
+    /// meter's own sampling) runs, measurements without samples are not passed, because the queue delivers the samples
+    /// of that time later.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard !payloads.isEmpty, let queue = payload(.queue), queueCount > 0 else {
             if let adc, graphRate == nil { body(adc.reading, nil) }

@@ -18,8 +18,8 @@ package struct KM003CMessage: Sendable {
     /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
-    /// All payloads except the measurements, in order of arrival. Of the measurements, only bytes after the known
-    /// fields are stored here.
+    /// All payloads except the measurements, in order of arrival. If a measurement payload is longer than its known
+    /// fields, the additional bytes are stored here.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     package let graphRate: KM003CRate?

@@ -30,7 +30,7 @@ package struct KM003CQueueSample: Sendable {
 
     /// Sequence number: a wrapping count of milliseconds.
     package let sequence: UInt16
-    /// Marker of unknown meaning; no value makes a sample implausible.
+    /// Marker of unknown meaning; any value is accepted.
     package let marker: UInt16
     package let microvolts: Int32
     let microamperes: Int32
@@ -49,7 +49,8 @@ package struct KM003CQueueSample: Sendable {
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
-    /// Largest step between successive samples in one answer, in milliseconds: four steps at the slowest rate.
+    /// Maximum difference between the sequence numbers of successive samples in one answer, in milliseconds: four steps
+    /// at the slowest rate.
     static let longestStep: UInt16 = 2000
 
     /// Returns the offset of the first sample that is impossible by itself or after the previous sample, if any.
@@ -108,8 +109,8 @@ package enum KM003CLineStep: Sendable {
         }
     }
 
-    /// Returns the voltage of a word. Nil for a word that may be up to half a volt below zero: the word has no sign,
-    /// and no USB line carries 6 or 65 V, its unsigned value.
+    /// Returns the voltage of a word. Nil for a word that, read as signed, is up to half a volt below zero. Its
+    /// unsigned value would be about 6 or 65 V, which no USB line carries.
     func volts(_ word: UInt16) -> Double? {
         word.isBelowZero(byUpTo: UInt16(perVolt / 2)) ? nil : Double(word) / perVolt
     }

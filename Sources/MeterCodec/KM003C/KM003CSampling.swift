@@ -261,9 +261,9 @@ extension KM003CRate {
     /// Returns the attributes to request in a turn: mostly the queue. Five times a second, the request includes the
     /// measurements, and five times a second it is for USB PD.
     ///
-    /// PD is requested alone, because one captured queue is longer than its header says and hides a payload after it.
-    /// At low rates the queue is mostly empty and is always requested with measurements, because no capture shows an
-    /// empty answer.
+    /// PD is requested alone, because a queue that is longer than its header says, as in one capture, would hide a
+    /// payload after it. At low rates the queue is mostly empty and is always requested with measurements, because no
+    /// capture shows an empty answer.
     fileprivate func attributes(inSlot slot: Int) -> KM003CAttributes {
         guard self == .thousand else { return slot.isMultiple(of: 2) ? [.adc, .queue] : .pd }
         return switch slot % 10 {

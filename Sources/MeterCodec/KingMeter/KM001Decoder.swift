@@ -3,7 +3,7 @@ import Domain
 /// Splits bytes from a KM001 Pro or an ACD15P into reports of 64 bytes.
 ///
 /// After noise the decoder resynchronises at the next report with a good start and good values. It skips samples of the
-/// other dialect, because the meter is then not the declared model.
+/// other dialect, because they show that the meter is not the configured model.
 package struct KM001Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { KM001Report.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * KM001Report.length)

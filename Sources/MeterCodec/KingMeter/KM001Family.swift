@@ -11,8 +11,8 @@ extension ModelName {
     package static let c13p = ModelName("c13p", of: .acd15p)
 }
 
-/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). An ST example, or boards with another vendor's chips, have the same
-/// USB ids, so the product text identifies the meter.
+/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). Its product text identifies the meter, because other devices have
+/// the same USB ids: an ST example, and boards with another vendor's chips.
 package struct KM001Family: FamilyDescription {
     package init() {}
 
@@ -30,8 +30,8 @@ package struct KM001Family: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
 
-    /// USB ids from fqueze/usb-power-profiling usb-power-profiling.js. The text is unpublished; whether it contains the
-    /// name printed on the meter is unverified.
+    /// USB ids from fqueze/usb-power-profiling usb-power-profiling.js. The product text is unpublished; whether it
+    /// contains the name printed on the meter is unverified.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0x5750, .hidraw, match: "KM001", .km001Pro),

@@ -56,8 +56,8 @@ package struct KM001Report: Sendable {
 
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
-    /// Returns the dialect of a report. Bytes 5 to 7 decide: between its samples a KM001 Pro sends reports that begin
-    /// like an ACD15P's samples but contain zeros.
+    /// Returns the dialect of a sample; nil for any other report. Bytes 5 to 7 must match, because between its samples
+    /// a KM001 Pro sends reports that begin like an ACD15P's samples. Those reports contain zeros in these bytes.
     static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)

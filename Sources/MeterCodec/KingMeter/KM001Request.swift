@@ -30,8 +30,8 @@ package enum KM001Request: Hashable, Sendable {
         }
     }
 
-    /// Returns the request as a HID report, without a report id. It ends with the CRC-16/MODBUS of all bytes before it,
-    /// low byte first.
+    /// Returns the request as a HID report, without a report id, padded with zeros. For a KM001 Pro, the sum is
+    /// followed by the CRC-16/MODBUS of all bytes before the sum, low byte first.
     package func bytes(for dialect: KM001Dialect) -> [UInt8] {
         var bytes = [Self.startMark, UInt8(command.count + 1)] + command
         let check = Checksum.crc16Modbus(bytes)

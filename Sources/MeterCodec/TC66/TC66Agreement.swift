@@ -5,8 +5,8 @@
 /// 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
 struct TC66Agreement: Sendable {
     /// Number of disagreeing answers in a row that switch the check off, because mixed pieces are then no longer the
-    /// likely cause. Over the radio an answer times out after three seconds. A link ends only after fifteen timeouts,
-    /// so the check is off before that.
+    /// likely cause. Over the radio an answer times out after three seconds, and a link ends after fifteen timeouts.
+    /// The check is therefore off before the link ends.
     private static let disagreeingMax = 3
     private static let agreeingNeeded = 3
     private var isAskedFor = true

@@ -6,7 +6,7 @@ package struct TC66Block: Sendable {
     package static let length = 192
 
     private var bytes: InlineArray<192, UInt8>
-    /// Unit of the temperature, which the answer does not contain.
+    /// Temperature unit set on the meter. The answer does not contain the unit.
     package let temperatureUnit: TemperatureUnit
     /// Data group in which the meter counts; nil until the answers show it (`TC66Groups`).
     package internal(set) var countingGroup: Int?
@@ -83,7 +83,7 @@ package struct TC66Block: Sendable {
     }
 
     /// Returns a total of the counting group; `offset` is the offset for group 0. While the group is unknown, returns
-    /// nil unless both totals are equal.
+    /// the total if both groups have the same, and nil otherwise.
     private func counted(_ offset: Int) -> Double? {
         if let countingGroup { return Double(u32(offset + 8 * countingGroup)) }
         return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil

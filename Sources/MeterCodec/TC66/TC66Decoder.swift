@@ -111,8 +111,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return nil
     }
 
-    /// Returns the number of bytes before the first possible answer, and the mode if that is an answer to `query`. Up
-    /// to 15 bytes at the end are not counted, because they cannot be decrypted yet.
+    /// Returns the number of bytes before the first possible answer, and the mode if it is an answer to `query`. Up to
+    /// 15 bytes at the end are not counted, because they cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

@@ -13,8 +13,8 @@ package struct TC66Driver: MeterDriver {
         decoder = TC66Decoder(temperatureUnit: temperatureUnit)
     }
 
-    /// Sends `query` over USB to find which program runs, because a meter in its loader answers only this request. No
-    /// known reader sends it over the radio.
+    /// Sends `query` over USB to find out whether the meter runs its firmware or its loader, because a meter in its
+    /// loader answers only this request. No known reader sends it over the radio.
     package mutating func opening() -> [Outgoing] {
         decoder.forgetGroups()
         return switch link {

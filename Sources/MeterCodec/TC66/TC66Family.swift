@@ -48,7 +48,7 @@ package struct TC66Family: FamilyDescription {
     /// (portare.vad.is.xdev.ro/bogdan/USB-Meter, "PW0316 BLE Module Working Summary").
     package func isModulesName(_ name: AdvertisedName) -> Bool { name.radio == .ble && name.text == "PW0316" }
 
-    /// Radio modules of the TC66C; meters up to firmware 1.14 have the second.
+    /// Radio modules of the TC66C; meters up to firmware 1.14 have `twoServices`.
     package var radioModules: Set<RadioModule> { [.oneService, .twoServices] }
 
     package var radioQuestion: RadioQuestion? {

@@ -17,8 +17,8 @@ struct TC66Groups: Sendable {
     /// Data group in which the meter counts; nil until the totals of one group have risen.
     private(set) var counting: Int?
 
-    /// Updates the counting group from an answer. Fallen totals prove nothing, because a group was cleared or another
-    /// meter answers.
+    /// Updates the counting group from an answer. Fallen totals show no group, because they mean that a group was
+    /// cleared or that another meter answers.
     mutating func note(_ block: TC66Block) {
         let (first, second) = (Totals(block, group: 0), Totals(block, group: 1))
         defer { last = (first, second, block.serial) }

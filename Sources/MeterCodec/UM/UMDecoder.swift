@@ -3,12 +3,12 @@ package import Domain
 /// Splits bytes from a UM meter into blocks.
 ///
 /// A block starts with a model word and ends with a trailer (Docs/Protocols/UM.md#finding-the-block-again). The
-/// trailer, one XOR byte or a constant, proves little. So values must also be plausible (`UMPlausibility`) and agree
+/// trailer, one XOR byte or a constant, is a weak check. So values must also be plausible (`UMPlausibility`) and agree
 /// (`UMAgreement`). All other bytes are skipped up to the next model word.
 ///
 /// A decoder accepts only one model per link, because after lost bytes a counter may look like another model's word. It
-/// selects that model at the first block of the expected model. Users may configure the wrong model, so two blocks in a
-/// row of another model also decide.
+/// selects the expected model at that model's first block. Users may configure the wrong model, so two blocks in a row
+/// of another model select that model.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool

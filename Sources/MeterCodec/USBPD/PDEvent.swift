@@ -58,7 +58,7 @@ package struct PDReport: Hashable, Sendable {
 
 package struct PDLevel: Hashable, Sendable {
     package var voltage_mV: Int
-    /// Current in milliamperes, with the meter's sign.
+    /// Current in milliamperes, with the sign that the meter sends.
     package var current_mA: Int
     package var cc1_mV: Int
     package var cc2_mV: Int

@@ -23,7 +23,7 @@ package struct PDMeaning: Hashable, Sendable {
             }
     }
 
-    /// Creates the meaning of a list that arrived in chunks.
+    /// Creates the meaning of a list of offers that arrived in chunks.
     init(list: [PDOffer]) {
         offers = list
         words = Self.text(list)

@@ -5,7 +5,7 @@ package struct PDRequest: Hashable, Sendable {
 
     package init(word: UInt32) { self.word = word }
 
-    /// Number of the source's object, from 1.
+    /// Number of the requested offer in the source's list, from 1.
     package var position: Int { Int(word >> 28) }
 
     /// Whether none of the source's offers satisfies the sink.
@@ -37,7 +37,7 @@ package struct PDRequest: Hashable, Sendable {
 
 package struct PDContract: Hashable, Sendable {
     package let offer: PDSourceObject
-    /// Number of the source's object, from 1.
+    /// Number of the offer in the source's list, from 1.
     package let position: Int
     /// Requested voltage; nil if the source chooses the voltage.
     package let voltage_mV: Int?

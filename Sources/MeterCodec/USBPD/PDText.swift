@@ -2,9 +2,9 @@ package import Domain
 
 /// Writes a timeline as text.
 package enum PDText {
-    /// Returns lines with their line ends.
+    /// Returns the contract, the offers and the newer entries as lines with their line ends.
     ///
-    /// - Parameter after: number of the entry after which the lines begin.
+    /// - Parameter after: number of the last entry to omit.
     package static func lines(_ timeline: PDTimeline, after: Int = 0, of meter: MeterID) -> [String] {
         var lines = ["USB Power Delivery heard by \(meter)\n"]
         if timeline.dropped > after { lines.append("\(timeline.dropped - after) older entries were dropped\n") }

@@ -36,7 +36,7 @@ package struct PDTimeline: Sendable {
     /// Number of the last entry, counted from 1.
     package var count: Int { dropped + entries.count }
 
-    /// Returns the remaining entries after this number.
+    /// Returns the entries with numbers greater than this, except dropped ones.
     package func entries(after number: Int) -> ArraySlice<PDEntry> {
         entries.dropFirst(min(max(0, number - dropped), entries.count))
     }
@@ -79,7 +79,7 @@ package struct PDTimeline: Sendable {
     private mutating func beginAnew(_ report: PDReport, at time: WallTime) {
         forget()
         isAttached = nil
-        // This entry must precede the older events that the meter had stored.
+        // The `listening` entry must precede the older events that the meter had stored.
         let age = report.events.map { Int32(bitPattern: report.milliseconds &- $0.milliseconds) }.max() ?? 0
         append(.listening, at: time + .milliseconds(-Int64(max(0, age))), clock: report.milliseconds, report.level)
         toldVoltage_mV = report.level.voltage_mV
@@ -159,8 +159,8 @@ package struct PDTimeline: Sendable {
         append(.voltage, at: time, clock: report.milliseconds, report.level)
     }
 
-    /// Minimum change of voltage for an entry. Smaller changes are caused by a load, not by another contract. The
-    /// finest step of a programmable supply, 20 mV, is below this limit.
+    /// Minimum change of voltage for an entry. Smaller changes are caused by a load, not by another contract. A single
+    /// step of a programmable supply, 20 mV, is too small to add an entry.
     private static let voltageStep_mV = 400
     private static let voltageRest_mV = 100
 
@@ -187,7 +187,7 @@ package struct PDEntry: Hashable, Sendable {
     package let time: WallTime
     /// Time of the meter's clock, wrapping.
     package let milliseconds: UInt32
-    /// Measurement at the end of the report.
+    /// Measurement of the report that contained the event. The event may be older than the measurement.
     package let level: PDLevel
     package let kind: Kind
     /// Number of repeated keep-alives since this entry, without another event in between.

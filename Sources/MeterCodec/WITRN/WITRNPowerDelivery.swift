@@ -21,8 +21,8 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
     /// Ordered sets that precede a message, with their numbers in this program: E0 SOP, C0 SOP', A0 SOP''. The two of
     /// debug accessories keep their code as number (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
     private static let addressees: [UInt8: UInt8] = [0xE0: 0, 0xC0: 1, 0xA0: 2, 0x80: 0x80, 0x60: 0x60]
-    /// Codes of a hard reset and a cable reset, with which one program continues the series of ordered sets
-    /// (KHWLGH/WITRN-RS crates/witrn-hid/src/device.rs); unverified. No message follows.
+    /// Codes of a hard reset and a cable reset, according to one program (KHWLGH/WITRN-RS
+    /// crates/witrn-hid/src/device.rs); unverified. No message follows.
     private static let resets: Set<UInt8> = [0x40, 0x20]
 
     /// - Parameter report: 64 bytes.

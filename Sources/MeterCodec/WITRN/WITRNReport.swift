@@ -20,7 +20,8 @@ package struct WITRNReport: Sendable {
     package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
     /// Accepted volts of a data line: twice the voltage of a line that is shorted to a supply of 5 V.
     package static let dataLines: ClosedRange<Float> = -10...10
-    /// Accepted degrees Celsius of an external probe. Without a probe the field contains -73, -75 or -100.
+    /// Accepted degrees Celsius of an external probe. Without a probe the field contains -73, -75 or -100, which are
+    /// outside this range.
     package static let temperatures: ClosedRange<Float> = -40...150
     /// Maximum voltage of a CC line in tenths of a volt (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen
     /// to send 185.

@@ -29,7 +29,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         /// Whether the meter pushes nothing until a command arrives, as a J7-C sometimes does.
         package var isSilentUntilCommand = false
         /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes. The remainder forms
-        /// the last piece; if empty, the report is not split.
+        /// the last piece. An empty list means that the report is not split.
         package var pieces: [Int] = []
 
         package init() {}

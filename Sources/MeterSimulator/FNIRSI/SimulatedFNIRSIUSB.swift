@@ -2,7 +2,8 @@ package import Domain
 import MeterCodec
 
 /// A simulated FNIRSI meter on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms for one second after
-/// each `start` or `keepOn`. After that second it ignores a `keepOn`. It hangs if two commands are too close together.
+/// each `start` or `keepOn`. After that second it ignores a `keepOn` until the next `start`. It hangs if two commands
+/// are too close together.
 ///
 /// Answers a `hello` with an empty packet of type 03, because no real answer has been published.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
@@ -26,7 +27,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// State of the sample stream; kept after `leaseEnd`, when the last keep-alive has expired.
+    /// State of the sample stream. Kept after `leaseEnd`, the time at which the last keep-alive expires.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration
@@ -34,7 +35,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: model name. An FNAC-28 repeats samples; the keep-alive that a model needs depends on the host alone.
+    ///   - model: model name. Only an FNAC-28 behaves differently: it repeats samples.
     ///   - packetPeriod: time between two packets; 40 ms on a real meter.
     ///   - startsWithGarbage: whether the first sample of each stream contains 188 V, as after a program that ended
     ///     without reading all samples.

@@ -8,12 +8,12 @@ import MeterCodec
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Whether the host can read queue, trace and logs without a proof.
+    /// Whether the host can read queue, trace and logs without authentication.
     package var grantsStreaming: Bool
     /// Whether a forbidden memory read has crashed the meter. Only `powerCycle` ends this state.
     package private(set) var isCrashed = false
     package private(set) var isConnected = false
-    /// Whether a host has proved that it may calibrate. No host of this project may do so.
+    /// Whether a host has authenticated for calibration. No host of this project may do so.
     package private(set) var isOpenForCalibration = false
     /// Whether the PD monitor is on. A KM002C reports USB PD only while it is on.
     private var isMonitorOn = false

@@ -1,8 +1,8 @@
 import Domain
 import MeterCodec
 
-/// Buffer that a running graph fills, with about one second of samples. When full, it drops the oldest samples first
-/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+/// Queue of the samples that the meter records while its graph (its own sampling) runs. Contains about one second of
+/// samples. When full, it drops the oldest samples first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
     /// Maximum number of samples in one answer, as in the largest captured answer.
     static let longestAnswer = 48

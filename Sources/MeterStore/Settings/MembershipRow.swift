@@ -46,7 +46,7 @@ extension MeterStore {
     package func runEnded(
         isComplete: Bool, at wall: WallTime, serverTime: UInt64?
     ) async throws(StoreError) {
-        // Not durable, because a power cut loses only the result of this run.
+        // Not durable, because a power cut loses only the result of this sync run.
         try await transaction { db in
             guard isComplete else { return try db.execute(sql: "UPDATE membership SET failures = failures + 1") }
             try db.execute(

@@ -110,7 +110,8 @@ extension SettingsTransaction {
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
-        // A deletion with a right stamp may also get a later stamp, because it must follow earlier changes.
+        // Check all deletions: a deletion with a right stamp may also have got a later stamp, because it must follow
+        // earlier changes.
         for time in times where time.entry.property.isEmpty { try hideDeleted(in: time.entry.record) }
     }
 

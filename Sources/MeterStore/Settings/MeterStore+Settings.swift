@@ -60,7 +60,7 @@ extension MeterStore: SettingsRepository {
 }
 
 extension SettingsTransaction {
-    /// Writes one property of this host under the normal form of its key.
+    /// Writes one property as a change of this host, under the normal form of its key.
     mutating func write(_ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String) throws {
         let key = change.key.normalised
         let before = try record(key) ?? SyncRecord(key: key)
@@ -133,15 +133,16 @@ extension MeterStore {
         }
     }
 
-    /// Returns the cloud's wall clock; this host's own clock if the cloud's is unknown since boot.
+    /// Returns the time of the cloud's wall clock in milliseconds since 1970, or of this host's own clock while the
+    /// cloud's time is unknown since boot.
     func physicalTime(at moment: HostMoment) -> UInt64 {
         let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
         return UInt64(clamping: wall.millisecondsSince1970)
     }
 }
 
-/// A reading of the cloud's clock since boot. Later times are computed from it with the boot-time clock, independently
-/// of the calendar.
+/// Time of the cloud's clock at a moment since boot. Later times are computed from it with the boot-time clock,
+/// independently of the calendar.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

@@ -169,8 +169,8 @@ extension SettingsTransaction {
 }
 
 extension SyncFailure.Kind {
-    /// Returns whether the cloud can never accept the record. A `limitExceeded` for several records proves nothing
-    /// about a single record.
+    /// Returns whether the cloud can never accept the record. A `limitExceeded` counts only for a record that was sent
+    /// alone, because for several records the total may be the cause.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true

@@ -40,7 +40,7 @@ extension SettingsTransaction {
         return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
     }
 
-    /// Returns the waiting part of a record, as much as fits; nil if nothing fits.
+    /// Returns the unsent changes of a record, as many as fit; nil if nothing fits.
     private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: SyncRecord, bytes: Int)? {
         guard
             let name = try Row.fetchOne(

@@ -1,12 +1,12 @@
 import Domain
 import GRDB
 
-// A full resync of a type follows an expired token or unknown progress: the cloud sends everything it has. Missing
-// values were deleted or lost. This host cannot distinguish these cases, so it sets the values aside. Waiting and
-// refused values are kept, because they are this host's own.
+// A full resync of a type ("refetch") follows an expired change token or unknown progress: the cloud sends all its
+// records of the type. Values that it does not send were deleted or lost. This host cannot distinguish these cases, so
+// it sets the values aside. Waiting and refused values are kept, because they are this host's own.
 
 extension SettingsTransaction {
-    /// Returns the number of the running refetch, if any.
+    /// Returns the number of the type's running refetch (full resync), if any.
     mutating func refetch(of type: RecordType) throws -> Int64? {
         if let known = refetches[type] { return known }
         let statement = try db.cachedStatement(
@@ -21,7 +21,8 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores the read position of the type. The last page of a refetch first sets aside unseen records.
+    /// Stores the page's change token, from which the next read of the type continues. The last page of a refetch (full
+    /// resync) first sets aside the records that no page contained.
     mutating func advance(_ page: ChangesPage, refetch: Int64?) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")

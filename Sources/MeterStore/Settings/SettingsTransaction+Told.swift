@@ -1,9 +1,10 @@
 import Domain
 import GRDB
 
-// An accepted change is not final: the cloud's store may be rolled back before this host reads the change, and nothing
+// An accepted change is not final. The cloud's store may be rolled back before this host reads the change, and nothing
 // else reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes
-// until the cloud lists them. If a read that began after the answer lacks a change, the host resends it once.
+// until the cloud lists them. If a read of the cloud's changes began after the cloud's answer and lacks a sent change,
+// the host resends it once.
 
 extension SettingsTransaction {
     /// Stores that the cloud accepted a property ('' for the deletion) with this stamp.
@@ -21,9 +22,9 @@ extension SettingsTransaction {
             row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
-    /// Deletes the entries of sent changes (table `told`) that the page lists or outdates. Removes waiting values equal
-    /// to the listed values, which after a restore are nearly all. Equal stamps alone are not sufficient, because
-    /// copies of one SD card may give the same stamp to two values.
+    /// Deletes the entries of sent changes (table `told`) that the page lists or outdates. Removes waiting values that
+    /// equal listed values; after a restore, nearly all waiting values do. Equal stamps alone are not sufficient,
+    /// because copies of one SD card may give the same stamp to two values.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -40,9 +41,9 @@ extension SettingsTransaction {
         }
     }
 
-    /// Resends changes that the finished read did not list, if they were sent before it began. If a resent change is
-    /// again not listed, the cloud had it already, because the cloud lists only pushes that change something. The host
-    /// then stops tracking it.
+    /// Resends changes that the finished read did not list, if they were sent before it began. The cloud lists only
+    /// pushes that change something. If a resent change is again not listed, the cloud therefore had it already, and
+    /// the host stops tracking it.
     ///
     /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {

@@ -18,9 +18,9 @@ struct SettingsTransaction {
     var outcome = MergeOutcome()
     /// Changed records in their current state.
     private var changed: [RecordKey: SyncRecord] = [:]
-    /// Number of the running refetch, if any, for each type that was looked up.
+    /// Number of the running refetch (full resync), nil if none, for each type that was looked up.
     var refetches: [RecordType: Int64?] = [:]
-    /// Whether there are parked records; nil before the first look-up.
+    /// Whether there are parked records (`ParkedRecord`); nil before the first look-up.
     var hasParked: Bool?
     var hasAside: Bool?
     var hasTold: Bool?

@@ -39,7 +39,8 @@ extension HostID {
 }
 
 extension Register {
-    /// Reads a value and its stamp from adjacent columns, and the bringer from the column `bringer`.
+    /// Reads a value and its stamp from adjacent columns, and the bringer (the host that brought the value to the
+    /// cloud) from the column `bringer`.
     init(_ row: Row, at column: Int, bringer: Int) throws {
         self.init(
             value: try SettingValue(row, at: column), stamp: try Stamp(row, at: column + 2),
@@ -127,7 +128,7 @@ extension Statement {
     /// Ends the previous execution, and sets GRDB's own arguments to none.
     func unbind() { setUncheckedArguments(StatementArguments()) }
 
-    /// Binds the values to the question marks after the first `bound` ones.
+    /// Binds the values to the next question marks after the first `bound` ones, and adds their number to `bound`.
     func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {
         for value in repeat each values {
             bound += 1

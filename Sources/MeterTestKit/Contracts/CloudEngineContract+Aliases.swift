@@ -237,8 +237,8 @@ extension CloudEngineContract {
             inZone("aliasAndAcquire_neverBothSucceed_forAnIdThatGoes") { engine in
                 for round in 0..<30 {
                     let ids = (1...2).map { "AA:BB:CC:DD:\(10 + round):0\($0)" }
-                    // A retry checks the lease by the engine's own clock, so use the origin of all clocks: no lease has
-                    // expired then.
+                    // A retry measures the leases by the engine's own clock, which may be far from `start`. At the
+                    // origin of all clocks, no lease has expired yet, so use that time.
                     async let written = alias(engine, ids[0], ids[1], at: .origin)
                     async let one = decide(engine, acquire(1), meter: ids[0], at: .origin)
                     async let two = decide(engine, acquire(2), meter: ids[1], at: .origin)

@@ -14,7 +14,8 @@ extension CloudEngineContract {
             holder: .numbered(1), holderName: "Host 1 – ü", outcome: outcome)
     }
 
-    /// Claims a command as the cloud does: only if none is stored, and a host holds the lease with the command's token.
+    /// Claims a command as the cloud does: only if no command with this id is stored, and a host holds the lease with
+    /// the command's token.
     private static func claim(
         _ engine: any CloudEngine, id: UInt64 = 1, in zone: String = zone, _ command: StoredCommand = command()
     ) async throws -> Bool {
@@ -111,7 +112,7 @@ extension CloudEngineContract {
                 for id in UInt64(1)...50 { _ = try await claim(engine, id: id) }
                 let seen = try await engine.commandMarks()
                 try await end(engine, id: 7, RelayCommandAnswer(.done))
-                // Twice, as if two replicas forgot the same commands.
+                // Delete them twice, as if two replicas deleted the same commands.
                 for _ in 0..<2 { try await engine.forget(seen) }
                 let left = try await engine.commandMarks()
                 try ContractViolation.requireEqual(left.map(\.requestID), [.numbered(7)], "left")

@@ -90,7 +90,8 @@ extension CloudEngineContract {
                     LeaseRules.acquire(acquire(1), of: $0, in: circumstances())
                 }
                 try ContractViolation.requireEqual(token(there)?.rawValue, 1, "in another zone")
-                // The engine handles the two simultaneous creations in one step.
+                // An engine may execute both simultaneous creations in one transaction. It must refuse only that of
+                // host 1, which is at its limit.
                 async let one = create(engine, "m9", by: 1)
                 async let two = create(engine, "m9", by: 3)
                 let (first, second) = (try await one, try await two)
@@ -117,7 +118,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(await engine.usage(of: zone), ZoneUsage(), "of an empty zone")
                 let steps: [[SyncRecord]] = [
                     [note("a", bytes: 100), note("b", bytes: 10, host: 2), record("c", ["p": 1, "q": 2])],
-                    // The text grows, shrinks, and is written by another host.
+                    // The text of `a` grows and shrinks, and another host writes `b`.
                     [note("a", bytes: 300, at: 1), note("a", bytes: 7, at: 2), note("b", bytes: 5, at: 3, host: 3)],
                     // Writes that change nothing: the same value again, and an older value.
                     [note("a", bytes: 7, at: 2), note("a", bytes: 999, at: 1)],

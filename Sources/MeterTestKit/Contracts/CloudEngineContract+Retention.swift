@@ -13,7 +13,8 @@ extension CloudEngineContract {
                     [record("old", [:], deletedAt: 0), record("revived", ["a": 1], at: 2, deletedAt: 1)], in: zone,
                     now: now)
                 let early = try await engine.purgeTombstones(before: now, dating: now)
-                // A tombstone with an old stamp. The next purge dates it as new and therefore keeps it.
+                // A tombstone with an old stamp. The next purge counts the tombstone's age from the time of that purge,
+                // so it keeps the tombstone.
                 _ = try await engine.modify([record("late", [:], deletedAt: -9)], in: zone, now: now)
                 let purged = try await engine.purgeTombstones(before: now + day, dating: now + day)
                 let again = try await engine.purgeTombstones(before: now + day, dating: now + day * 2)

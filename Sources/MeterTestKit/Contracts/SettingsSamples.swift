@@ -25,7 +25,7 @@ extension HostMoment {
 }
 
 extension Stamp {
-    /// Returns the other host's stamp at this minute.
+    /// Returns the stamp of a change that `HostID.other` made `minute` minutes after boot.
     static func minute(_ minute: Int, counter: UInt16 = 0) -> Stamp {
         Stamp(milliseconds: HostMoment.minute(minute).milliseconds, counter: counter, host: .other)
     }
@@ -56,7 +56,8 @@ extension ChangesPage {
 }
 
 extension PushOutcome {
-    /// Returns the answer to a whole batch, with other results for some records.
+    /// Returns the cloud's answer to a batch: each record of `failures` fails, and each record of `merged` has that
+    /// result. All others succeed unchanged.
     static func to(
         _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [SyncRecord] = []
     ) -> PushOutcome {
@@ -87,12 +88,12 @@ extension SyncRepository {
 }
 
 extension MergeOutcome {
-    /// The outcome without the fields for the log, the records and their number.
+    /// The outcome with only its fields `changed`, `unchanged` and `parked`, for comparisons.
     var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
 }
 
 extension SyncRepository {
-    /// Moves the contracts' zone to a store with another epoch.
+    /// Makes the repository accept the zone "home" with this epoch, which identifies the cloud's store.
     package func adopt(epoch: String) async throws {
         try await adopt(SyncZone(id: nil, name: "home", epoch: epoch), .everything)
     }

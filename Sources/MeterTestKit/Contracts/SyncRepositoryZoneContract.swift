@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import GatewayAPI
 
-/// Clauses of `SyncRepositoryContract` about zones, and about records that are set aside.
+/// Clauses of `SyncRepositoryContract` about zones, and about quarantined records (`MergeOutcome.parked`).
 enum SyncRepositoryZoneContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -199,14 +199,14 @@ enum SyncRepositoryZoneContract {
 extension SettingsRepository where Self: SyncRepository {
     /// Sends the whole outbox, and simulates that the cloud accepts it.
     fileprivate func tellAll() async throws {
-        // Limited, because a broken store would never empty its outbox.
+        // The number of rounds is limited, because a broken store would never empty its outbox.
         for _ in 0..<100 {
             guard let batch = try await nextBatch(recordsMax: 100, bytesMax: 1 << 20) else { return }
             _ = try await settle(batch, .to(batch))
         }
     }
 
-    /// Sets aside another host's record that the cloud no longer lists.
+    /// Quarantines another host's record, by a refetch that does not list it.
     fileprivate func setAsideDesk() async throws {
         _ = try await apply(
             .of([SyncRecord(.desk, ["a": (.int(1), .minute(1)), "b": (.int(2), .minute(1))])], token: "t1"))

@@ -145,7 +145,8 @@ package enum TierRepositoryContract {
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
         try await rollUpAll(repository, expecting: 1200)
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
-        // The seconds are already as coarse as the replacement of fast readings, so thinning changes nothing.
+        // Averages of one second are already as coarse as the values that replace fast readings, so thinning changes
+        // nothing.
         try ContractViolation.requireEqual(try await repository.thin(before: always), 0, "replaced")
         try ContractViolation.requireEqual(try await fine(in: repository).times.count, 1200, "points")
         let removed = try await repository.prune(before: start + .seconds(600), maxBytes: .max)
@@ -193,7 +194,7 @@ package enum TierRepositoryContract {
         return series
     }
 
-    /// Returns the series of the first twenty minutes, aggregated by second.
+    /// Returns the series of the first twenty minutes, with one point per second.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")
@@ -216,7 +217,7 @@ package enum TierRepositoryContract {
         try requireAlike(try await series(in: repository), expected.finish())
     }
 
-    /// Requires equal extremes, and means that differ by at most two millionths.
+    /// Requires equal extremes, and means that differ by at most 0.000002 (volts or amperes).
     private static func requireAlike(_ found: Series, _ expected: Series) throws {
         try ContractViolation.requireEqual(found.times, expected.times, "times")
         try ContractViolation.requireEqual(found.columns.map(\.quantity), expected.columns.map(\.quantity), "columns")

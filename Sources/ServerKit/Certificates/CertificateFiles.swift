@@ -43,7 +43,8 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Stamp of both files, which changes when one of them is replaced or written.
+    /// Inode, size and modification time of both files, which reveal a replaced or changed file. A missing file has no
+    /// entries.
     var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
 
     private static func stamp(of path: String) -> [Int64] {

@@ -1,6 +1,7 @@
 /// Encodes to DER with OpenSSL.
 enum DER {
-    /// - Parameter write: writes to the pointer's target unless it is nil, and returns the number of bytes.
+    /// - Parameter write: returns the number of bytes. Also writes them to the pointer's target, unless the pointer is
+    ///   nil.
     static func bytes(
         _ step: String, write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) throws(CertificateError) -> [UInt8] {

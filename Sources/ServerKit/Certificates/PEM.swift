@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Texts in PEM (RFC 7468), as OpenSSL writes and reads them.
 enum PEM {
-    /// - Parameter write: writes to the given BIO and returns 1.
+    /// - Parameter write: writes to the given BIO; returns 1 on success.
     static func text(_ step: String, write: (OpaquePointer) -> Int32) throws(CertificateError) -> String {
         let memory = try made(BIO_new(BIO_s_mem()), step)
         defer { BIO_free(memory) }

@@ -49,7 +49,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     /// Reads a certificate. Skips names that are neither DNS names nor addresses.
     package init(pem: String) throws(CertificateError) {
         let step = "the certificate cannot be read"
-        // OpenSSL binds a certificate to the library context that is passed here.
+        // Pass this program's library context, because OpenSSL binds the certificate to it.
         var read = X509_new_ex(OpenSSLContext.shared.pointer, nil)
         defer { X509_free(read) }
         let certificate = try PEM.value(of: pem, step) { PEM_read_bio_X509($0, &read, PEM.noPassword, nil) }

@@ -6,8 +6,8 @@ import ESPHomeCore
 /// clients' bytes and returns bytes for them.
 ///
 /// Behaves as strictly as `api` and `bluetooth_proxy` of esphome 2026.6.5. It has one subscriber, which gets all
-/// answers. It sends no notification before the descriptor is written, and reports a lost link twice. A slot stays
-/// occupied until the meter's address has left the list of allocated slots.
+/// answers. It sends no notification before the client writes the meter's CCC descriptor, and reports a lost link
+/// twice. A slot stays occupied until the meter's address has left the list of allocated slots.
 package struct SimulatedProxy: Sendable {
     package struct Options: Sendable {
         package var name = "simulated-proxy"
@@ -27,13 +27,13 @@ package struct SimulatedProxy: Sendable {
     package enum Fault: String, CaseIterable, Sendable {
         /// The node refuses the handshake with a text.
         case rejects
-        /// A frame stops in its middle, and nothing follows.
+        /// The node stops sending in the middle of a frame.
         case halfFrame = "half-frame"
-        /// The report of the link lacks an MTU.
+        /// The report of a new link lacks the MTU.
         case noMTU = "no-mtu"
         /// The slot of a closed link never becomes free again.
         case slotKept = "slot-kept"
-        /// The list of services never ends.
+        /// The list of services lacks its end message.
         case servicesCut = "services-cut"
         /// Each write with a response fails.
         case gattError = "gatt-error"

@@ -35,7 +35,7 @@ package struct SimulatedRadioMeter: Sendable {
         output = line.first { $0.properties.contains(.write) } ?? line[0]
     }
 
-    /// Advertisement and scan response: flags and services, and the name.
+    /// Advertisement with flags and services, followed by the scan response with the name.
     var advertisement: [UInt8] {
         let services = database.services.dropFirst().flatMap(\.uuid.littleEndianBytes)
         let name = Array(name.utf8.prefix(29))

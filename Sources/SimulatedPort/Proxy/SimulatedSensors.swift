@@ -11,7 +11,7 @@ package struct SimulatedSensors: Sendable {
     private var driver: any MeterDriver
     private var last = Reading()
 
-    /// - Returns: nil unless the meter is a board in the network.
+    /// - Returns: nil if the meter is not an ESPHome board.
     package init?(_ board: any SimulatedMeter, in catalogue: MeterCatalogue = .standard) {
         guard let driver = catalogue.driver(for: board.model, over: .network) else { return nil }
         (self.board, self.driver) = (board, driver)

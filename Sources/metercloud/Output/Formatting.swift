@@ -3,7 +3,7 @@ import Domain
 
 /// Formats values for people.
 enum Formatting {
-    /// Formats a time: `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
+    /// Formats a duration: `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"

@@ -25,8 +25,8 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Maximum time from the end of a stream until the daemon exits. A stopping daemon first disconnects its meters,
-    /// which ends the streams.
+    /// Maximum wait after the end of a stream, to find out whether meterd is stopping. A stopping meterd first
+    /// disconnects its meters, which ends the streams, and exits later.
     var endPatience = Duration.seconds(2)
 
     init(socketPath: String) { self.socketPath = socketPath }

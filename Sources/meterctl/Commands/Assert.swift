@@ -140,7 +140,8 @@ struct Assert: AsyncParsableCommand {
         return try await stretch(of: path, from, to, summaries, limits)
     }
 
-    /// Returns one summary for each day, with its resolution and extremes. A longer query would return points only.
+    /// Returns one summary for each day, with its resolution and extremes. A summary of a longer period would count
+    /// aggregated points instead of readings.
     private func summaries(of meter: String, _ from: Int64, _ to: Int64) async throws -> [StretchBody] {
         var bodies: [StretchBody] = []
         for start in stride(from: from, to: to, by: 86_400_000) {
@@ -280,7 +281,7 @@ struct LiveStretch {
     /// Whether all readings before the end have arrived.
     var isComplete: Bool { readings.end.flatMap { end in last.map { end <= $0.time } } ?? false }
 
-    /// Ends the measurement after a failure.
+    /// Records the failure that ended the measurement early, and counts one reading as lost.
     ///
     /// - Returns: false if the measurement has not begun.
     mutating func cut(by failure: CommandFailure) -> Bool {

@@ -54,7 +54,8 @@ struct Connect: AsyncParsableCommand {
         Terminal.talk("\(meter): \(status.state)")
     }
 
-    /// Timeout of the request. A working daemon answers before it, with the reason for its own timeout.
+    /// Timeout of the request. It is longer than the daemon's own timeout, so that a working daemon answers first, with
+    /// the reason.
     var patience: Duration {
         if let timeout { return timeout.duration + .seconds(1) }
         return .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000)

@@ -21,7 +21,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        // Omit this network's nodes from a bundle, whose readers do not need them.
+        // Omit the network's ESPHome nodes from a bundle, because its readers do not need them.
         let facts = await Self.ask(client, nodes: bundle == nil)
         var folder: String?
         if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }

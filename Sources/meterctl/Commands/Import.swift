@@ -106,7 +106,8 @@ struct Import: AsyncParsableCommand {
         return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
-    /// Parses the first lines as meterd will, and asks the user for a missing time zone. Returns the zone's name.
+    /// Parses the first lines as meterd will, and asks the user for a missing time zone. Returns the zone's name; nil
+    /// if the file needs none.
     private func zone(for upload: UploadFile) throws -> String? {
         var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
         options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }

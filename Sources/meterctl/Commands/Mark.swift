@@ -165,7 +165,7 @@ struct MarkCommand: AsyncParsableCommand {
     }
 }
 
-/// Option for the hosts that get a new mark.
+/// Option that keeps a new mark on this host.
 struct MarkPlace: ParsableArguments {
     @Flag(help: "Keep the mark on this host. It is not sent to other hosts or MQTT.")
     var local = false

@@ -51,7 +51,7 @@ private struct CaptureText {
         for (index, line) in text.split(separator: "\n").enumerated() {
             let data = Data(line.utf8)
             if index == 0, let header = try? JSONDecoder().decode(CaptureHeader.self, from: data) {
-                // The first line may already be a message instead of a header. The next lines decide.
+                // A file may lack the header. Its first line is then parsed as a message, like the next lines.
                 model = header.model
                 continue
             }

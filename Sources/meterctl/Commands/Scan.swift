@@ -43,8 +43,8 @@ struct Scan: AsyncParsableCommand {
         if let nodes { NodeText.show(nodes) }
     }
 
-    /// Returns the duration of one search over both kinds of radio. The kernel takes 10 to 12 s
-    /// (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
+    /// Returns the time to wait for scan results. With a working adapter, it allows for one search over both kinds of
+    /// radio. The kernel takes 10 to 12 s for that (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
     private func usualPatience() async throws -> Duration {
         let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
         let listens = status.adapters.contains { [.searching, .idle, .starting].contains($0.state) }

@@ -103,7 +103,8 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    /// Returns the setting's value; nil if not set. The daemon decides which settings exist.
+    /// Returns the setting's value; nil if not set. Throws if the daemon lists its settings, and the list lacks this
+    /// one.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }

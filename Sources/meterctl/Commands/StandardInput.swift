@@ -7,7 +7,8 @@ enum StandardInput {
     /// Returns the lines from now on, without line ends and without empty lines. Call it once.
     ///
     /// A read from a terminal blocks, and Swift has only as many threads as cores, so the reads have their own thread.
-    /// It reads the descriptor rather than `stdin`, because it would hold the lock of `stdin` while the program exits.
+    /// That thread reads the descriptor rather than `stdin`, because a blocked read would hold the lock of `stdin`
+    /// while the program exits.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         begin(.lines(continuation))

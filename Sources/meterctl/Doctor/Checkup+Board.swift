@@ -3,8 +3,8 @@ import GatewayAPI
 
 /// Effects of a single-board computer on its own radio.
 extension Checkup {
-    /// Returns a finding if another program searches for devices over the adapter. meterd then receives only what that
-    /// search finds.
+    /// Returns a finding if another program searches for devices over the adapter. meterd then receives only the
+    /// devices that the other search finds.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address

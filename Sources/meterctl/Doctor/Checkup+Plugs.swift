@@ -25,8 +25,8 @@ extension Checkup {
         }
     }
 
-    /// Findings about devices that may be meters but are not identified. `scan --all` lists further devices: serial
-    /// adapters of any device, and other devices with a meter's ids.
+    /// Findings about unidentified devices that may be meters, and about meters that meterd cannot read. `scan --all`
+    /// lists further devices: serial adapters of any device, and other devices with a meter's ids.
     var unclaimed: [Finding] {
         machine.unclaimed.compactMap { one in
             let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")

@@ -70,7 +70,7 @@ extension Checkup {
 
     private var unusedAdapters: [Finding] {
         guard !machine.adapters.isEmpty else {
-            // `ownRadioOff` reports the reason.
+            // `ownRadioOff` already reports the missing adapter and the reason, so report nothing here.
             guard machine.radioSwitchedOff == nil else { return [] }
             let words = "no adapter found" + (machine.hasBluetooth ? "" : ", and the kernel has no Bluetooth loaded")
             return [

@@ -57,7 +57,7 @@ struct MachineFacts: Hashable {
     var user: String
     /// Serial ports, and the raw HID nodes of meters.
     var ports: [Node] = []
-    /// Plugged-in devices with a meter's ids that are not readable meters.
+    /// Plugged-in devices that meterd does not read, but that have ids of a meter or of a meter's vendor.
     var unclaimed: [UnclaimedDevice] = []
     /// Serial numbers shared by several plugged-in meters.
     var sharedSerials: [SharedSerial] = []

@@ -43,8 +43,8 @@ extension MachineReader {
 
     private static let radioOffLines = ["dtoverlay=disable-bt", "dtoverlay=pi3-disable-bt"]
 
-    /// Returns the adapter's serial device. The adapter is its child, and the bus of the serial device is called
-    /// `serial` (Linux drivers/tty/serdev/core.c).
+    /// Returns the name of the adapter's parent if that is a serial device: its bus is called `serial` (Linux
+    /// drivers/tty/serdev/core.c). Returns nil for other parents.
     func serialDevice(below path: String) -> String? {
         guard let bus = FileTree.canonical("\(path)/subsystem"), bus.hasSuffix("/bus/serial"),
             let device = FileTree.canonical(path), let slash = device.lastIndex(of: "/")

@@ -9,7 +9,7 @@ struct IdentityVerdict: Hashable {
     var given: GivenValue
     var model: ModelName?
     var maker: MeterMaker?
-    /// Link for reading the meter, otherwise the link on which it was seen.
+    /// Link over which meterd reads the meter; if it reads none, the link on which the device was seen.
     var transport: String
     /// Reason for the verdict: a sentence without a full stop.
     var reason: String

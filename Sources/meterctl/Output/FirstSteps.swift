@@ -72,8 +72,8 @@ extension FirstSteps.Daemon {
 enum TypedProgram {
     static var own: String { CommandLine.arguments.first ?? "meterctl" }
 
-    /// Returns the path of a program in the same folder, or its name if it is in the shell's path. Returns nil if it
-    /// does not exist.
+    /// Returns how to call a program in the folder of `own`: by its path if `own` is a path, otherwise by its name in
+    /// the shell's path. Returns nil if the program does not exist.
     static func beside(_ own: String, _ name: String) -> String? {
         guard let slash = own.lastIndex(of: "/") else {
             let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []

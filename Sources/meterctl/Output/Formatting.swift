@@ -91,8 +91,8 @@ enum Formatting {
     }
 
     /// Returns the meter's state. While this host searches for a silent meter whose lease it keeps, returns `offline,
-    /// looked for for 23 s`. For a meter that another host holds, returns `at alpha`, with the meter's state there
-    /// unless it gives data.
+    /// looked for for 23 s`. For a meter that another host holds, returns `at alpha`, followed by the meter's state
+    /// there if it gives no data.
     static func state(of meter: MeterStatus) -> String {
         if let host = meter.holderElsewhere {
             if meter.unshared == true { return "at \(host), not shared" }

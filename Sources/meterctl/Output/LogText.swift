@@ -5,7 +5,7 @@ enum LogText {
     static func table(_ lines: [LogLineBody], _ times: TimeText) -> Table {
         var table = Table(["WHEN", "UNTIL", "TIMES", "HOST", "WHAT", "BY"])
         for line in lines {
-            // A single event without duration has only one time.
+            // An event without duration has only one time, so leave its end empty.
             let until = line.until.map { $0 == line.at ? "" : times.text($0) } ?? "now"
             table.add([
                 .init(times.text(line.at), isWhole: true), .init(until, isWhole: true),

@@ -17,8 +17,8 @@ enum NodeText {
         return "ESPHome nodes in the network, not used by meterd: \(names.joined(separator: ", "))\(more)"
     }
 
-    /// Returns lines to add to meterd.toml for the first node that it lacks. They name a file for the key, which is
-    /// unknown.
+    /// Returns lines to add to meterd.toml for the first node that it lacks; nil if it lacks none. The node's key is
+    /// unknown, so the lines name a file for it.
     static func lines(for nodes: ScanNodes) -> [String]? {
         guard let node = nodes.nodes.first(where: { !$0.configured }) else { return nil }
         return [

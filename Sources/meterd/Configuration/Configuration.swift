@@ -68,7 +68,8 @@ struct Configuration: Hashable, Sendable {
         /// Addresses of the adapters to use; empty for all adapters.
         var adapters: [MACAddress] = []
         var linksMax = 5
-        /// Folder of requests to root's helper; nil without a service manager. Not a key of the file.
+        /// Folder for requests to the helper that runs as root; nil without a service manager. meterd.toml has no key
+        /// for it.
         var requestFolder: String?
         var search = SearchMode.gentle
         var proxies: [NodeSettings] = []

@@ -105,7 +105,7 @@ extension SyncState {
         try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
     }
 
-    /// Returns whether an answer is from this zone, or may be because it names none.
+    /// Returns whether an answer may be from this host's zone: it names that zone, or none.
     private func isOurs(_ zone: String?) -> Bool {
         guard let zone, let ours = account.known?.zoneID else { return true }
         return zone == ours

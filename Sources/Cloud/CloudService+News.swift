@@ -11,7 +11,7 @@ extension CloudService {
                 guard let zone = try await engine.zone(name) else { return }
                 tell(record, meter: meter, in: zone)
             } catch {
-                logger.warning("lease change not sent", metadata: ["meter": "\(meter)", "error": "\(error)"])
+                logger.warning("lease change not sent to hosts", metadata: ["meter": "\(meter)", "error": "\(error)"])
             }
             await settleQueue(of: MeterPlace(zone: name, meter: meter))
         case .queue(let queue, let place):

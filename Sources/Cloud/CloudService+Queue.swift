@@ -95,7 +95,8 @@ extension CloudService {
             guard let zone = try await engine.zone(place.zone) else { return }
             tell(try await engine.lease(of: place.meter, in: place.zone), meter: place.meter, in: zone)
         } catch {
-            logger.warning("lease queue change not sent", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
+            logger.warning(
+                "lease queue change not sent to hosts", metadata: ["meter": "\(place.meter)", "error": "\(error)"])
         }
     }
 

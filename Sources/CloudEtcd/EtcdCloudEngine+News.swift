@@ -84,7 +84,7 @@ extension EtcdCloudEngine {
             } catch {
                 // A lost digest does little harm: every `repairInterval`, the other replicas also read the keys that
                 // renewals change.
-                logger.debug("renewals not sent to other replicas", metadata: ["cause": "\(error)"])
+                logger.debug("lease renewals not sent to other replicas", metadata: ["cause": "\(error)"])
             }
         }
     }
@@ -122,7 +122,7 @@ extension EtcdCloudEngine {
             case .queue, nil: break
             }
         } catch {
-            logger.warning("etcd change not readable", metadata: ["cause": "\(error)"])
+            logger.warning("change in etcd not readable", metadata: ["cause": "\(error)"])
         }
     }
 
@@ -134,7 +134,7 @@ extension EtcdCloudEngine {
                 do {
                     try await readNews(of: zone, head: entry, hear)
                 } catch let error as EtcdError where error.code == .damaged {
-                    logger.warning("etcd zone not readable", metadata: ["zone": "\(zone)", "cause": "\(error)"])
+                    logger.warning("zone in etcd not readable", metadata: ["zone": "\(zone)", "cause": "\(error)"])
                 }
             }
             for (place, queue) in try await queues().queues { await hear(.queue(queue, place: place)) }

@@ -34,7 +34,7 @@ package struct ConsoleApplication: Sendable {
             onServerRunning: { [socketPath, logger] _ in
                 if chmod(socketPath, 0o600) != 0 {
                     logger.warning(
-                        "console socket mode not set", metadata: ["path": "\(socketPath)", "errno": "\(errno)"])
+                        "console socket permissions not set", metadata: ["path": "\(socketPath)", "errno": "\(errno)"])
                 }
                 onRunning()
             },

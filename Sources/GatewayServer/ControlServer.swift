@@ -36,10 +36,10 @@ package struct ControlServer: Sendable {
 /// Restricts the socket to owner and group. The group is `meterd` if it exists and meterd may set it.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
-        logger.warning("socket mode not set", metadata: ["path": "\(path)", "errno": "\(errno)"])
+        logger.warning("control socket permissions not set", metadata: ["path": "\(path)", "errno": "\(errno)"])
     }
     guard geteuid() == 0, let group = getgrnam("meterd") else { return }
     if chown(path, 0, group.pointee.gr_gid) != 0 {
-        logger.warning("socket group not set", metadata: ["path": "\(path)", "errno": "\(errno)"])
+        logger.warning("control socket group not set", metadata: ["path": "\(path)", "errno": "\(errno)"])
     }
 }

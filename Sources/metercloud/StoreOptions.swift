@@ -10,7 +10,7 @@ struct EtcdOptions: ParsableArguments {
         help: ArgumentHelp("URL of an etcd member, such as http://127.0.0.1:2379. Repeatable.", valueName: "url"))
     var urls: [String] = []
 
-    @Option(help: ArgumentHelp("Prefix of all keys in etcd.", valueName: "text"))
+    @Option(help: ArgumentHelp("Prefix of all keys in etcd. Default: metercloud/.", valueName: "text"))
     var etcdPrefix: String?
 
     @Option(help: ArgumentHelp("Name of the etcd user, if etcd has users.", valueName: "name"))

@@ -16,8 +16,8 @@ struct Meterctl: AsyncParsableCommand {
             one meter has.
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 meter held by another host, 5 timed out, 6 no \
-            permission, 7 daemon not running. Of assert: 8 a limit is broken, 9 a limit is undecided. Of assert and \
-            mark: 10 the program failed.
+            permission, 7 daemon not running. Only assert: 8 a limit is broken, 9 a limit is undecided. Only assert \
+            and mark: 10 the program failed.
             """,
         version: """
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))

@@ -386,7 +386,7 @@ actor CloudMember: CloudJoining {
             guard try await !dependencies.rebuild.status().isComplete else { return }
             _ = try await dependencies.rebuild.run()
         } catch {
-            logger.error("rebuild failed", metadata: ["cause": "\(error)"])
+            logger.error("rebuild of records failed", metadata: ["cause": "\(error)"])
         }
     }
 

@@ -20,7 +20,7 @@ struct Meterd: AsyncParsableCommand {
         abstract: "Connect USB power meters, read them continuously, and store their readings.",
         discussion:
             "meterctl controls meterd. meterd reads /etc/meterd/meterd.toml, then METERD_… variables, then flags; "
-            + "the later setting wins.",
+            + "a later value replaces an earlier value.",
         version: "meterd \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))"
     )
 
@@ -49,7 +49,7 @@ struct Meterd: AsyncParsableCommand {
     @Flag(help: "Simulate four meters with a temporary store, without hardware and without root.")
     var demo = false
 
-    @Flag(help: "Like --demo, unless a meter is plugged in or a Bluetooth adapter is usable.")
+    @Flag(help: "Like --demo, but only if no meter is plugged in and no Bluetooth adapter is usable.")
     var demoIfAlone = false
 
     static func main() async {

@@ -219,7 +219,7 @@ struct InfluxServiceTests {
 
         try await run(service) { try await pass(until: 1) }
 
-        #expect(log.entries(saying: "InfluxDB send positions not written").count == 1)
+        #expect(log.entries(saying: "InfluxDB send progress not written").count == 1)
         #expect(service.state.sent == 2)
     }
 }

@@ -65,7 +65,7 @@ struct LogKeeperTests {
             loop.advance(by: .seconds(60))
             try await eventually("it was tried") { loop.pendingTimers == 2 }
         }
-        #expect(log.entries(saying: "meter log not written yet").count == 1)
+        #expect(log.entries(saying: "meter log not written: retrying").count == 1)
 
         access.failWrites(with: nil)
         loop.advance(by: .seconds(5))

@@ -14,7 +14,7 @@ import Testing
 struct MeterTwinTests {
     private static let bySerial = MeterID.usb(vendor: 0x28E9, product: 0x018A, serial: "S1")
     private static let byPort = MeterID.usbPort(vendor: 0x28E9, product: 0x018A, host: "pi", path: "1-2")
-    private static let told = "meter identified by port"
+    private static let told = "meter identified by USB port: serial number not unique"
     private let store = MeterStore.temporary()
     private let bench: DirectoryBench
 

@@ -170,7 +170,7 @@ struct SampleRecorderTests {
 
         #expect(store.savedVoltages == [1, 2, 3])
         #expect(loop.pendingTimers == 0)
-        #expect(log.entries(saying: "readings lost").isEmpty)
+        #expect(log.entries(saying: "unsaved readings lost at shutdown").isEmpty)
     }
 
     @Test func finish_tellsTheLoss_whenTheStoreTakesNothing() async throws {
@@ -181,7 +181,7 @@ struct SampleRecorderTests {
 
         await recorder.run()
 
-        let told = log.entries(saying: "readings lost")
+        let told = log.entries(saying: "unsaved readings lost at shutdown")
         #expect(told.map { $0.values["readings"] } == ["3"])
     }
 

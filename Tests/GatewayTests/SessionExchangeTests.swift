@@ -458,7 +458,7 @@ struct SessionExchangeTests {
         host.loop.advance(by: .seconds(5))
 
         #expect(await session.status().model == "UM34C")
-        let told = host.log.entries(saying: "meter model differs")
+        let told = host.log.entries(saying: "meter reports a different model than expected")
         #expect(told.map { $0.values["found"] } == ["UM34C"])
     }
 }

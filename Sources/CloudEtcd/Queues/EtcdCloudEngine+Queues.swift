@@ -58,7 +58,8 @@ extension EtcdCloudEngine {
                 waiters = queue
             }
         } catch {
-            logger.warning("etcd queue not readable", metadata: ["meter": "\(place.meter)", "cause": "\(error)"])
+            logger.warning(
+                "lease queue in etcd not readable", metadata: ["meter": "\(place.meter)", "cause": "\(error)"])
         }
         return QueueState(waiters: waiters, version: UInt64(clamping: revision))
     }

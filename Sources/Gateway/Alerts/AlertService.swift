@@ -246,7 +246,7 @@ package final class AlertService: MeterKeeping {
                 defer { state.isFailing = true }
                 return !state.isFailing
             }
-            if isNews { logger.error("alerts not written yet", metadata: ["cause": "\(error)"]) }
+            if isNews { logger.error("alerts not written: retrying", metadata: ["cause": "\(error)"]) }
         }
     }
 

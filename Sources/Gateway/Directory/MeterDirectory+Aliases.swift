@@ -130,7 +130,7 @@ extension MeterDirectory {
                 try await keeper.merge(alias, into: meter)
             } catch {
                 logger.error(
-                    "alias data not moved",
+                    "data of alias not moved to the meter",
                     metadata: ["meter.id": "\(meter)", "alias": "\(alias)", "cause": "\(error)"])
             }
         }

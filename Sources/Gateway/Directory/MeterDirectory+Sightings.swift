@@ -20,7 +20,7 @@ extension MeterDirectory {
                 await findOtherRadio(of: sighting.id, over: sighting.link)
             } catch {
                 logger.error(
-                    "session not created",
+                    "meter session not created",
                     metadata: ["meter.id": "\(sighting.id)", "cause": "\(error)"])
             }
         case .heard(let id, let link, let rssi):
@@ -67,7 +67,7 @@ extension MeterDirectory {
             return try await makeSession(for: meter)
         } catch {
             try checkRunning()
-            logger.error("settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+            logger.error("meter settings not read", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
             return try addSession(for: meter)
         }
     }
@@ -84,7 +84,7 @@ extension MeterDirectory {
         let bySerial = MeterID.usb(vendor: vendor, product: product, serial: serial)
         let former = known[bySerial].map { _ in "; \(bySerial) is its twin, or itself as it was known before" } ?? ""
         logger.warning(
-            "meter identified by port",
+            "meter identified by USB port: serial number not unique",
             metadata: [
                 "meter.id": "\(sighting.id)", "serial": "\(serial)",
                 "next": "leave it in this port: in another port it counts as another meter\(former)",
@@ -98,7 +98,7 @@ extension MeterDirectory {
         do {
             try await dependencies.repository.save(meter)
         } catch {
-            logger.error("port not saved", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
+            logger.error("USB port of meter not saved", metadata: ["meter.id": "\(meter.id)", "cause": "\(error)"])
         }
     }
 

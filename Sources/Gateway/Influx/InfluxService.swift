@@ -71,7 +71,7 @@ package final class InfluxService: Sendable {
             // Without the saved positions, the readings are sent again. This is harmless, because the server replaces a
             // point with the same time.
             logger.warning(
-                "InfluxDB send positions not loaded: readings are sent again", metadata: ["cause": "\(error)"])
+                "InfluxDB send progress not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }
         machine = Mutex(SendMachine(settings, positions: positions))
     }
@@ -151,7 +151,7 @@ package final class InfluxService: Sendable {
             try dependencies.journal.save(positions)
             machine.withLock { $0.saved() }
         } catch {
-            logger.warning("InfluxDB send positions not written", metadata: ["cause": "\(error)"])
+            logger.warning("InfluxDB send progress not written", metadata: ["cause": "\(error)"])
         }
     }
 

@@ -179,7 +179,7 @@ package final class LogKeeper: MeterKeeping {
                 defer { state.isFailing = true }
                 return !state.isFailing
             }
-            if isNews { logger.error("meter log not written yet", metadata: ["cause": "\(error)"]) }
+            if isNews { logger.error("meter log not written: retrying", metadata: ["cause": "\(error)"]) }
             return false
         }
         state.withLock { state in

@@ -117,7 +117,7 @@ package final class ImportService: Sendable {
         let kept = Set(try await recordings.recordings().filter { $0.recording.source != nil }.map(\.stretch))
         for stretch in stretches where !kept.contains(stretch) {
             let count = try await repository.deleteImport(stretch)
-            logger.notice("orphaned import deleted", metadata: ["readings": "\(count)"])
+            logger.notice("leftover import data deleted", metadata: ["readings": "\(count)"])
         }
     }
 

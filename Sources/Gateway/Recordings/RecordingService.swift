@@ -160,7 +160,7 @@ package final class RecordingService: MeterKeeping {
             if isDue, !running.isEmpty { try await repository.keep(running) }
             return true
         } catch {
-            logger.error("recordings not written yet", metadata: ["cause": "\(error)"])
+            logger.error("recordings not written: retrying", metadata: ["cause": "\(error)"])
             return false
         }
     }

@@ -73,7 +73,7 @@ package actor RequestExecutor {
             // The cloud may have granted the claim although its answer was lost. Then no host executes the command, and
             // the cloud reports an unknown outcome. So only log the failure.
             return logger.notice(
-                "command claim failed",
+                "command of another host not claimed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
         }
         guard isGranted else { return }

@@ -101,7 +101,7 @@ package final class SampleRecorder: MeterKeeping {
         collect(isOver: true)
         if await !write() {
             let unsaved = status(path: "").unsaved
-            logger.error("readings lost", metadata: ["readings": "\(unsaved)"])
+            logger.error("unsaved readings lost at shutdown", metadata: ["readings": "\(unsaved)"])
         }
     }
 
@@ -178,7 +178,7 @@ package final class SampleRecorder: MeterKeeping {
             return dropped
         }
         changes.mark(.host)
-        logger.error("readings not stored yet", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
+        logger.error("readings not stored: retrying", metadata: ["cause": "\(error)", "dropped": "\(dropped)"])
     }
 
     /// Deletes the meter's stored and pending readings if `isDropped`; otherwise writes the pending ones.
@@ -233,7 +233,7 @@ package final class SampleRecorder: MeterKeeping {
         do {
             crowding = try await space.crowding(maxBytes: limits.maxBytes)
         } catch {
-            return logger.warning("store usage unknown", metadata: ["cause": "\(error)"])
+            return logger.warning("store size not determined", metadata: ["cause": "\(error)"])
         }
         let before = state.withLock { state in
             defer { state.crowding = crowding }

@@ -125,7 +125,7 @@ final class MeterCommands {
                 queue.append(setting: command, try line.encode(command))
                 line.exchange?.commandQueued()
             } catch {
-                states.logger.warning("setting rejected", metadata: ["cause": "\(error)"])
+                states.logger.warning("setting not sent to the meter", metadata: ["cause": "\(error)"])
             }
         }
     }

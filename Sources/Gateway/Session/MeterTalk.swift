@@ -208,7 +208,7 @@ final class MeterTalk {
             break
         case .skipped(let count, let error):
             readings.skipped(count, because: error)
-            states.logger.debug("bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
+            states.logger.debug("undecodable bytes skipped", metadata: ["count": "\(count)", "cause": "\(error)"])
         case .filtered(let samples):
             readings.filtered(samples)
         }
@@ -227,7 +227,7 @@ final class MeterTalk {
             return
         }
         states.logger.warning(
-            "meter model differs",
+            "meter reports a different model than expected",
             metadata: ["expected": "\(model.displayName)", "found": "\(seen.displayName)"])
     }
 

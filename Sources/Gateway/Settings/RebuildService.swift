@@ -63,10 +63,11 @@ package actor RebuildService {
                 .refused, "not everything that the cloud knows has been read yet, so a rebuild could hide some of it",
                 next: "meterctl sync now, then try again; it also runs by itself after the next complete sync")
         }
-        logger.info("rebuild started", metadata: ["version": "\(present.version)", "scanned": "\(present.scanned)"])
+        logger.info(
+            "rebuild of records started", metadata: ["version": "\(present.version)", "scanned": "\(present.scanned)"])
         while !present.isComplete {
             if Task.isCancelled {
-                logger.info("rebuild stopped", metadata: ["scanned": "\(present.scanned)"])
+                logger.info("rebuild of records stopped", metadata: ["scanned": "\(present.scanned)"])
                 return .cancelled(present)
             }
             present = try await step()

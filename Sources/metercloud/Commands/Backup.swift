@@ -41,7 +41,7 @@ struct Restore: AsyncParsableCommand {
             etcdctl snapshot restore, run metercloud restore once without FILE, before the first replica starts.
             """)
 
-    @Argument(help: "Path of a file written by metercloud backup. Optional with --engine etcd.") var file: String?
+    @Argument(help: "Path of the backup file. Optional with --engine etcd.") var file: String?
     @Flag(help: "Restore even if this machine's clock is behind the date of the backup.") var ignoreClock = false
     @OptionGroup var data: DataOptions
     @OptionGroup(title: "Store") var store: StoreOptions

@@ -33,13 +33,13 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum requests per second with one token. An address without a valid token gets a tenth of it.",
+            "Maximum requests per second with one token. An address without a valid token gets a tenth of this rate.",
             valueName: "n"))
     var rate = 100
 
     @Option(
         help: ArgumentHelp(
-            "Maximum connections per address (or IPv6 /64). This machine and proxies get eight times as many.",
+            "Maximum connections from one address (or IPv6 /64). This machine and proxies get eight times as many.",
             valueName: "n"))
     var connectionsPerAddress = 64
 

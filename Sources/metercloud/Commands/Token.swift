@@ -75,7 +75,7 @@ struct TokenCommand: AsyncParsableCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List all tokens, including revoked tokens, without their text.")
+            abstract: "List all tokens, including revoked tokens. Their secret text is not shown.")
 
         @Option(help: "Zone whose tokens are listed. Default: all zones.", completion: .zones) var zone: String?
         @OptionGroup var json: JSONOption

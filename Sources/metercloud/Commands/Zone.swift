@@ -46,13 +46,13 @@ struct ZoneCommand: AsyncParsableCommand {
 
     /// Options for quotas. A megabyte is 1,048,576 bytes, as in meterd.toml.
     struct QuotaOptions: ParsableArguments {
-        @Option(help: "Maximum megabytes of records in the zone. Default: 100.")
+        @Option(help: "Maximum size of all records in the zone, in megabytes. Default: 100.")
         var maxMegabytes: Int?
 
         @Option(help: "Maximum number of records in the zone, including deleted records. Default: 200000.")
         var maxRecords: Int?
 
-        @Option(help: "Maximum megabytes of records of one host. Default: a quarter of the zone's limit.")
+        @Option(help: "Maximum size of the records of one host, in megabytes. Default: a quarter of the zone's limit.")
         var hostMegabytes: Int?
 
         @Option(help: "Maximum number of records of one host. Default: a quarter of the zone's limit.")

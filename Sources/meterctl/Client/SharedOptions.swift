@@ -7,7 +7,7 @@ import ProgramKit
 
 struct DaemonOptions: ParsableArguments {
     @Option(
-        help: "Socket of meterd. Default: $METERD_SOCKET, then your own meterd's socket, then the system's.",
+        help: "Socket of meterd. Default: $METERD_SOCKET, then your own meterd's socket, then the system meterd's.",
         completion: .file())
     var socket: String?
 

@@ -7,9 +7,9 @@ struct Alias: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make an id an alias of a meter, on all hosts.",
         discussion: """
-            Afterwards, ALIAS is another id of METER. For example, one meter has an id on a cable and another id over \
-            Bluetooth. Without arguments, lists all aliases. While a host has ALIAS connected, the cloud defers the \
-            alias; meterctl sync status shows this.
+            Afterwards, ALIAS is another id of METER. Use this if one meter has two ids, such as one id on a cable \
+            and another id over Bluetooth. Without arguments, lists all aliases. The cloud defers the alias while a \
+            host is connected to ALIAS; meterctl sync status shows this.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -45,7 +45,7 @@ struct Unalias: AsyncParsableCommand {
         abstract: "Remove an alias, on all hosts.",
         discussion: """
             Disconnects the meter first. No host merges the two ids automatically afterwards. If ALIAS is a meter that \
-            is plugged in here and has the same serial number as another meter, this host identifies it by its port \
+            is plugged in here and has the same serial number as another meter, this host identifies ALIAS by its port \
             from then on.
             """)
 

@@ -6,7 +6,7 @@ import ProgramKit
 struct BatteryTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "battery-test",
-        abstract: "Measure a battery's capacity until a cut-off: battery-test start, stop, list, show.",
+        abstract: "Start, stop, list or show battery tests, which measure a battery's capacity until a cut-off.",
         discussion: """
             A battery test is a recording that ends automatically and then sends a notification:
 
@@ -43,7 +43,7 @@ struct BatteryTest: AsyncParsableCommand {
         @Argument(completion: .meters) var meter: String
         @Option(
             help:
-                "Cut-off, in quotes: 'current < 50mA for 30s'. Optional with --load, which has its own cut-off."
+                "Condition that ends the test: 'current < 50mA for 30s'. Optional with --load (see --cutoff)."
         )
         var until: String?
         @Option(help: "Current that the load draws: 1.5A or 1500mA, in steps of 10 mA.")
@@ -53,9 +53,9 @@ struct BatteryTest: AsyncParsableCommand {
         @Option(help: "With --load: time after which the load switches itself off, such as 8h or 90m. Default: never.")
         var atMost: String?
         @Option(
-            help: "With --load, after a lost link: keep continues the test, off switches the load off. Default: keep.")
+            help: "With --load: continue (keep) or switch the load off (off) after a lost link. Default: keep.")
         var onLinkLoss: String?
-        @Option(help: "Begin once this current flows in either direction: 0.1 (ampere) or 100mA. Default: now.")
+        @Option(help: "Begin once this current flows in either direction, such as 0.1 (ampere) or 100mA. Default: now.")
         var startAbove: String?
         @Option(help: "Target to notify at the end: the NAME of a [notify.NAME] in meterd.toml. Repeatable.")
         var notify: [String] = []

@@ -19,7 +19,8 @@ struct Cloud: AsyncParsableCommand {
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Argument(help: "URL of the cloud, such as https://bench-pi:8643. Several URLs are replicas of one cloud.")
+        @Argument(
+            help: "URL of the cloud, such as https://bench-pi:8643. Give several URLs only for replicas of one cloud.")
         var urls: [String] = []
         @Option(help: "File with the token, or - for standard input.", completion: .file())
         var tokenFile: String
@@ -28,8 +29,8 @@ struct Cloud: AsyncParsableCommand {
         @Flag(
             help:
                 """
-                In a new zone: send all settings. Default: only settings made on this host and settings of meters that \
-                this host has met.
+                In a new zone: send all settings. Default: send only settings made on this host and settings of meters \
+                that this host has detected before.
                 """
         )
         var bringAll = false

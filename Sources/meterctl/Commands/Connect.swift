@@ -20,7 +20,7 @@ struct Connect: AsyncParsableCommand {
     var id: String?
     @Option(
         help:
-            "Kind of link to prefer: serial, hid, bulk, network, ble or spp. Use any to end the preference.",
+            "Kind of link to prefer: serial, hid, bulk, network, ble or spp. The value any removes the preference.",
         completion: .links)
     var over: String?
     @Flag(help: "Return without waiting for data.")
@@ -29,12 +29,12 @@ struct Connect: AsyncParsableCommand {
     var timeout: TimeArgument?
     @Flag(help: "Take the meter from the host that has it.")
     var takeover = false
-    @Option(help: "If another host has the meter, wait in the queue this long: --queue 3m. Without a time: 60s.")
+    @Option(help: "Wait in the queue for this time if another host has the meter: --queue 3m. Without a time: 60s.")
     var queue: TimeArgument?
     @Flag(
         help: """
-            Connect a meter that this host has never seen. With --takeover: repeat a recent take-over after which this \
-            host did not receive the meter.
+            Connect a meter that this host has never detected. With --takeover: repeat the take-over although this \
+            host could not find the meter after a recent take-over.
             """)
     var yes = false
     @Flag(help: "Connect without a lease, even if another host has the meter.")

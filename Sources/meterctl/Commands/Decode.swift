@@ -13,13 +13,13 @@ struct Decode: ParsableCommand {
             + "frame is found.\nModels: \(MeterCatalogue.standard.decoderNames.joined(separator: ", "))."
     )
 
-    @Option(help: "Model of the meter, or decoder of the bytes.", completion: .decoders)
+    @Option(help: "Model of the meter, or name of a decoder.", completion: .decoders)
     var model: String
     @Argument(help: "File to read, or - for standard input.", completion: .file())
     var file = "-"
     @Flag(help: "Print one JSON object per frame.")
     var json = false
-    @Flag(help: "Decode and report frames with a wrong checksum too: for bytes edited by hand.")
+    @Flag(help: "Also decode and report frames with a wrong checksum, such as frames edited by hand.")
     var unchecked = false
 
     func run() throws {

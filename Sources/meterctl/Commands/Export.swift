@@ -9,8 +9,8 @@ struct Export: AsyncParsableCommand {
         abstract: "Export the stored readings of a stretch of time, as CSV or one JSON object per line.",
         discussion: """
             Exports readings that this host stored, within and outside recordings. Old readings exist only as means \
-            over seconds or minutes. Several meters share a time base: meterctl export charger phone --every 1s. \
-            --between uses the marks of the first meter.
+            over seconds or minutes. --every gives several meters common times: meterctl export charger phone \
+            --every 1s. --between uses the marks of the first meter.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -21,7 +21,7 @@ struct Export: AsyncParsableCommand {
     var format = Format.csv
     @Option(
         name: [.long, .customLong("align")],
-        help: "Export means over this interval, 100ms to 24h. Default: all readings.")
+        help: "Export one mean per interval of this length, 100ms to 24h. Default: export all readings.")
     var every: TimeArgument?
     @Option(name: .shortAndLong, help: "File to write. Default: standard output.", completion: .file())
     var output = "-"

@@ -9,7 +9,7 @@ struct Forget: AsyncParsableCommand {
         abstract: "Forget a meter: delete its settings on all hosts, and its entry on this host.",
         discussion: """
             Disconnects the meter first. Keeps recordings, and also readings unless you give --readings. A meter that \
-            is heard or plugged in appears again.
+            is in Bluetooth range or plugged in appears again.
             """)
 
     @OptionGroup var daemon: DaemonOptions

@@ -6,7 +6,7 @@ import ProgramKit
 
 struct Identify: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Identify meters by what USB or Bluetooth devices report, without hardware or daemon.",
+        abstract: "Identify meters from descriptions of USB or Bluetooth devices, without hardware or meterd.",
         discussion:
             "The input is JSON: an object, or a list of objects. Each describes a USB device (vid, pid, manufacturer, "
             + "product, interfaces, config_descriptor_hex), a Bluetooth LE device (name, address, address_type, "
@@ -14,7 +14,7 @@ struct Identify: ParsableCommand {
             + "Docs/Identities.md."
     )
 
-    @Flag(help: "Print one JSON object per device: given, model, family, transport, reason.")
+    @Flag(help: "Print one JSON object per device, with the keys given, model, family, transport and reason.")
     var json = false
     @Argument(help: "File to read, or - for standard input.", completion: .file())
     var file: String

@@ -32,7 +32,7 @@ struct Import: AsyncParsableCommand {
     var kind: String?
     @Option(
         name: [.long, .customLong("zone")],
-        help: "Time zone of times that name none: local, UTC, +02:00, or a name such as Europe/Berlin.")
+        help: "Time zone for times without a time zone: local, UTC, +02:00, or a name such as Europe/Berlin.")
     var timeZone: String?
     @Option(
         name: .customLong("column"),
@@ -44,7 +44,7 @@ struct Import: AsyncParsableCommand {
             """,
             valueName: "quantity=name:unit"))
     var columns: [String] = []
-    @Option(help: "For a file with relative times: time of its beginning, 14:30 or \"2026-11-21 14:30\".")
+    @Option(help: "For a file with relative times: start time of the file, such as 14:30 or \"2026-11-21 14:30\".")
     var start: MomentArgument?
     @Option(help: "For a file of several meters: name of the meter in the file.")
     var of: String?

@@ -14,7 +14,7 @@ struct Logs: AsyncParsableCommand {
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
-    @Argument(help: "Name of the log, as listed without a name.")
+    @Argument(help: "Name of the log. Without a name, the command lists the logs.")
     var log: String?
     @Flag(help: "Print JSON. A single log is printed as one object per line.")
     var json = false

@@ -8,7 +8,7 @@ struct MarkCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mark",
         abstract:
-            "Name moments and spans on a meter's timeline: mark METER NAME, mark start, end, list, rename, delete.",
+            "Mark moments and spans on a meter's timeline, and list, rename or delete these marks.",
         discussion: """
             meterctl mark phone "screen on"
 
@@ -38,7 +38,7 @@ struct MarkCommand: AsyncParsableCommand {
         var name: String?
         @Option(help: "Time of the mark: 2h (ago), 14:30 or \"2026-11-21 14:30\". Default: now.")
         var at: MomentArgument?
-        @Flag(help: "Read lines from standard input as they arrive, and mark those that --match selects.")
+        @Flag(help: "Read lines from standard input, and set a mark as soon as a line matches --match.")
         var fromStdin = false
         @Option(help: "POSIX extended regular expression. The text of its first group names the mark.")
         var match: String?

@@ -6,7 +6,7 @@ import ProgramKit
 struct Profiler: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract:
-            "Show power in the Firefox Profiler: as more tracks of new profiles, or as a profile of a past period.",
+            "Show the power of meters in the Firefox Profiler: in each new profile, or for a past period.",
         discussion: """
             meterctl profiler bench prints an address for Firefox. With this address, Firefox adds the meter's power \
             to each profile that it captures with the Power preset.

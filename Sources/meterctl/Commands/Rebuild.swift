@@ -4,10 +4,10 @@ import ProgramKit
 
 struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Merge records of one meter that exist under several names.",
+        abstract: "Merge records that are stored under several names of one meter.",
         discussion: """
-            meterd does this once, automatically, after a change of the naming rule. Ctrl-C stops the merge between \
-            two steps; the next run continues from there.
+            meterd does this once, automatically, after an update that changes how records are named. Ctrl-C stops the \
+            merge between two steps; the next run continues from there.
             """)
 
     @OptionGroup var daemon: DaemonOptions

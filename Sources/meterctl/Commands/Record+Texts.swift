@@ -4,7 +4,7 @@ import ProgramKit
 
 extension Record {
     struct Rename: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Name a recording of this host.")
+        static let configuration = CommandConfiguration(abstract: "Change the name of a recording of this host.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var which: RecordingArgument

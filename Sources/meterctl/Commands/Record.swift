@@ -15,8 +15,8 @@ struct Record: AsyncParsableCommand {
     struct Start: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Begin a recording.",
-            discussion: "The recording continues over restarts, lost links and lost power of the meter, "
-                + "until meterctl record stop.")
+            discussion: "The recording continues across restarts, lost links and power losses of the meter, "
+                + "until you run meterctl record stop.")
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String

@@ -10,15 +10,16 @@ struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Replay a capture on a pseudo-terminal, as the meter would send it.",
         discussion: "Each request gets its recorded answer. Data that the meter sent without a request keeps its "
-            + "recorded timing. The file may also be hex, which answers every request; then --model is required. "
-            + "The bytes are the recorded ones, except for the request numbers in a KM003C's answers."
+            + "recorded timing. The file may also contain hex: then every request gets these bytes as its answer, and "
+            + "--model is required. The bytes sent are the recorded bytes, except for the request numbers in a "
+            + "KM003C's answers."
     )
 
-    @Argument(help: "File that meterctl capture wrote, or a file with hex.")
+    @Argument(help: "Path of a file written by meterctl capture, or of a file with hex.")
     var file: String
     @Option(help: "Model of the meter, if the file does not name it.")
     var model: String?
-    @Option(help: "Path of a symbolic link to create to the port.")
+    @Option(help: "Create a symbolic link to the port at this path.")
     var link: String?
 
     func run() async throws {

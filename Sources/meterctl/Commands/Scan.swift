@@ -14,8 +14,8 @@ struct Scan: AsyncParsableCommand {
     var patience: TimeArgument?
     @Flag(
         help: """
-            Also list other devices that were heard, are plugged in or are in the network, with the reason why each is \
-            not listed as a meter.
+            Also list other devices that were found over Bluetooth, in the network or plugged in, with the reason why \
+            each is not listed as a meter.
             """)
     var all = false
     @OptionGroup var json: JSONOption

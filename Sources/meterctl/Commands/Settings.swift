@@ -56,7 +56,7 @@ struct Set: AsyncParsableCommand {
 
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show the settings of a meter, each with its value, its default, and who set it when.",
+        abstract: "Show each setting of a meter with its value, its default, its author and the time of the change.",
         discussion: "With --json, or for one setting, prints only values that are set.")
 
     @OptionGroup var daemon: DaemonOptions

@@ -51,7 +51,7 @@ struct Simulate: AsyncParsableCommand {
             "With --stdio: accept several commands that arrive together, without losing any of them or hanging."
     )
     var bunched = false
-    @Option(help: "Path of a symbolic link to create to the port, so that the path stays the same over restarts.")
+    @Option(help: "Create a symbolic link to the port at this path, so that the path stays the same after restarts.")
     var link: String?
     @Option(help: "Number that distinguishes simulated meters of one model, or simulated proxies of one meter.")
     var seed: UInt64 = 1

@@ -12,7 +12,8 @@ struct SpanOptions: ParsableArguments {
     @Option(
         parsing: .upToNextOption,
         help: ArgumentHelp(
-            "Use the period between two marks, or of one mark that is a span. A mark is NAME, NAME#2 (the second of that name) or an id. Put this option last.",
+            "Use the period between two marks, or the period of one span. Give a mark as NAME, NAME#2 (the second "
+                + "of that name) or an id. Put --between last on the command line.",
             valueName: "mark"))
     var between: [String] = []
     @OptionGroup var times: TimeOptions
@@ -48,7 +49,7 @@ struct Stretch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show statistics over a stretch of time: charge, energy, and the distribution of each quantity.",
         discussion:
-            "Uses readings that this host stored, in and outside recordings. record keep makes a recording of them."
+            "Uses readings that this host stored. To make a recording of them, use meterctl record keep."
     )
 
     @OptionGroup var daemon: DaemonOptions

@@ -49,7 +49,7 @@ extension Sync {
         struct Restore: AsyncParsableCommand {
             static let configuration = CommandConfiguration(
                 abstract:
-                    "Restore a record with its old date, which overwrites nothing newer, and send it to the cloud.",
+                    "Restore a record with its old date, so that newer values stay, and send it to the cloud.",
                 discussion: "A record that the cloud refused is sent again.")
 
             @OptionGroup var daemon: DaemonOptions

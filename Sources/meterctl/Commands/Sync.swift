@@ -4,7 +4,7 @@ import ProgramKit
 
 struct Sync: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Sync settings with the cloud: now, status, events, cancel, resume, parked.",
+        abstract: "Sync settings with the cloud, or show, cancel or resume the sync.",
         subcommands: [Now.self, Status.self, Events.self, Cancel.self, Resume.self, Parked.self],
         defaultSubcommand: Now.self)
 

@@ -16,7 +16,7 @@ struct Watch: AsyncParsableCommand {
     var csv = false
     @Flag(
         help:
-            "Print every reading. Default: means over several readings of fast meters and other hosts' meters."
+            "Print every reading. By default, readings of fast meters and of other hosts' meters are averaged."
     )
     var all = false
     @Option(name: .customLong("for"), help: "Stop after this duration, such as 60s.")

@@ -17,7 +17,7 @@ struct Web: AsyncParsableCommand {
                 """)
 
         @OptionGroup var daemon: DaemonOptions
-        @Option(help: "Address and port to listen on. Default: every address, and the configuration's port.")
+        @Option(help: "Address and port to listen on. Default: all addresses, and the port in the configuration.")
         var listen: String?
         @OptionGroup var json: JSONOption
 

@@ -361,8 +361,9 @@ enum Program {
         either, or a model that only one meter has.
 
         Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 meter held by another
-        host, 5 timed out, 6 no permission, 7 daemon not running. Of assert: 8 a limit
-        is broken, 9 a limit is undecided. Of assert and mark: 10 the program failed.
+        host, 5 timed out, 6 no permission, 7 daemon not running. Only assert: 8 a
+        limit is broken, 9 a limit is undecided. Only assert and mark: 10 the program
+        failed.
 
         USAGE: meterctl <subcommand>
 
@@ -385,8 +386,8 @@ enum Program {
           who                     Show which host has which meter, and until when.
           watch                   Print live readings of a meter, on any host.
           set                     Change settings of a meter.
-          get                     Show the settings of a meter, each with its value,
-                                  its default, and who set it when.
+          get                     Show each setting of a meter with its value, its
+                                  default, its author and the time of the change.
           history                 Show overwritten values of a meter's settings, with
                                   time and author.
           stretch                 Show statistics over a stretch of time: charge,
@@ -406,26 +407,26 @@ enum Program {
                                   KM002C).
           record                  Start, stop, keep, list, show, export, plot, rename,
                                   note or delete recordings.
-          mark                    Name moments and spans on a meter's timeline: mark
-                                  METER NAME, mark start, end, list, rename, delete.
-          battery-test            Measure a battery's capacity until a cut-off:
-                                  battery-test start, stop, list, show.
+          mark                    Mark moments and spans on a meter's timeline, and
+                                  list, rename or delete these marks.
+          battery-test            Start, stop, list or show battery tests, which
+                                  measure a battery's capacity until a cut-off.
           alert                   Add, list, show, remove or test alerts.
-          sync                    Sync settings with the cloud: now, status, events,
-                                  cancel, resume, parked.
-          rebuild                 Merge records of one meter that exist under several
-                                  names.
+          sync                    Sync settings with the cloud, or show, cancel or
+                                  resume the sync.
+          rebuild                 Merge records that are stored under several names of
+                                  one meter.
           cloud                   Join or leave a cloud, show its status, or retire
                                   another host.
           web                     Show the address of the web page, or open the page to
                                   the network with a login.
-          profiler                Show power in the Firefox Profiler: as more tracks of
-                                  new profiles, or as a profile of a past period.
+          profiler                Show the power of meters in the Firefox Profiler: in
+                                  each new profile, or for a past period.
           doctor                  Diagnose problems, and suggest what to do.
           decode                  Decode raw bytes of a meter, with no hardware and no
                                   daemon.
-          identify                Identify meters by what USB or Bluetooth devices
-                                  report, without hardware or daemon.
+          identify                Identify meters from descriptions of USB or Bluetooth
+                                  devices, without hardware or meterd.
           simulate                Simulate a meter with its real protocol on a
                                   pseudo-terminal.
           capture                 Record the raw traffic of a meter, for support and

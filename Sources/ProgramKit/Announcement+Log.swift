@@ -8,7 +8,7 @@ extension Announcement.State {
             logger.notice("service announced by mDNS", metadata: ["name": "\(name)"])
         } else if let fault {
             logger.notice(
-                "service not announced", metadata: ["cause": "\(fault.message)", "next": "\(fault.next)"])
+                "service not announced by mDNS", metadata: ["cause": "\(fault.message)", "next": "\(fault.next)"])
         }
     }
 }

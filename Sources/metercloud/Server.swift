@@ -37,7 +37,7 @@ struct Server {
 
     func run() async throws {
         let descriptors = DescriptorLimit.raise()
-        if descriptors == nil { logger.warning("file descriptor limit not raised") }
+        if descriptors == nil { logger.warning("file descriptor limit not raised: fewer connections possible") }
         try checkAddress()
         try prepareFolder()
         try folder.check(forEtcd: etcd != nil)
@@ -106,7 +106,7 @@ struct Server {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // Append it last: services stop in reverse order, so it reports the end of metercloud first.
+        // Append the report last: services stop in reverse order, so systemd learns of the stop before any other service stops.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services,

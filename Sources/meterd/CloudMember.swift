@@ -28,7 +28,7 @@ actor CloudMember: CloudJoining {
         var relay: Configuration.Relay
         var actions: RelayedActions
         var log: LogKeeper
-        /// Keeper of the date from which the ages of stored data are counted.
+        /// Source of the trusted present date, by which stored data is deleted at its maximum age.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }

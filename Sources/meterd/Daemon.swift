@@ -18,7 +18,9 @@ struct Daemon {
     let manager: ServiceManager?
 
     func run() async throws {
-        if DescriptorLimit.raise() == nil { logger.warning("file descriptor limit not raised") }
+        if DescriptorLimit.raise() == nil {
+            logger.warning("file descriptor limit not raised: fewer connections possible")
+        }
         let loop = try IOLoop(name: "meterd-io")
         loop.start()
         defer { loop.shutdown() }
@@ -147,7 +149,7 @@ private struct OwnCloudService: Service {
             for await event in events {
                 switch event {
                 case .running(let port):
-                    if isKnown { logger.notice("built-in cloud started after a failure") }
+                    if isKnown { logger.notice("built-in cloud is listening again") }
                     isKnown = false
                     announcer?.announce(cloud.offers(port: port))
                     for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }

@@ -81,7 +81,7 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
-    /// Throws if a time has no zone and the user named none, whatever the order of the time's date.
+    /// Throws if a time has no zone and the user named none. Tries each order of day, month and year.
     func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
         let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
         if isLocal, zoneOffset == nil { throw Self.needsZone(field) }

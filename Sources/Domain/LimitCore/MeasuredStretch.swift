@@ -80,7 +80,8 @@ package struct MeasuredStretch: Sendable {
         var values: [Double] = []
         /// Milliseconds from each value to the next; negative for a gap.
         var steps: [Int64] = []
-        /// Milliseconds for which the first value also counts before its time, and the last value after its time.
+        /// Milliseconds from the stretch's start to the first value, and from the last value to its end. Sums extend both
+        /// values over this time; 0 for a gap.
         var edges: (first: Int64, last: Int64) = (0, 0)
         /// Milliseconds without values.
         var gaps: Int64 = 0

@@ -26,7 +26,7 @@ extension SampleChunk {
         }
     }
 
-    /// Returns the buckets of one second, earliest first; none for a chunk of readings.
+    /// Returns the chunk's buckets, each a second long, earliest first; empty for a chunk of readings.
     package func seconds() throws(ChunkError) -> [SampleBucket] {
         guard holdsSeconds else { return [] }
         let block = try SampleBucketBlock(

@@ -147,7 +147,10 @@ package actor LeaseKeeper {
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
         if callsUnderWay > 0 { await wait(for: .quiet, patience) }
         let left = meters.count { table[$0]?.machine.phase(at: loop.now) != LeaseMachine.Phase.none }
-        if left > 0 { logger.warning("leases not released", metadata: ["count": "\(left)"]) }
+        if left > 0 {
+            logger.warning(
+                "leases not released at shutdown: other hosts wait until they expire", metadata: ["count": "\(left)"])
+        }
         isOver = true
         for awaited in waits.keys { endWaits(for: awaited) }
         callSink.finish()

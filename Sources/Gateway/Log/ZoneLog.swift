@@ -63,8 +63,8 @@ package struct ZoneLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - since: earliest end of a line.
-    ///   - within: maximum age of a line's end.
+    ///   - since: earliest time at which a line's event or holding ended.
+    ///   - within: maximum time since a line's event or holding ended.
     ///   - limit: at least 1; the newest lines are kept.
     ///   - asksOthers: whether to query other hosts, which takes some seconds if a host does not answer.
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; errors of the store.
@@ -134,7 +134,7 @@ package struct ZoneLog: Sendable {
         }
     }
 
-    /// Returns the maximum age of a line's end; nil without a limit.
+    /// Returns the maximum time since a line's event or holding ended; nil without a limit.
     private static func reach(since: WallTime?, within: Duration?, at now: HostMoment) -> Duration? {
         let past = since.map { LogMoment(wall: $0, sinceBoot: nil).age(at: now) }
         return [past, within].compactMap(\.self).min()

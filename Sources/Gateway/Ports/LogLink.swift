@@ -2,8 +2,8 @@ package import Domain
 
 /// Queries of other hosts' logs. Every error is a `SyncFailure`.
 package protocol LogLink: Sendable {
-    /// Returns the log parts of connected hosts that answer within some seconds. `within` is the maximum age of a
-    /// line's end; nil for all lines.
+    /// Returns the log parts of connected hosts that answer within some seconds. `within` limits the
+    /// time since a line's event or holding ended; nil returns all lines.
     func parts(of meter: MeterID, within: Duration?) async throws(SyncFailure) -> LogParts
     func answer(_ question: LogQuestion, with part: LogPart) async throws(SyncFailure)
 }

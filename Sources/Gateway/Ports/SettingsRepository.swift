@@ -10,7 +10,7 @@ package protocol SettingsRepository: Sendable {
     func hostIdentity() async throws -> HostID
     /// - Returns: the record, nil if missing; a tombstone if it was deleted.
     func record(_ key: RecordKey) async throws -> SyncRecord?
-    /// Returns all records of a type by name, including tombstones.
+    /// Returns all records of a type, sorted by name, including tombstones.
     func records(of type: RecordType) async throws -> [SyncRecord]
     /// Writes all properties or none, in the order given, each under its key's normal form.
     ///

@@ -193,7 +193,8 @@ package final class ImportService: Sendable {
         try await repository.append(chunks)
     }
 
-    /// Returns an id that no other file has. Files whose start a person gives may begin at the same moment.
+    /// Returns an unused id for an imported recording. Imports with a start time given by the user may begin at the same
+    /// moment.
     private func free(_ id: RecordingID) async throws -> RecordingID {
         let all = try await recordings.recordings().map(\.recording)
         if let own = all.first(where: { $0.id == id && $0.source == nil }) {

@@ -1,7 +1,7 @@
 package import Domain
 package import Logging
 
-/// Keeps the date (`BelievedDate`) from which the ages of stored data are counted.
+/// Keeps the trusted present date (`BelievedDate`), by which stored data is deleted at its maximum age.
 package actor RetentionCalendar {
     package struct Clocks: Sendable {
         package var now: @Sendable () -> MonotonicTime
@@ -35,7 +35,7 @@ package actor RetentionCalendar {
         self.logger = logger
     }
 
-    /// Returns the date from which the ages of stored data are counted. If this throws, the caller must delete nothing
+    /// Returns the trusted present date. If this throws, the caller must delete nothing
     /// by age.
     package func today() async throws -> WallTime {
         let isConfirmed = await clocks.isConfirmed()

@@ -226,7 +226,8 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Reports once which other data fill the store, if deleting readings is not enough.
+    /// Warns if the store exceeds its limit although readings were deleted, and names the largest other part. Warns again
+    /// only if that part changes.
     private func lookAtSpace() async {
         guard let space else { return }
         let crowding: DiskUsage?

@@ -111,7 +111,7 @@ final class MeterCommands {
         }
         try await counting.reset(at: states.loop.wallNow)
         states.mark()
-        states.logger.info("counted energy reset")
+        states.logger.info("energy count reset")
     }
 
     // MARK: Sending and confirmation

@@ -13,7 +13,7 @@ package struct KM003CFraming: Sendable {
         /// Messages of a meter to a driver, which leaves memory and authentication to a transfer. With fewer expected
         /// kinds, noise is less likely to look like a message.
         case meter
-        /// Messages of a meter to a transfer, which reads memory and authenticates.
+        /// Messages from a meter to a `MeterTransfer`, such as a log download: also memory and authentication answers.
         case transfer
         /// A capture of both directions.
         case both

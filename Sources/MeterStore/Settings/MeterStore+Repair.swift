@@ -83,7 +83,7 @@ extension SettingsTransaction {
 // MARK: - A wrong clock
 
 extension SettingsTransaction {
-    /// Replaces stamps from the future in waiting changes by present stamps, and sets the clock back.
+    /// Gives waiting changes with stamps from the future new stamps from `physical` on, and lowers the hybrid clock.
     mutating func restamp(from physical: UInt64) throws {
         // Use only half of the cloud's tolerance, because the cloud may have accepted later stamps in an answer that
         // was lost.

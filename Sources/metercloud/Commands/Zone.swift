@@ -135,9 +135,10 @@ struct ZoneCommand: AsyncParsableCommand {
             commandName: "set",
             abstract: "Change the terms and limits of a zone.",
             discussion: """
-                A stricter policy applies to a holder from its next lease renewal, within half the lease's time to \
-                live. The command lists holders that have not renewed since. A laxer policy and new times apply when a \
-                meter is next acquired. A new limit applies to later changes; existing data stays.
+                A change to strict applies to a holder from its next lease renewal, at most half of --ttl later. The \
+                command lists holders that have not renewed since. A change to keep, and new values of --ttl and \
+                --lock-delay, apply when a meter is next acquired. A new limit applies to later changes; existing data \
+                stays.
                 """)
 
         @Argument(completion: .zones) var name: String

@@ -29,7 +29,7 @@ struct Cloud: AsyncParsableCommand {
         @Flag(
             help:
                 """
-                In a new zone: send all settings. Default: send only settings made on this host and settings of meters \
+                After a move from another zone: send all settings. Default: send only settings made on this host and settings of meters \
                 that this host has detected before.
                 """
         )

@@ -1,4 +1,5 @@
 import MeterTestKit
+import Synchronization
 import Testing
 
 @testable import Gateway
@@ -37,6 +38,17 @@ struct FlushTimerTests {
         beats.timer.retry(after: .seconds(2))
         #expect(beats.pass(30) == [])
         #expect(beats.loop.pendingTimers == 0)
+    }
+
+    @Test func serviceWithoutWork_isNotWoken_butRetries() {
+        let beats = Beats()
+        let hasWork = Atomic(false)
+        beats.timer.start(every: .seconds(10)) { hasWork.load(ordering: .relaxed) }
+        beats.timer.retry(after: .seconds(13))
+        #expect(beats.pass(25) == [13])
+        hasWork.store(true, ordering: .relaxed)
+        #expect(beats.pass(10) == [5])
+        beats.timer.stop()
     }
 
     @Test func stop_endsARetryToo() {

@@ -133,7 +133,7 @@ package final class RecordingService: MeterKeeping {
     /// Writes recordings until `finish`, then writes the remaining ones.
     package func run() async {
         let saving = FlushTimer(loop: loop, wakeUp: wakeUp)
-        saving.start(every: saveInterval)
+        saving.start(every: saveInterval) { [weak self] in self.map { !$0.tracks.isEmpty } ?? false }
         for await _ in wake {
             let isDue = saving.isDue()
             if isDue { for track in tracks { track.woke(at: loop.wallNow, loop.now) } }

@@ -21,8 +21,9 @@ final class FlushTimer: Sendable {
         self.wakeUp = wakeUp
     }
 
-    func start(every interval: Duration) {
-        arm(after: interval, then: interval)
+    /// - Parameter isNeeded: returns whether the service has work; otherwise the timer wakes no thread for it.
+    func start(every interval: Duration, while isNeeded: @escaping @Sendable () -> Bool = { true }) {
+        arm(after: interval, while: isNeeded)
     }
 
     /// Schedules one extra wake-up. Does nothing while one is pending, so that retries do not accumulate while the
@@ -56,10 +57,10 @@ final class FlushTimer: Sendable {
         for timer in timers { loop.cancel(timer) }
     }
 
-    private func arm(after delay: Duration, then interval: Duration) {
-        let timer = loop.schedule(at: loop.now + delay) { [weak self] in
-            self?.fire()
-            self?.arm(after: interval, then: interval)
+    private func arm(after interval: Duration, while isNeeded: @escaping @Sendable () -> Bool) {
+        let timer = loop.schedule(at: loop.now + interval) { [weak self] in
+            if isNeeded() { self?.fire() }
+            self?.arm(after: interval, while: isNeeded)
         }
         let stopped = state.withLock { state in
             state.timer = timer

@@ -34,12 +34,9 @@ package struct LineFrame: Sendable {
         guard reading.supported.contains(.voltage), reading.supported.contains(.current),
             !reading.supported.contains(.power)
         else { return reading }
-        if let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded: 5.02 V times 0.31 A is then exactly 1.5562 W.
-            reading[.power] = (voltage * current * 1e9).rounded() / 1e9
-        } else {
-            reading[.power] = nil
-        }
+        let product = reading[.voltage].flatMap { voltage in reading[.current].map { voltage * $0 } }
+        // Rounded: 5.02 V times 0.31 A is then exactly 1.5562 W. A board may not send more than `valueMax` either.
+        reading[.power] = product.flatMap { $0.magnitude > LineField.valueMax ? nil : ($0 * 1e9).rounded() / 1e9 }
         return reading
     }
 }

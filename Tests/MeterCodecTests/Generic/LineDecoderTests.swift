@@ -198,6 +198,8 @@ struct LineDecoderTests {
         #expect(readings("V=5;A=2\n", .usual).first?[.power] == 10)
         #expect(readings("V=5\n", .usual).first?.supported.contains(.power) == false)
         #expect(readings("A=2\n", .usual).first?.supported.contains(.power) == false)
+        // A product that no board may send is unknown too. Found by the fuzzer.
+        #expect(readings("V=51999;A=0.4e8\n", .usual).first?[.power] == .some(nil))
     }
 
     @Test func otherMarks_separateAndAssign() {

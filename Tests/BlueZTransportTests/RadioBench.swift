@@ -61,7 +61,8 @@ struct RadioBench: Sendable {
 ///
 /// - Parameter bus: where bluetoothd may be found, whose agent they then are.
 func withRadios(
-    _ adapters: [UInt16: FakeKernel.Adapter], timing: AdapterTiming = AdapterTiming(), search: SearchMode = .always,
+    _ adapters: [UInt16: FakeKernel.Adapter], timing: AdapterTiming = AdapterTiming(), rest: Duration = .zero,
+    search: SearchMode = .always,
     bus: String? = nil, files: AdapterFiles = AdapterFiles(), _ body: (RadioBench) async throws -> Void
 ) async throws {
     try await withLoop { loop in
@@ -74,7 +75,7 @@ func withRadios(
         configuration.timing = timing
         configuration.timing.roundMin = .zero
         // Rests are the machine's, and have tests of their own.
-        configuration.timing.rest = .zero
+        configuration.timing.rest = rest
         configuration.search = search
         configuration.reopenInterval = .milliseconds(1)
         configuration.isAgent = bus != nil

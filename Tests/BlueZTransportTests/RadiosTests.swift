@@ -270,7 +270,7 @@ struct RadiosTests {
 
     /// What the kernel tells others when bluetoothd starts (seen in the laboratory, with 5.66).
     @Test func bluetoothdThatStarts_endsOurRound() async throws {
-        try await withRadios([0: adapter()]) { bench in
+        try await withRadios([0: adapter()], rest: .seconds(600)) { bench in
             _ = await bench.next()
             let one = meter
             try await bench.perform { $0.tell(0x0015, 0, [0x55, 0x44, 0x33, 0x22, 0x11, 0, one.kind.rawValue]) }

@@ -39,7 +39,7 @@ extension GatewayError {
     }
 
     /// Runs `body` and converts its errors to `GatewayError`s that name the failed action.
-    static func doing<Value>(
+    package static func doing<Value>(
         _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async throws(GatewayError) -> Value {
         do { return try await body() } catch { throw GatewayError(error, doing: what) }

@@ -35,10 +35,8 @@ package struct RelayedActions: Sendable {
 
     private func text(of recording: Recording) async throws(GatewayError) -> String {
         let entry = try await recordings.entry(of: recording)
-        do {
-            return String(buffer: try JSON.encode(RecordingBody(entry)))
-        } catch {
-            throw GatewayError(error, doing: "telling of the recording \(recording.id.short)")
+        return try await GatewayError.doing("telling of the recording \(recording.id.short)") {
+            String(buffer: try JSON.encode(RecordingBody(entry)))
         }
     }
 }

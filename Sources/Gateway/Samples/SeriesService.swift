@@ -27,7 +27,7 @@ package struct SeriesService: Sendable {
         of meter: MeterID, in span: Range<WallTime>, points: Int, quantities: [Quantity]
     ) async throws(GatewayError) -> Series {
         var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
-        do {
+        try await GatewayError.doing("reading the readings of \(meter)") {
             for id in await ids(meter) {
                 // Get the recorder's unsaved readings before querying the store. Readings written meanwhile are in
                 // both, so skip them by their time.
@@ -45,8 +45,6 @@ package struct SeriesService: Sendable {
                     }
                 }
             }
-        } catch {
-            throw GatewayError(error, doing: "reading the readings of \(meter)")
         }
         return builder.finish()
     }
@@ -128,7 +126,7 @@ package struct SeriesService: Sendable {
         let minute = SampleTier.minute.rawValue
         let begun = span.upperBound.floored(to: minute)
         let whole = span.lowerBound..<(begun == span.upperBound ? begun : begun + .milliseconds(minute))
-        do {
+        return try await GatewayError.doing("reading the readings of \(meter)") {
             let samples = try await self.samples.samples(of: meter, in: whole, limit: .max)
             let seconds = try await repository.buckets(.second, of: meter, in: whole)
             let isBare = samples.isEmpty && seconds.isEmpty
@@ -142,8 +140,6 @@ package struct SeriesService: Sendable {
             }
             if !coarse.isEmpty { pieces.sort { $0.time < $1.time } }
             return pieces
-        } catch {
-            throw GatewayError(error, doing: "reading the readings of \(meter)")
         }
     }
 }

@@ -37,6 +37,10 @@ struct LimitParserTests {
         #expect(found == expected)
     }
 
+    @Test func temperature_mayBeBelowZero() throws {
+        #expect(try LimitParser.limit("min(temperature) > -5 °C").bound == -5)
+    }
+
     @Test func longestText_isRead() throws {
         let text = "count > 1" + String(repeating: " ", count: 191)
         #expect(try LimitParser.limit(text).bound == 1)
@@ -54,7 +58,8 @@ struct LimitParserTests {
         ("max(curent) < 1 A", "\"curent\" is nothing that is measured"),
         ("avg(current) < 1 A", "\"avg\" is not a function"),
         ("p0(current) < 1 A", "\"p0\" is not a function"), ("p100(current) < 1 A", "\"p100\" is not a function"),
-        ("pnan(current) < 1 A", "\"pnan\" is not a function"), ("p1e1(current) < 1 A", "\"p1e1\" is not a function"),
+        ("q50(current) < 1 A", "\"q50\" is not a function"), ("pnan(current) < 1 A", "\"pnan\" is not a function"),
+        ("p1e1(current) < 1 A", "\"p1e1\" is not a function"),
         ("current < 50 mA", "it does not say which values of current it means"),
         ("voltage > 5 V for 10s", "\"10s\" is not a number"),
         ("voltage > 5 V for 101 %", "\"for\" is followed by no share of the time"),

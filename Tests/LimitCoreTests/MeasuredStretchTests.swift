@@ -34,14 +34,14 @@ struct MeasuredStretchTests {
     @Test(arguments: [
         ("mean(current) < 2.1 A", 2.05), ("min(current) >= 1 A", 1), ("max(current) <= 3 A", 3),
         ("peak-to-peak(current) <= 2 A", 2), ("median(current) >= 3 A", 3), ("p10(current) <= 1 A", 1),
-        ("stddev(current) < 1 A", 0.998_866), ("energy < 0.0285 Wh", 0.028_472), ("charge > 5.6 mAh", 5.694),
+        ("stddev(current) < 1 A", 0.998_866), ("energy < 0.0285 Wh", 0.028_472), ("charge > 5.6 mAh", 5.694_444),
         ("duration <= 10 s", 10), ("count > 20", 21), ("current > 2 A for 50 %", 50), ("voltage >= 5 V for 100 %", 100),
     ])
     func limit_isKept_atItsValue(text: String, value: Double) throws {
         let verdict = try Self.judge(text, of: Self.step)
 
         #expect(verdict.kind == .kept)
-        #expect(abs((verdict.value ?? .nan) - value) < 0.001)
+        #expect(abs((verdict.value ?? .nan) - value) < 1e-6)
     }
 
     @Test(arguments: [
@@ -50,6 +50,14 @@ struct MeasuredStretchTests {
     ])
     func limit_isBroken(text: String) throws { #expect(try Self.judge(text, of: Self.step).kind == .broken) }
 
+    /// More readings can raise a mean, but not lower a count.
+    @Test func gap_leavesUndecided_onlyWhatCanChange() throws {
+        #expect(try Self.judge("count > 5", of: Self.step, gap: 6..<13) == LimitVerdict(.kept, value: 14))
+        #expect(
+            try Self.judge("mean(current) > 9 A", of: Self.step, gap: 6..<13).kind
+                == .undecided(reason: "nothing was measured for 4.0 of 10.0 s"))
+    }
+
     /// What was not measured is not judged, but what was seen beyond a limit stays there.
     @Test(arguments: [
         ("mean(current) < 9 A", "nothing was measured for 4.0 of 10.0 s"),
@@ -57,6 +65,7 @@ struct MeasuredStretchTests {
         ("min(current) > 2 A", nil), ("energy < 1 mWh", nil), ("charge < 1 mAh", nil), ("count < 9", nil),
         ("duration < 9 s", nil),
         ("count < 30", "nothing was measured for 4.0 of 10.0 s"),
+        ("peak-to-peak(current) < 1 A", nil),
     ])
     func gap_leavesUndecided(text: String, reason: String?) throws {
         let verdict = try Self.judge(text, of: Self.step, gap: 6..<13)
@@ -75,6 +84,45 @@ struct MeasuredStretchTests {
             [late.kind, early.kind]
                 == Array(repeating: .undecided(reason: "nothing was measured for 3.0 of 13.0 s"), count: 2))
         #expect(near.kind == .kept)
+    }
+
+    /// `pause` is the time in milliseconds before the last reading; the others are `step` apart.
+    @Test(arguments: [
+        // Ten steps show what is usual; nine do not, and a second counts.
+        (step: 2000, pause: 10_000, readings: 11, resolution: 0, isGap: false), (2000, 10_001, 11, 0, true),
+        (2000, 2000, 11, 0, false), (2000, 2000, 10, 0, true), (1000, 1000, 10, 0, false),
+        // At least a second, at most a minute.
+        (10, 1000, 30, 0, false), (10, 1001, 30, 0, true), (15_000, 60_000, 30, 0, false),
+        (15_000, 60_001, 30, 0, true),
+        // Five stored means.
+        (1000, 5000, 5, 1000, false), (1000, 5001, 5, 1000, true), (200, 5000, 30, 1000, false),
+        (200, 5001, 30, 1000, true),
+    ])
+    func pause_isGap_fromFiveUsualSteps(step: Int64, pause: Int64, readings: Int64, resolution: Int64, isGap: Bool) {
+        func stretch(_ change: (inout MeasuredStretch) -> Void) -> MeasuredStretch {
+            var stretch = MeasuredStretch(for: [])
+            stretch.resolution = resolution
+            for index in 0..<(readings - 1) { stretch.add(Reading(), at: index * step) }
+            change(&stretch)
+            return stretch
+        }
+        let last = (readings - 2) * step
+        let between = stretch { $0.add(Reading(), at: last + pause) }
+        let after = stretch {
+            $0.add(Reading(), at: last + step)
+            $0.end = last + step + pause
+        }
+
+        #expect(between.gaps >= (isGap ? pause : 0) && (between.gaps > 0) == isGap)
+        #expect((after.gaps > 0) == isGap || step == pause)
+    }
+
+    @Test func stretch_countsWhatItCannotHold() throws {
+        var stretch = MeasuredStretch(for: [], capacity: 3)
+        #expect(stretch.length == 0)
+        for time: Int64 in [5, 5, 7, 8] { stretch.add(Reading(), at: time) }
+
+        #expect((stretch.count, stretch.lost, stretch.isFull, stretch.length) == (3, 1, true, 2))
     }
 
     /// A few readings that are far apart are not a slow meter, and a gap does not make itself usual.
@@ -106,11 +154,13 @@ struct MeasuredStretchTests {
         let gap = try Self.judge("charge < 9 Ah", of: flat, gap: 6..<13, allowed: 0.5)
 
         let late = try Self.judge("charge < 9 Ah", of: flat, allowed: 0.5) { $0.start = -3000 }
+        let early = try Self.judge("charge < 9 Ah", of: flat, allowed: 0.5) { $0.end = 13_000 }
         let mean = try Self.judge("mean(current) < 9 A", of: Self.step) { ($0.start, $0.end) = (-1000, 11_000) }
 
-        let values = [ends, gap, late, mean].map { $0.value ?? .nan }
+        let values = [ends, gap, late, early, mean].map { $0.value ?? .nan }
         #expect(
-            zip(values, [11.8 / 3.6, 10 / 3.6, 13 / 3.6, 24.5 / 12]).allSatisfy { abs($0 - $1) < 1e-9 }, "\(values)")
+            zip(values, [11.8 / 3.6, 10 / 3.6, 13 / 3.6, 13 / 3.6, 24.5 / 12]).allSatisfy { abs($0 - $1) < 1e-9 },
+            "\(values)")
     }
 
     @Test func lostReadings_andMeans_leaveUndecided() throws {
@@ -118,6 +168,8 @@ struct MeasuredStretchTests {
             try Self.judge(text, of: Self.step, change).kind
         }
         #expect(try kind("mean(current) < 9 A") { $0.lose(2) } == .undecided(reason: "2 of 23 readings were lost"))
+        #expect(
+            try Self.judge("mean(current) < 9 A", of: Self.step, allowed: 0.1) { $0.lose(2) }.kind == .kept)
         // A clock that was set back.
         #expect(
             try kind("mean(current) < 9 A") { $0.add(Reading(), at: 9) }
@@ -127,6 +179,14 @@ struct MeasuredStretchTests {
         }
         #expect(try kind("mean(current) < 9 A") { $0.resolution = 60_000 } == .kept)
         #expect(try kind("max(current) < 2 A") { $0.resolution = 60_000 } == .broken)
+        #expect(try kind("count < 9") { $0.resolution = 60_000 } == .broken)
+        for (text, value) in [("min(current) > 0 A", 0.25), ("max(current) < 9 A", 4), ("p2p(current) < 9 A", 3.75)] {
+            let verdict = try Self.judge(text, of: Self.step) {
+                $0.resolution = 1000
+                for extremes in [0.5...3.5, 0.25...4, 1...2] { $0.addExtremes(extremes, of: .current) }
+            }
+            #expect(verdict == LimitVerdict(.kept, value: value))
+        }
         // Extremes are kept with the means. A current that flows back counts by its size.
         #expect(
             try kind("max(current) < 9 A") {
@@ -164,7 +224,10 @@ struct MeasuredStretchTests {
         for text in [text, "count < 9", "duration < 9 s"] {
             #expect(try Self.judge(text, of: []) == Self.undecided("nothing was measured"))
         }
-        #expect(try Self.judge("mean(current) < 9 A", of: [1]) == Self.undecided("1 reading is too few"))
+        for text in ["mean(current) < 9 A", "stddev(current) < 9 A"] {
+            let verdict = try Self.judge(text, of: [1]) { ($0.start, $0.end) = (-500, 500) }
+            #expect(verdict == Self.undecided("1 reading is too few"))
+        }
     }
 
     private static func undecided(_ reason: String) -> LimitVerdict {
@@ -173,6 +236,13 @@ struct MeasuredStretchTests {
 
     @Test func twoReadings_areEnoughForADeviation() throws {
         #expect(try Self.judge("stddev(current) <= 1 A", of: [1, 3]) == LimitVerdict(.kept, value: 1))
+        #expect(try Self.judge("median(current) <= 2 A", of: [1, 3]) == LimitVerdict(.kept, value: 2))
+    }
+
+    @Test func readingsAMillisecondApart_count() throws {
+        let limits = try [LimitParser.limit("mean(current) < 9 A"), LimitParser.limit("current > 1 A for 50 %")]
+        let verdicts = Self.stretch(of: [1, 3, 5], for: limits, every: 1).judge(limits, allowedGaps: 0)
+        #expect(verdicts == [LimitVerdict(.kept, value: 3), LimitVerdict(.kept, value: 50)])
     }
 
     /// A reading without the quantity is a gap of that quantity alone.

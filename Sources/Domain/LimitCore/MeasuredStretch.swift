@@ -4,6 +4,7 @@ package struct MeasuredStretch: Sendable {
     /// Maximum number of readings; four quantities of so many readings need half a gigabyte.
     package static let readingsMax = 5_000_000
 
+    private let capacity: Int
     private let quantities: [Quantity]
     /// Milliseconds on the clock that stamped the readings; never falling.
     private var times: [Int64] = []
@@ -24,14 +25,17 @@ package struct MeasuredStretch: Sendable {
     /// Duration in milliseconds by a different clock; nil if it is measured on the readings' clock.
     package var duration: Int64?
 
-    /// - Parameter limits: limits to judge; readings of other quantities are not stored.
-    package init(for limits: [Limit]) {
-        quantities = Set(limits.compactMap(\.quantity)).sorted { $0.key < $1.key }
+    /// - Parameters:
+    ///   - limits: limits to judge; readings of other quantities are not stored.
+    ///   - capacity: maximum number of readings.
+    package init(for limits: [Limit], capacity: Int = readingsMax) {
+        self.capacity = capacity
+        quantities = Array(Set(limits.compactMap(\.quantity)))
         columns = quantities.map { _ in [] }
     }
 
     package var count: Int { times.count }
-    package var isFull: Bool { times.count >= Self.readingsMax }
+    package var isFull: Bool { times.count >= capacity }
     /// Adds a reading. Counts a reading older than the last one as lost: the clock was set back, so the reading's
     /// duration is unknown.
     package mutating func add(_ reading: Reading, at time: Int64) {
@@ -97,7 +101,7 @@ package struct MeasuredStretch: Sendable {
             let step = max(0, time.subtractingClamped(before))
             if step > gapLength { track.gaps += step }
             if track.values.isEmpty {
-                track.edges.first = step > gapLength ? 0 : step
+                if step <= gapLength { track.edges.first = step }
             } else {
                 track.steps.append(step > gapLength ? -1 : step)
             }
@@ -121,7 +125,6 @@ package struct MeasuredStretch: Sendable {
         var tracks: [Quantity: Track] = [:]
         return limits.map { limit in
             guard count > 0 else { return LimitVerdict(.undecided(reason: "nothing was measured"), value: nil) }
-            guard limit.measure != .duration else { return verdict(limit, Double(duration ?? length) / 1000) }
             let track = limit.quantity.flatMap { tracks[$0] } ?? track(of: limit.quantity, gapLength)
             if let quantity = limit.quantity { tracks[quantity] = track }
             return judge(limit, track, allowedGaps)
@@ -132,6 +135,7 @@ package struct MeasuredStretch: Sendable {
         guard let value = value(of: limit.measure, track) else {
             return LimitVerdict(.undecided(reason: tooFew(limit, track)), value: nil)
         }
+        if limit.measure == .duration { return verdict(limit, value.whole) }
         // If more readings cannot change the verdict, decide without regard to gaps.
         let isMet = limit.comparison.holds(value.seen, limit.bound)
         if limit.isBrokenForGood, !isMet, resolution == 0 || !isTurning(limit) {
@@ -200,10 +204,10 @@ package struct MeasuredStretch: Sendable {
         if resolution > 0, !isTold(limit) {
             return "only means of \(Duration.milliseconds(resolution).shortText) are left"
         }
-        if track.gaps > 0, Double(track.gaps) > allowed * Double(length) {
+        if Double(track.gaps) > allowed * Double(length) {
             return "nothing was measured for \(Self.seconds(track.gaps)) of \(Self.seconds(length)) s"
         }
-        if lost > 0, Double(lost) > allowed * Double(lost + count) {
+        if Double(lost) > allowed * Double(lost + count) {
             return "\(lost) of \(lost + count) readings were lost"
         }
         return nil
@@ -222,8 +226,7 @@ package struct MeasuredStretch: Sendable {
         case .mean, .energy, .charge: return !isTurning(limit)
         case .greatest(let quantity): return extremes[quantity] != nil
         case .least(let quantity), .range(let quantity): return extremes[quantity] != nil && !isTurning(limit)
-        case .duration: return true
-        case .percentile, .deviation, .share, .count: return false
+        case .percentile, .deviation, .share, .count, .duration: return false
         }
     }
 }
@@ -289,7 +292,11 @@ extension MeasuredStretch.Track {
     fileprivate var deviation: Double? {
         guard values.count >= 2 else { return nil }
         let mean = values.reduce(0, +) / Double(values.count)
-        return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)).squareRoot()
+        let squares = values.map { value in
+            let distance = value - mean
+            return distance * distance
+        }
+        return (squares.reduce(0, +) / Double(values.count)).squareRoot()
     }
 
     /// Returns the percentage of the time for which values satisfy `holds`. A value counts until the next one.

@@ -88,9 +88,12 @@ struct MutantRun {
             var refused: Set<Int> = []
             for error in errors {
                 let here = places.filter { $0.value.file == error.file }
-                let exact = here.filter { $0.value.lines.contains(error.line) }
-                // Some errors stand elsewhere, as that of a value that is used before it was set.
-                refused.formUnion((exact.isEmpty ? here : exact).keys)
+                // An error about a variable that is used before it is set is reported at the use, not at the mutant.
+                let distance = { (lines: ClosedRange<Int>) in
+                    max(lines.lowerBound - error.line, error.line - lines.upperBound, 0)
+                }
+                let nearest = here.values.map { distance($0.lines) }.min()
+                refused.formUnion(here.filter { distance($0.value.lines) == nearest }.keys)
             }
             guard !refused.isEmpty else { throw Shell.Failed(description: String(output.suffix(4000))) }
             mutants.removeAll { refused.contains($0.id) }

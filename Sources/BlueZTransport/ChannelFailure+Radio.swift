@@ -2,9 +2,8 @@ package import Domain
 import Glibc
 package import LinuxIO
 
-/// Texts for the kernel's errors, with advice. Sources of the numbers: the kernel's `bt_to_errno`
-/// (net/bluetooth/lib.c), which translates the codes of controllers, and net/bluetooth/l2cap_core.c, hci_conn.c and
-/// rfcomm/core.c.
+/// User-readable texts, with advice, for the kernel's error numbers. Sources: `bt_to_errno` (net/bluetooth/lib.c),
+/// which translates controllers' codes, and net/bluetooth/l2cap_core.c, hci_conn.c and rfcomm/core.c.
 extension ChannelFailure {
     package static func connecting(
         _ link: RadioLink, over transport: LinkAddress.Transport, _ reason: Errno

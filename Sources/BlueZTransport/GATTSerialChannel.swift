@@ -15,7 +15,7 @@ package import LinuxIO
 ///
 /// `close` leads from each state to CLOSED.
 package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
-    // `@unchecked Sendable`: used only on the loop (see `ByteChannel`). Every entry point checks this.
+    // `@unchecked Sendable`: used only on the event loop, as every entry point checks (see `ByteChannel`).
 
     private let link: RadioLink
     private let loop: IOLoop
@@ -24,9 +24,9 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
     private var packets: (any ByteChannel)?
     private let known: @Sendable () -> Known?
     private var state: State
-    /// Kind of Bluetooth module in the meter, set once the link is open. Two services mean an RF-star module, which
-    /// TC66C and FNIRSI meters have. Nil for every other module, such as that of UM meters
-    /// (Docs/Protocols/TC66.md#links and Docs/Protocols/FNIRSI.md#bluetooth-le).
+    /// Kind of Bluetooth module in the meter, set once the link is open. Two services mean an RF-star module (TC66C and
+    /// FNIRSI meters). Nil for any other module (Docs/Protocols/TC66.md#links and
+    /// Docs/Protocols/FNIRSI.md#bluetooth-le).
     package private(set) var radioModule: RadioModule?
     private var alarm: Alarm
 
@@ -39,7 +39,7 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 
     private typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// Discovery results received from the host that made the link.
+    /// GATT database and MTU, received from the host that made the link.
     package struct Known: Sendable {
         package var database: GATTDatabase
         package var mtu: Int
@@ -50,11 +50,10 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         }
     }
 
-    /// Opens a link, as `ChannelOpener.open` does, if an adapter's slot is available.
+    /// Opens a link if an adapter's slot is available.
     ///
     /// - Parameters:
-    ///   - slots: grants the slot, which this channel gives back.
-    ///   - known: called once the link is up. Returns earlier discovery results, or nil to discover everything.
+    ///   - known: called once the link is up. Returns earlier GATT discovery results, or nil to discover everything.
     ///   - packets: opens the packets' channel. It must not call its handler before it returns.
     package static func open(
         _ link: RadioLink, slots: any RadioSlots, on loop: IOLoop, setUpLimit: Duration,
@@ -145,8 +144,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         case .deliver(let bytes):
             guard case .open(let handle) = state else { break }
             handle(.received(bytes))
-            // Re-arm the timer only if packets were sent. Otherwise the received bytes changed no deadline, and reading
-            // `nextWake` would copy the machine for nothing.
+            // Re-arm only if packets were sent. Otherwise no deadline changed, and getting `nextWake` would copy the
+            // machine for nothing.
             if sendWaiting() { arm() }
             return
         case .failed(let reason): fail(reason)
@@ -190,8 +189,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
 
     // MARK: Closing
 
-    /// Closes immediately, but calls the handler only in the next loop iteration, because `send` may detect the fault
-    /// and must not call the handler.
+    /// Closes immediately, but calls the handler in the next loop iteration: `send` may detect the fault and must not
+    /// call the handler.
     private func fail(_ reason: GATTSerialFailure) {
         guard let handle else { return }
         shut()

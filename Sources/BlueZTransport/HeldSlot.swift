@@ -1,6 +1,6 @@
 import Domain
 
-/// A granted slot of an adapter. Gives the slot back at most once. Use only on the loop.
+/// A granted slot (permission for one link) of an adapter, given back at most once. Use only on the event loop.
 struct HeldSlot {
     private let slots: any RadioSlots
     private let link: RadioLink

@@ -14,7 +14,7 @@ import LinuxIO
 /// meters are tried (Docs/Protocols/UM.md#links and Docs/Protocols/Atorch.md#links). A channel that was silent the last
 /// time is tried last. A failure in any state leads to CLOSED.
 final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
-    // `@unchecked Sendable`: used only on the loop (see `ByteChannel`). Every entry point checks this.
+    // `@unchecked Sendable`: used only on the event loop, as every entry point checks (see `ByteChannel`).
 
     static let usualChannels: [UInt8] = [1, 2]
 
@@ -26,7 +26,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     private var wasHeard = false
     private var slot: HeldSlot
     private var state: State
-    /// Messages sent before the stream is open. Each tried channel receives them, and the first that opens sends them.
+    /// Messages sent before a channel is open. Each tried channel queues them; the first that opens sends them.
     private var early: [[UInt8]] = []
 
     private enum State {
@@ -100,9 +100,8 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
         }
     }
 
-    /// Returns whether the meter may still have a serial port after the search failed with this error. The listed
-    /// errors mean that the meter was reached, but has no SDP server or a faulty one. Any other error would occur again
-    /// on each channel, each time after the full connect timeout.
+    /// Returns whether a serial port is still possible after this search error. The listed errors come from a meter
+    /// without a working SDP server. Any other would recur on each channel, after the full connect timeout.
     private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }

@@ -1,7 +1,6 @@
 package import Domain
 package import LinuxIO
 
-/// Time limits for links over radio.
 package struct RadioLimits: Hashable, Sendable {
     /// Limit from the first packet until the radios are connected. A weakly received meter that advertises once a
     /// second needs several seconds. The kernel itself would try for 20 s or more.
@@ -10,7 +9,7 @@ package struct RadioLimits: Hashable, Sendable {
     package var setUp: Duration
     /// Limit for a meter's answer with the channel of its serial port, including the connection.
     package var search: Duration
-    /// Maximum time in which a link accepts no byte although bytes wait. The link then counts as failed.
+    /// Time without progress while bytes wait to be sent, after which the link counts as failed.
     package var stall: Duration
 
     package init(

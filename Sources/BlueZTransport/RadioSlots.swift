@@ -1,24 +1,23 @@
 package import Domain
 
-/// Grants an adapter's slots for links, and follows each link. Use only on the loop.
+/// Grants an adapter's slots for links, and follows each link. Use only on the event loop.
 ///
-/// Call `take` before the first packet of a link to a meter. After a grant, call `giveBack` exactly once, however the
-/// attempt or the link ended. In between, call `linkUp` at most once. Many controllers cannot scan and connect well at
-/// the same time, so the adapter may pause its discovery from `take` until `linkUp` or `giveBack`.
+/// Call `take` before the first packet of a link. After a grant, call `giveBack` exactly once, however the link ended,
+/// and before that `linkUp` at most once. Until `linkUp` or `giveBack`, the adapter may pause its discovery: many
+/// controllers cannot scan and connect well at once.
 package protocol RadioSlots: Sendable {
-    /// Requests a slot for an attempt over `link.adapter`.
-    ///
     /// - Parameter transport: `.ble` or `.spp`.
     /// - Returns: nil if the slot is granted. Otherwise a user-readable reason; do not call `giveBack` then.
     func take(_ link: RadioLink, over transport: LinkAddress.Transport) -> ChannelFailure?
-    /// Notes that the link is up: the attempt no longer needs discovery to pause.
+    /// Records that the link is up, so discovery may resume.
     func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport)
     func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport)
-    /// Prepares the attempt, for example for a meter that will require a PIN. Call it after a granted `take`.
+    /// Prepares the link attempt, for example for a PIN. Call it after a granted `take`.
     ///
-    /// - Parameter proceed: called exactly once, on the loop, within seconds and possibly before this function returns.
+    /// - Parameter proceed: called exactly once, on the event loop, within seconds and possibly before this function
+    ///   returns.
     func prepare(_ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void)
-    /// Returns the failure, with the cause of a failed pairing added if known. Call it before `giveBack`.
+    /// Adds the cause of a failed pairing to the failure, if known. Call it before `giveBack`.
     func explain(
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure

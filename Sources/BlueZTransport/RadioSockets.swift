@@ -7,10 +7,9 @@ package import LinuxIO
 package protocol RadioSockets: Sendable {
     /// Returns a connected or connecting packet socket for the attribute protocol. May wait for a lock in the kernel.
     func connectATT(_ link: RadioLink) throws(Errno) -> FileDescriptor
-    /// Like `connectATT`, returns a connected or connecting socket, and may wait for a lock in the kernel. The socket
-    /// is a byte stream to a serial port.
+    /// Like `connectATT`, but the socket is a byte stream to a serial port.
     func connectRFCOMM(_ link: RadioLink, channel: UInt8) throws(Errno) -> FileDescriptor
-    /// Asks the meter for the channel of its serial port. Waits up to `limit`, or until `cancel` becomes readable.
+    /// Requests the channel of the meter's serial port. Waits up to `limit`, or until `cancel` becomes readable.
     ///
     /// - Returns: nil if the meter names none.
     func findSerialPort(_ link: RadioLink, limit: Duration, cancel: FileDescriptor) throws(Errno) -> UInt8?
@@ -35,7 +34,7 @@ package struct KernelRadioSockets: RadioSockets {
     ) throws(Errno) -> UInt8? {
         let (adapter, meter) = (link.adapter.socketBytes, link.address.socketBytes)
         let milliseconds = Int32(clamping: limit.milliseconds)
-        // Larger than any meter's answer. A longer answer is truncated.
+        // Larger than any meter's answer; a longer one is truncated.
         var answer = [UInt8](repeating: 0, count: 8192)
         var left: Int32 = -1
         // Close on another thread, because the closing thread may never return (see `ATTSocket`).

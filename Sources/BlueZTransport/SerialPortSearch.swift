@@ -3,15 +3,14 @@ import Gateway
 import Glibc
 import LinuxIO
 
-/// Asks a meter for the channel of its serial port, on its own thread because libbluetooth blocks. `cancel` ends the
-/// wait.
+/// Runs on its own thread, because libbluetooth blocks.
 final class SerialPortSearch: @unchecked Sendable {
-    // `@unchecked Sendable`: used only on the loop, except for the socket end that the thread reads and owns.
+    // `@unchecked Sendable`: used only on the event loop, except for the socket end that the thread owns.
 
-    /// This object's end of the socket pair. Closing it cancels the search: the thread's end then becomes readable.
+    /// This object's end of the socket pair. Closing it cancels the search, because the thread's end becomes readable.
     private var ownEnd: FileDescriptor?
 
-    /// - Parameter done: called once on the loop, even after `cancel`; nil if the meter names no serial port.
+    /// - Parameter done: called once on the event loop, even after `cancel`; nil if the meter names no serial port.
     init(
         _ link: RadioLink, sockets: any RadioSockets, limit: Duration, on loop: IOLoop,
         done: @escaping @Sendable (Result<UInt8?, Errno>) -> Void

@@ -1,6 +1,6 @@
 import Domain
 
-/// RFCOMM channels that opened but delivered no bytes. The next attempt tries them last. Use only on the loop.
+/// RFCOMM channels that opened but delivered no bytes. The next attempt tries them last. Use only on the event loop.
 ///
 /// An A3-B opens on channels where it stays silent; it answers on channel 2 (dernasherbrezon.github.io).
 final class SilentChannels: @unchecked Sendable {
@@ -13,7 +13,6 @@ final class SilentChannels: @unchecked Sendable {
         return usual.filter { $0 != silent } + usual.filter { $0 == silent }
     }
 
-    /// - Parameter wasHeard: whether any byte arrived.
     func ended(_ channel: UInt8, of meter: MACAddress, wasHeard: Bool) {
         if wasHeard {
             if channels[meter] == channel { channels[meter] = nil }

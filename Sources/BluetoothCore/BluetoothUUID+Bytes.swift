@@ -1,7 +1,5 @@
 extension BluetoothUUID {
-    /// Reads the form of all Bluetooth protocols: 2, 4 or 16 bytes, least significant first.
-    ///
-    /// - Returns: nil for any other length.
+    /// Decodes 2, 4 or 16 bytes, least significant first. Nil for any other length.
     package init?(littleEndian bytes: some Collection<UInt8>) {
         switch bytes.count {
         case 2, 4:
@@ -15,7 +13,7 @@ extension BluetoothUUID {
         }
     }
 
-    /// Form of the attribute protocol: 2 bytes if there is a 16-bit form, otherwise 16.
+    /// 2 bytes if there is a 16-bit form, otherwise 16.
     package var littleEndianBytes: [UInt8] {
         if let short { return [UInt8(truncatingIfNeeded: short), UInt8(truncatingIfNeeded: short >> 8)] }
         return longLittleEndianBytes

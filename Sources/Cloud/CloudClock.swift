@@ -1,14 +1,14 @@
 package import Domain
 
-/// The cloud's two clocks and its sleep function. Tests pass in their own.
+/// The cloud's two clocks and its sleep function. Replaced in tests.
 package struct CloudClock: Sendable {
     /// Boot-time clock, used for every lease decision.
     package var now: @Sendable () -> MonotonicTime
-    /// Calendar, for stamp limits and display.
+    /// System wall clock, for stamp limits and display.
     package var wallNow: @Sendable () -> WallTime
-    /// Whether a source outside this machine confirms the calendar. Otherwise nothing is deleted by age.
+    /// Whether a source outside this machine confirms the wall clock. Otherwise nothing is deleted by age.
     package var isConfirmed: @Sendable () -> Bool
-    /// Sleeps until that time or later; throws if its task is cancelled.
+    /// Sleeps at least until that time; throws if its task is cancelled.
     package var sleep: @Sendable (_ until: MonotonicTime) async throws -> Void
 
     package init(

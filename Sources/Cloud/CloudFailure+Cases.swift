@@ -31,8 +31,6 @@ extension CloudFailure {
 
 extension Credential {
     /// Applies the rule for binding credentials, for all engines (Docs/Leases.md#rule-11).
-    ///
-    /// - Parameter others: credentials of the zone, possibly including this one.
     package func bound(to wish: Binding, among others: [Credential]) throws(CloudFailure) -> Credential {
         guard revokedAt == nil else { throw CloudFailure(.permissionDenied, "the token \(id) was revoked") }
         if let binding, binding.host != wish.host || binding.machine != wish.machine {
@@ -57,16 +55,14 @@ extension Credential {
         return copy
     }
 
-    /// Applies the rule for enrolment, for all engines: returns the host's earlier tokens, which this one replaces
-    /// (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
+    /// Applies the rule for enrolment, for all engines: returns the host's earlier access tokens, which this one
+    /// replaces (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
     ///
     /// A host's id and its machine's digest are not secret, so they are no reason to revoke a token. An unused token
-    /// from the same enrolment token is replaced, because the answer that contained it was lost. Another token is
-    /// replaced if the host also sends one of its own tokens with at least the same role.
+    /// from the same enrolment token is replaced, because its answer was lost. Another token is replaced if the host
+    /// also sends one of its own tokens with at least the same role.
     ///
-    /// - Parameters:
-    ///   - others: all credentials of the zone, possibly including this one.
-    ///   - shown: hashes of tokens that the host sent besides the enrolment token.
+    /// - Parameter shown: hashes of tokens that the host sent besides the enrolment token.
     /// - Throws: `permissionDenied` if an earlier token may not be replaced, or permits more than this one.
     package func replaced(
         among others: [Credential], showing shown: [[UInt8]]

@@ -4,12 +4,12 @@ import Domain
 /// A refusal or failure of the cloud, sent to the host as a `CloudErrorBody`.
 package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: CloudErrorCode
-    /// Text that says what failed, with the value, and what to do.
+    /// Says what failed, with the value, and what to do.
     package var message: String
     package var retryAfter: Duration?
     /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`.
     package var epoch: String?
-    /// Identity of the requested zone, set with the same codes as `epoch`.
+    /// Identity of the requested zone, with the same codes as `epoch`.
     package var zoneID: String?
     /// Present lease, with `leaseHeld`; nil if nobody holds the meter.
     package var lease: LeaseBody?

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A change made through another replica. Only a hint, which may arrive late, twice or never, so hosts also poll.
+/// A change made through another replica. Only a hint, which may arrive late, twice or never: hosts also poll.
 package enum CloudNews: Hashable, Sendable {
     case records(types: [String], zone: String)
     case lease(LeaseRecord, meter: String, zone: String)

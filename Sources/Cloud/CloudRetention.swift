@@ -2,20 +2,19 @@ import Domain
 package import Logging
 
 /// Deletes old tombstones. Their age counts back from a stored date (`BelievedDate`) that all replicas share. Only a
-/// calendar confirmed by a source outside this machine advances the date.
+/// wall clock confirmed by a source outside this machine advances it.
 package actor CloudRetention {
     /// Delay of the first purge, because a starting server is busy.
     static let firstAfter = Duration.seconds(600)
     package static let interval = Duration.seconds(86_400)
-    /// Age at which a tombstone is deleted. A host that was away for longer never receives the deletion, and does not
-    /// push its own records (Docs/Decisions/0016).
+    /// Age at which a tombstone is deleted. A host that was away for longer misses the deletion, and does not push its
+    /// own records (Docs/Decisions/0016).
     package static let tombstoneAge = Duration.seconds(180 * 86_400)
 
     private let engine: any CloudEngine
     private let clock: CloudClock
     private let logger: Logger
-    /// Date that this replica stored last, and the time of that write. The time since then counts as running time,
-    /// which advances the date.
+    /// Date that this replica stored last, and the time of that write. The running time since then advances the date.
     private var last: (date: WallTime, at: MonotonicTime)?
 
     package init(engine: any CloudEngine, clock: CloudClock, logger: Logger) {
@@ -46,19 +45,17 @@ package actor CloudRetention {
         }
     }
 
-    /// Advances the stored date.
-    ///
-    /// - Returns: the date against which the ages of tombstones are computed. Nil if another replica changed the date
-    ///   at the same time.
+    /// - Returns: the date from which the ages of tombstones are computed. Nil if another replica changed it at the
+    ///   same time.
     private func advance() async throws -> WallTime? {
         let known = try await engine.believedDate
         let newest = try await engine.newestStamp()
         let (calendar, now) = (clock.wallNow(), clock.now())
         var believed = known.map { BelievedDate(date: $0) } ?? BelievedDate(newest: newest, calendar: calendar)
-        // If another replica advanced the date, the new date already includes this running time.
+        // If another replica advanced the date, it already includes this running time.
         let running = last.flatMap { $0.date == known ? now - $0.at : nil } ?? .zero
-        // Nil if no change is newer than the date. The date may then jump to the calendar, because no change in between
-        // could age too fast.
+        // Nil if no change is newer than the date. The date may then jump to the wall clock, because no change could
+        // age too fast.
         let next = newest.flatMap { $0 > believed.date ? believed.date : nil }
         believed.advance(toConfirmed: calendar, running: running, next: next)
         let date = believed.date

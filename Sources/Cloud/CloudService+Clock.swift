@@ -1,8 +1,8 @@
 import Domain
 
 extension CloudService {
-    /// Returns a warning if the stamps of accepted changes are ahead of this machine's calendar. The cloud refuses such
-    /// stamps, so the clock must have been set back since.
+    /// Returns a warning if stamps of accepted changes are ahead of this machine's wall clock. The cloud refuses such
+    /// stamps, so the wall clock was set back since.
     package func clockWarning() async -> String? {
         guard let newest = try? await engine.newestStamp() else { return nil }
         let now = clock.wallNow()

@@ -1,13 +1,13 @@
 package import CloudAPI
 package import Domain
 
-/// Requests of the administrator on the server's own machine, which need no permission.
+/// Requests of the administrator on the server's own machine, without a permission check.
 extension CloudService {
     package func zones() async throws(CloudFailure) -> [Zone] { try await ask { try await engine.zones() } }
 
     /// Creates a zone, or returns an existing one unchanged.
     ///
-    /// - Parameter id: the identity of a new zone; nil for a random one.
+    /// - Parameter id: nil for a random identity.
     /// - Throws: `badRequest` for a malformed name or identity.
     package func createZone(
         _ name: String, id: String? = nil, terms: LeaseTerms
@@ -20,8 +20,8 @@ extension CloudService {
         return try await ask { try await engine.createZone(name, id: id, terms: terms) }
     }
 
-    /// Sets the terms of new leases. Holders receive a stricter policy with their next renewal, and all other terms
-    /// when they acquire a lease again.
+    /// Sets the terms of new leases. A present lease gets a stricter policy with its next renewal, and no other new
+    /// terms.
     package func setTerms(_ terms: LeaseTerms, of zone: String) async throws(CloudFailure) {
         try await ask { try await engine.setTerms(terms, of: zone) }
     }
@@ -66,7 +66,7 @@ extension CloudService {
         try await ask { try await engine.credentials(in: zone) }
     }
 
-    /// - Parameter hash: SHA-256 of the token, which the caller generated.
+    /// - Parameter hash: SHA-256 of the access token, which the caller generated.
     package func addCredential(
         _ kind: Credential.Kind, _ role: HostRole = .full, label: String, hash: [UInt8], in zone: String
     ) async throws(CloudFailure) -> Credential {
@@ -78,7 +78,7 @@ extension CloudService {
         return credential
     }
 
-    /// Revokes a credential and ends the event streams opened with it.
+    /// Revokes a credential and ends its event streams.
     ///
     /// - Throws: `notFound`.
     package func revokeCredential(_ id: String) async throws(CloudFailure) {

@@ -4,9 +4,9 @@ import Logging
 
 extension CloudService {
     /// - Parameters:
-    ///   - hash: SHA-256 of the presented token.
+    ///   - hash: SHA-256 of the presented access token.
     ///   - zone: zone of the request, read concurrently to save a round trip to the store.
-    /// - Throws: `notAuthenticated` if the token is unknown or revoked.
+    /// - Throws: `notAuthenticated` if the access token is unknown or revoked.
     package func authenticate(hash: [UInt8], zone: String? = nil) async throws(CloudFailure) -> Principal {
         async let present = presentZone(zone)
         guard var credential = try await ask({ try await engine.credential(hash: hash) }) else {
@@ -22,16 +22,13 @@ extension CloudService {
         return Principal(credential: credential, zone: await present)
     }
 
-    /// Returns the zone, or nil if it is missing or cannot be read. The caller reads it again and then reports the
-    /// error.
+    /// Nil if the zone is missing or cannot be read: the caller then reads it again to report the error.
     private func presentZone(_ name: String?) async -> Zone? {
         guard let name else { return nil }
         return try? await engine.zone(name)
     }
 
-    /// - Parameters:
-    ///   - newToken: token that the host receives for an enrolment token, with the same role.
-    ///   - shown: hashes of the request's `oldTokens`.
+    /// - Parameter shown: hashes of the request's `oldTokens`.
     /// - Throws: `duplicateHost`, `permissionDenied`, `badRequest`.
     package func join(
         _ request: JoinRequest, by principal: Principal, newToken: (text: String, hash: [UInt8]),
@@ -109,7 +106,7 @@ extension CloudService {
         _ = try await ask { try await engine.createZone(zone, id: id, terms: .standard) }
     }
 
-    /// Opens an event stream, which ends when the host is too slow, when its token is revoked, and at shutdown.
+    /// Opens an event stream, which ends when the host is too slow, when its access token is revoked, and at shutdown.
     ///
     /// - Throws: `serviceUnavailable` during shutdown.
     package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {

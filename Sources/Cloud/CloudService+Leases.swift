@@ -30,7 +30,7 @@ extension CloudService {
             try await engine.decideLease(of: asked, in: zone.name) { [clock, queues] lease in
                 let now = clock.now()
                 let place = MeterPlace(zone: zone.name, meter: lease.meter)
-                // Only a free meter is reserved for the host with the offer: any host may take over a held meter.
+                // Only a free meter is reserved for the host with the offer.
                 let isHeld = lease.record.map { $0.holder != nil && !$0.isOver(at: now) } ?? false
                 let circumstances = LeaseCircumstances(
                     now: now, wallNow: clock.wallNow(), terms: zone.terms,
@@ -49,8 +49,7 @@ extension CloudService {
             await granted(record, before: decided.before, meter: meter, in: zone, to: member)
             var granted = body(of: record, meter: meter, in: zone, for: member.host)
             if let old = decided.before?.holder?.host, old != member.host {
-                // Also false if another replica has the old holder's stream. The new holder then only searches longer
-                // than necessary.
+                // Also false if another replica has the old holder's stream.
                 granted.oldHolderTold = hub.isListening(old, in: zone.name)
             }
             return granted
@@ -71,10 +70,9 @@ extension CloudService {
             queue.cannotBeHad()
             return queue.waiters.contains { $0.host == member.host }
         }
-        // If this fails, or this replica has not read the queue yet, `settleQueue` removes the host. It runs at the
-        // replica to which the host listens.
+        // If this fails, or this replica has not read the queue yet, `settleQueue` removes the host.
         let hasLeft = isWaiting == true ? await tryChange(.leave(member.host), at: place) : false
-        // A repeated grant changes nothing for the hosts, so no event is sent.
+        // A repeated grant changes nothing, so no event is sent.
         guard hasLeft || before?.token != record.token || before?.state != record.state else { return }
         tell(record, meter: meter, in: zone)
         logger.info(
@@ -94,14 +92,14 @@ extension CloudService {
         if refusal.reason == .revoking, let token = wish.takeover, token == refusal.record?.token,
             hub.noteQueue(of: member.host, in: zone.name)
         {
-            // If this request revoked the lease, its host becomes the first in the queue. If an earlier take-over did,
-            // the host joins at the end.
+            // The host becomes first in the queue if this request revoked the lease, and joins at the end if an earlier
+            // take-over did.
             let waiter = waiter(member, at: refusal.record)
             let isMoved = await tryChange(isNews ? .joinAtHead(waiter) : .join(waiter), at: place)
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
-        // The revoked holder restarted, so it no longer uses the meter: the next host in the queue gets an offer.
+        // The revoked holder restarted and no longer uses the meter: the next host in the queue gets an offer.
         if isNews, refusal.record?.holder == nil { await settleQueue(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)
@@ -123,7 +121,7 @@ extension CloudService {
         }
     }
 
-    /// Renews leases, with one result each in the order of the request.
+    /// Returns one result for each lease, in the order of the request.
     package func renew(
         _ request: RenewRequest, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RenewAnswer {
@@ -135,8 +133,7 @@ extension CloudService {
         }
         let zone = try await existing(zone, for: principal)
         let session = try Self.session(request.session)
-        // A malformed id gets the result `unknown`, because no lease was ever granted for it. The other leases are
-        // renewed.
+        // A malformed id gets the result `unknown`, because no lease was ever granted for it.
         let asked = request.leases.map { try? Self.meter($0.meter) }
         let leases = zip(asked, request.leases).compactMap { meter, lease in
             meter.map { (meter: $0, token: FencingToken(rawValue: lease.token)) }
@@ -163,7 +160,7 @@ extension CloudService {
         return RenewAnswer(results: results)
     }
 
-    /// Releases a lease. A request from a host that is not the holder changes nothing and returns the present state.
+    /// Releases a lease. Returns the present state, unchanged if the host is not the holder.
     package func release(
         _ request: ReleaseRequest, meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -176,7 +173,7 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone, for: member.host)
     }
 
-    /// Instructs the holder to stop. The lease is free once the holder releases it, or once it expires.
+    /// Instructs the holder to stop. The lease is free once the holder releases it, or at its expiry.
     package func revoke(
         meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> LeaseBody {
@@ -189,9 +186,6 @@ extension CloudService {
         return body(of: change.record, meter: change.meter, in: zone)
     }
 
-    /// Changes a lease under any id of its meter, and notifies the zone's hosts.
-    ///
-    /// - Returns: the id under which the meter is leased, and the lease afterwards.
     private func change(
         _ meter: String, in zone: Zone,
         _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<LeaseChange>

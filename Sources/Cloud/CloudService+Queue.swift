@@ -4,7 +4,7 @@ import Logging
 
 extension CloudService {
     /// Adds the host to a meter's queue. Once the meter is available, the host's event stream delivers an `offer`. The
-    /// host must acquire the lease within `LeaseRules.reservation`. Idempotent.
+    /// host must then acquire the lease within `LeaseRules.reservation`. Idempotent.
     ///
     /// - Throws: `badRequest` if the host has no open event stream for the offer; `rateLimited` if too many hosts wait.
     package func enqueue(
@@ -38,7 +38,7 @@ extension CloudService {
         let asked = try Self.meter(meter)
         let standing = try await ask { try await engine.standing(of: asked, in: zone.name) }
         if standing.meter != asked, queues.queue(at: MeterPlace(zone: zone.name, meter: asked)) != nil {
-            // The id has become an alias, but its queue has not moved yet: remove the host there too.
+            // The id has become an alias: also remove the host from its old queue.
             _ = try await change(.leave(member.host), at: MeterPlace(zone: zone.name, meter: asked))
         }
         let place = MeterPlace(zone: zone.name, meter: standing.meter)
@@ -62,7 +62,6 @@ extension CloudService {
 
     // MARK: Changing queues
 
-    /// - Returns: the queue, and whether the change is visible to hosts.
     func change(
         _ change: QueueEdit, at place: MeterPlace
     ) async throws(CloudFailure) -> (after: QueueState, isNews: Bool) {
@@ -70,8 +69,7 @@ extension CloudService {
         return (queue, queues.update(queue, at: place))
     }
 
-    /// Changes a queue as `change` does, but logs errors instead of throwing them. The next `settleQueue` or the host
-    /// repeats a failed change.
+    /// Logs errors instead of throwing them. The next `settleQueue` or the host repeats a failed change.
     func tryChange(_ change: QueueEdit, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews
@@ -81,7 +79,7 @@ extension CloudService {
         }
     }
 
-    /// Reads all queues, to catch unreported changes by other replicas.
+    /// Catches unreported changes by other replicas.
     func readQueues() async {
         do {
             for place in queues.update(try await engine.queues()) { await tellQueue(at: place) }
@@ -103,16 +101,14 @@ extension CloudService {
     // MARK: Serving queues
 
     /// Updates the queue for the hosts that wait through this replica, after each change and every second. Removes
-    /// hosts that no longer listen, have the meter, or missed their offer. Sends the first host an offer if the meter
-    /// is available.
+    /// hosts that no longer listen, have the meter, or missed their offer. Offers an available meter to the first host.
     ///
     /// Safe to run concurrently, and with a stale lease: only the acquire that answers an offer decides.
     func settleQueue(of place: MeterPlace) async {
         let copy = copy
-        // While this replica stops, leave the queue unchanged: its hosts queue again through another replica and keep
-        // their places.
+        // While this replica stops, leave the queue unchanged: its hosts rejoin through another replica and keep their
+        // places.
         guard !hub.isClosed else { return }
-        // Other replicas serve their own waiters.
         guard let queue = queues.queue(at: place), queue.waiters.contains(where: { $0.copy == copy }) else { return }
         let zone: Zone?
         let lease: LeaseSnapshot
@@ -144,12 +140,11 @@ extension CloudService {
         }
     }
 
-    /// Moves the hosts that wait through this replica to the canonical meter, after the id became an alias.
     private func moveQueue(from place: MeterPlace, to other: MeterPlace, through copy: ReplicaID) async {
         let waiters = queues.queue(at: place)?.waiters.filter { $0.copy == copy } ?? []
         for waiter in waiters {
-            // If this is interrupted between the two changes, the host is in both queues. The next check of the queues
-            // then completes the move.
+            // If interrupted between the two changes, the host is in both queues, and the next check completes the
+            // move.
             _ = await tryChange(.join(waiter), at: other)
             _ = await tryChange(.leave(waiter.host), at: place)
         }

@@ -4,8 +4,8 @@ import Logging
 import Synchronization
 
 extension CloudService {
-    /// Stores records. Accepts or refuses each record separately, and gives the reason in the result of a refused
-    /// record. A read-only host may only change its own `Host`.
+    /// Stores records. Accepts or refuses each record separately, with a reason in its result. A read-only host may
+    /// only change its own `Host`.
     ///
     /// - Throws: `limitExceeded` for more records than `CloudLimits.recordsPerBatch`.
     package func modify(
@@ -34,7 +34,7 @@ extension CloudService {
             changed.formUnion(batch.enter(outcomes, at: places, now: now, zone: zone))
         }
         if !changed.isEmpty {
-            // Folded records (moved to their canonical names) are new to the writer too, so it is notified as well.
+            // Folded records (moved to their canonical names) are new to the writer too, so notify it as well.
             hub.tellChange(of: Self.inSyncOrder(changed), by: batch.hasFolds ? nil : member.host, in: zone)
         }
         return ModifyAnswer(results: batch.results, serverTime: now.millisecondsSince1970)
@@ -45,8 +45,8 @@ extension CloudService {
         return (known + types.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
     }
 
-    /// Accepts a host's record about itself only from that host while it is enrolled. Answers another host's copy with
-    /// the stored record, because the copy may be a legitimate re-push.
+    /// Accepts a host's record about itself only from that host while it is enrolled. Another host's copy may be a
+    /// legitimate re-push, so it gets the stored record as its result.
     private func keepHostsOwn(
         _ batch: inout RecordBatch, from member: Member, in zone: String
     ) async throws(CloudFailure) {
@@ -108,8 +108,8 @@ extension CloudService {
             epoch: list.token.epoch, zoneID: list.zoneID.description)
     }
 
-    /// Logs once per run that the store was reset to an earlier state. Takes no other action, because a host may have
-    /// invented its change token.
+    /// Logs once per run that the store was reset to an earlier state. Only logs, because a host may have invented its
+    /// change token.
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(

@@ -3,7 +3,7 @@ package import Domain
 import Logging
 
 extension CloudService {
-    /// Returns every host that has a valid token, a lease or a name in the zone, sorted by name.
+    /// Every host that has a valid access token, a lease or a name in the zone, sorted by name.
     package func hosts(in zone: String) async throws(CloudFailure) -> [HostBody] {
         let zone = try await existing(zone)
         var hosts: [HostID: HostBody] = [:]
@@ -34,11 +34,10 @@ extension CloudService {
         return hosts.values.sorted { ($0.name, $0.id) < ($1.name, $1.id) }
     }
 
-    /// Permanently excludes a host: revokes its tokens, frees its leases, and deletes its name on all hosts. Under
-    /// `strict` a lease is freed once it expires, because the host may still use its meter.
+    /// Permanently excludes a host: revokes its access tokens, frees its leases, and deletes its name on all hosts.
+    /// Under `strict` a lease is freed only at its expiry, because the host may still use its meter.
     ///
     /// - Parameter reference: the host's id, or its name if only one host has it.
-    /// - Returns: the host before its removal.
     /// - Throws: `notFound`; `badRequest` for a name that several hosts have.
     package func retire(_ reference: String, in zone: String) async throws(CloudFailure) -> HostBody {
         let zone = try await existing(zone)
@@ -89,9 +88,8 @@ extension CloudService {
         return try await retire(reference, in: zone)
     }
 
-    /// Deletes a record on all hosts: stores a tombstone newer than everything in it.
+    /// Deletes a record on all hosts by storing a newer tombstone.
     ///
-    /// - Returns: the record before its deletion.
     /// - Throws: `notFound`; `leaseHeld` for an alias of a meter that a host holds.
     package func deleteRecord(type: String, name: String, in zone: String) async throws(CloudFailure) -> SyncRecord {
         guard let stored = try await record(type: type, name: name, in: zone), !stored.isTombstone else {

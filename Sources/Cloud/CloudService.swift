@@ -5,10 +5,9 @@ import Synchronization
 
 /// Decides hosts' requests: checks permission and form, and calls the engine.
 ///
-/// Refuses every call that names a zone (`permissionDenied`) unless the principal's host belongs to that zone and is
+/// A call that names a zone is refused (`permissionDenied`) unless the principal's host belongs to that zone and is
 /// bound to the credential (`join`). The rules (`LeaseRules`, `RecordIntake`) run within the engine's atomic step. Only
-/// event streams, offers and this replica's view of the queues are in memory; replicas share the queues through the
-/// engine.
+/// event streams, offers and this replica's view of the queues are in memory.
 package final class CloudService: Sendable {
     let engine: any CloudEngine
     let clock: CloudClock
@@ -16,7 +15,7 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = PendingAnswers<PendingCommand>()
-    /// Number of repeated requests that wait for a stored command's outcome, by zone and by the command's author.
+    /// Repeated requests that wait for a stored command's outcome, by zone and author.
     let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
@@ -44,7 +43,7 @@ package final class CloudService: Sendable {
             changed: { post.tell { $0.noteWatching() } })
     }
 
-    /// Interval of pings on the event streams. They let a host detect a dead stream, and the cloud detect a dead host.
+    /// Interval of pings on the event streams, by which host and cloud detect a dead connection.
     package static let pingInterval = Duration.seconds(15)
     /// Interval of queue checks: the longest delay in noticing an unused offer or the end of a lease.
     static let round = Duration.seconds(1)
@@ -57,7 +56,7 @@ package final class CloudService: Sendable {
         await pending
     }
 
-    /// Ends requests that timed out. Runs in its own loop, so that waiting hosts do not depend on the store's speed.
+    /// Runs in its own loop, so that waiting hosts do not depend on the store's speed.
     private func endPendingRequests() async {
         while !Task.isCancelled {
             commands.passed(clock.now())
@@ -108,8 +107,8 @@ package final class CloudService: Sendable {
         }
     }
 
-    /// Refuses new event streams and ends the open ones, so that hosts connect to another replica. Ends them in
-    /// portions, so that not all hosts reconnect at the same moment.
+    /// Refuses new event streams and ends the open ones, in portions so that not all hosts reconnect to other replicas
+    /// at once.
     package func shutdown() async {
         hub.close()
         relay.close()
@@ -117,7 +116,7 @@ package final class CloudService: Sendable {
         logs.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
-            // After a cancellation, the sleep returns immediately, so all remaining streams end without pauses.
+            // After a cancellation the sleep returns immediately, without pauses.
             try? await clock.sleep(clock.now() + Self.betweenPortions)
         }
     }
@@ -127,9 +126,8 @@ package final class CloudService: Sendable {
         relay.end(credential: credential)
     }
 
-    /// Number of event streams that a shutdown ends before it pauses.
     package static let streamsEndedAtOnce = 100
-    /// Maximum number of portions. Their pauses add up to 5 s, well within a service manager's stop timeout.
+    /// The pauses between portions add up to 5 s, well within a service manager's stop timeout.
     private static let portionsMax = 50
     private static let betweenPortions = Duration.milliseconds(100)
 
@@ -137,7 +135,6 @@ package final class CloudService: Sendable {
 
     func nextRandom() -> UInt64 { rng.withLock { $0.next() } }
 
-    /// Id of this replica. Queues store it with each host that waits through this replica.
     var copy: ReplicaID { identity.withLock { $0 } }
 
     func becomeAnother() {
@@ -170,7 +167,7 @@ extension CloudService {
         return Member(host: binding.host, name: binding.hostName, credential: credential.id)
     }
 
-    /// Calls the engine. Logs unexpected errors and turns them into an `internalError`.
+    /// Logs unexpected errors of the engine and turns them into an `internalError`.
     func ask<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws(CloudFailure) -> Value {

@@ -1,15 +1,14 @@
-/// Figures of a store, for its administrator.
 package struct CloudStatistics: Hashable, Sendable {
     package var zones: Int
-    /// Number of records in all zones, including tombstones.
+    /// In all zones, including tombstones.
     package var records: Int
     /// Number of held leases, even if expired; with etcd, as far as this replica has seen.
     package var leases: Int
-    /// Number of store transactions since the start, each of which waited for the disk or for etcd.
+    /// Number of store transactions since the start, each with a wait for the disk or etcd.
     package var commits: UInt64
-    /// Number of writes in these transactions. Concurrent writes share one transaction.
+    /// Number of writes in these transactions, which concurrent writes share.
     package var writes: UInt64
-    /// Size on disk: the SQLite file without its log, or the database of the etcd member that answered.
+    /// Size on disk: the SQLite file without its log, or the database of the answering etcd member.
     package var bytes: Int64
     /// Usage by zone, without zones whose records have not been counted yet.
     package var usages: [ZoneFigures]

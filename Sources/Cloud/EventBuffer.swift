@@ -3,11 +3,10 @@ import Synchronization
 
 /// Bounded queue of the events for one listener.
 ///
-/// Waiting changes merge into one event, because a host fetches all changes together. Only the last interest event of a
-/// meter is kept. If too many events wait, the stream ends instead of losing events. The listener then lists everything
-/// again.
+/// Waiting changes merge into one event, because a host fetches all changes together. Only a meter's last interest
+/// event is kept. If too many events wait, the stream ends, and the listener lists everything again.
 final class EventBuffer: Sendable {
-    /// Maximum number of waiting events: about one for each meter of a large zone.
+    /// About one event for each meter of a large zone.
     static let waitingMax = 256
 
     private enum State {
@@ -57,8 +56,7 @@ final class EventBuffer: Sendable {
         return true
     }
 
-    /// Returns the next event, or nil after the end. Allows one caller at a time. Cancelling the caller's task ends the
-    /// buffer.
+    /// Returns the next event, or nil after the end. Allows one caller at a time, whose cancellation ends the buffer.
     func next() async -> EventBody? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

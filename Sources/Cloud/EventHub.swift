@@ -11,12 +11,11 @@ final class EventHub: Sendable {
         var hasQueued = false
     }
 
-    /// Listeners of a zone. An index by host finds the few listeners of one host.
     private struct Zone {
         var listeners: [UInt64: Listener] = [:]
         var hosts: [HostID: [UInt64]] = [:]
 
-        /// Listeners in order of arrival, so that a simulated run is the same each time.
+        /// In order of arrival, so that a simulated run is reproducible.
         var inOrder: [(key: UInt64, value: Listener)] { listeners.sorted { $0.key < $1.key } }
 
         mutating func remove(_ id: UInt64) -> Listener? {
@@ -71,9 +70,9 @@ final class EventHub: Sendable {
         }
     }
 
-    /// Marks the host's open streams as those of a host in a queue.
+    /// Marks the host's open streams as those of a host in a lease queue.
     ///
-    /// - Returns: false if the host has no open stream here.
+    /// - Returns: false if the host has no open stream at this replica.
     func noteQueue(of host: HostID, in zone: String) -> Bool {
         state.withLock { state in
             let streams = state.zones[zone]?.hosts[host] ?? []
@@ -89,9 +88,7 @@ final class EventHub: Sendable {
         tell(zone) { _ in event }
     }
 
-    /// - Parameters:
-    ///   - lease: the lease without its session.
-    ///   - session: sent only to its holder.
+    /// - Parameter session: sent only to its holder.
     func tellLease(_ lease: LeaseBody, session: SessionID?, of holder: HostID?, in zone: String) {
         var own = lease
         own.session = session?.description
@@ -103,7 +100,7 @@ final class EventHub: Sendable {
         tell(host, in: zone, EventBody(offer: EventBody.Offer(meter: meter, reserved: reserved.milliseconds)))
     }
 
-    /// - Parameter time: time for which the holder must send readings. Zero if no watcher is left.
+    /// - Parameter time: time for which the holder must send readings; zero without watchers.
     func tellInterest(in meter: String, for time: Duration, wantsAll: Bool, to holder: HostID, zone: String) {
         let interest = EventBody.Interest(meter: meter, remaining: time.milliseconds, all: wantsAll)
         tell(holder, in: zone, EventBody(interest: interest))
@@ -126,7 +123,7 @@ final class EventHub: Sendable {
 
     func end(credential: String) { endAll { $0.credential == credential } }
 
-    /// Ends the streams of hosts that queued: they reconnect, and queue again.
+    /// Ends the streams of hosts in lease queues, so that they reconnect and queue again.
     func endQueues() { endAll { $0.hasQueued } }
 
     private func endAll(where isMeant: (Listener) -> Bool) {

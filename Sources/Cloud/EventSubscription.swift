@@ -2,12 +2,12 @@ package import CloudAPI
 
 /// Events of a zone for one listening host, to be iterated once.
 ///
-/// Ends when the host is too slow, when its token is revoked, and at shutdown; the host then reconnects and lists
-/// everything. Releasing the subscription, or cancelling the loop over it, removes the host from all queues.
+/// Ends when the host is too slow, when its access token is revoked, and at shutdown; the host then reconnects and
+/// lists everything. Releasing the subscription, or cancelling the loop over it, removes the host from all queues.
 package struct EventSubscription: AsyncSequence, Sendable {
     package typealias Element = EventBody
 
-    /// Reference whose release informs the hub that the last copy of the subscription is gone.
+    /// Its release informs the hub that the last copy of the subscription is gone.
     final class Handle: Sendable {
         let buffer: EventBuffer
         private let ended: @Sendable () -> Void

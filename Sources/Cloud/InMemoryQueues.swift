@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Lease queues and heartbeats of an engine with a single process. Each call is one step under one lock; nothing
-/// outlives the process.
+/// Lease queues and heartbeats of an engine with a single process. Each call is one step under one lock. Nothing is
+/// durable.
 package final class InMemoryQueues: Sendable {
     private struct State {
         var queues: [MeterPlace: QueueState] = [:]

@@ -9,16 +9,15 @@ import Domain
 ///                 cannotBeHad
 /// ```
 ///
-/// The caller knows whether the meter is available. All replicas agree on the waiting hosts through the engine
-/// (`QueueEdit`). The offer and its deadline belong to the replica to which the head of the queue listens. The queue is
-/// never durable: a waiting host has its event stream open, and queues again after a restart of the cloud.
+/// All replicas agree on the waiting hosts through the engine (`QueueEdit`). The offer and its deadline belong to the
+/// replica to which the head of the queue listens. The queue is never durable: waiting hosts queue again after a
+/// restart of the cloud.
 struct LeaseQueue: Hashable, Sendable {
-    /// Maximum number of hosts in one queue; more are refused.
     static let waitersMax = 64
 
     private(set) var waiters: [Waiter] = []
     private(set) var version: UInt64 = 0
-    /// Deadline of this replica's offer to the first host.
+    /// Deadline of this replica's offer to the first host; nil without an offer.
     private(set) var offeredUntil: MonotonicTime?
 
     init(version: UInt64 = 0) { self.version = version }
@@ -26,13 +25,13 @@ struct LeaseQueue: Hashable, Sendable {
     var isEmpty: Bool { waiters.isEmpty }
     var names: [String] { waiters.map(\.name) }
 
-    /// Returns the host that is served first once the meter is available, skipping a host whose offer has expired.
+    /// Returns the host to serve first once the meter is available. Skips a host whose offer has expired.
     func reserved(at now: MonotonicTime) -> HostID? {
         if let offeredUntil, offeredUntil <= now { return waiters.dropFirst().first?.host }
         return waiters.first?.host
     }
 
-    /// Applies a newer state. An offer remains valid while its host is first and listens to the same replica.
+    /// An offer remains valid while its host is first and listens to the same replica.
     ///
     /// - Returns: whether the change is visible to hosts.
     mutating func update(_ queue: QueueState) -> Bool {
@@ -50,14 +49,15 @@ struct LeaseQueue: Hashable, Sendable {
     }
 
     enum OnTurn: Equatable {
-        /// Sends the host an offer, valid for `LeaseRules.reservation`.
+        /// Valid for `LeaseRules.reservation`.
         case offer(Waiter)
         case none
     }
 
-    /// Handles a free meter. Call it repeatedly while no host holds the meter.
+    /// Call it repeatedly while no host holds the meter.
     ///
-    /// - Parameter copy: id of this replica. Hosts that listen to another replica receive offers from that replica.
+    /// - Parameter copy: id of this replica. A host that listens to another replica receives its offer from that
+    ///   replica.
     mutating func canBeHad(at now: MonotonicTime, through copy: ReplicaID) -> OnTurn {
         guard offeredUntil == nil, let first = waiters.first, first.copy == copy else { return .none }
         offeredUntil = now + LeaseRules.reservation
@@ -68,15 +68,15 @@ struct LeaseQueue: Hashable, Sendable {
     mutating func cannotBeHad() { offeredUntil = nil }
 }
 
-/// A change of one queue. Idempotent, and valid even if the queue has changed in the meantime.
+/// Idempotent, and valid even if the queue has changed in the meantime.
 enum QueueEdit: Hashable, Sendable {
-    /// Appends a host unless the queue is full. A host that already waits keeps its place, even if it now listens to
-    /// another replica.
+    /// Appends a host unless the queue is full. A waiting host keeps its place, even if it now listens to another
+    /// replica.
     case join(Waiter)
     /// Puts a host first, because a person takes over the meter on that host.
     case joinAtHead(Waiter)
     case leave(HostID)
-    /// Removes exactly these entries, of hosts that are unreachable or have the meter. Removes `late`, which missed its
+    /// Removes exactly these entries, whose hosts are unreachable or have the meter. Removes `late`, which missed its
     /// offer, only while it is first.
     case remove(Set<Waiter>, late: Waiter?)
     case leaveAll(of: ReplicaID)

@@ -5,15 +5,15 @@ import Synchronization
 final class LeaseQueues: Sendable {
     fileprivate struct State {
         var queues: [MeterPlace: LeaseQueue] = [:]
-        /// Versions at which queues became empty, so that an older state that arrives late is ignored. Removed once all
-        /// queues have been read at a later version.
+        /// Versions at which queues became empty, to ignore older states that arrive late. Removed once all queues have
+        /// been read at a later version.
         var emptied: [MeterPlace: UInt64] = [:]
         var readThrough: UInt64 = 0
         var zones: [String: Set<String>] = [:]
         var hosts: [HostPlace: Int] = [:]
     }
 
-    /// Maximum number of meters for which one host waits. Limited because each queue is checked every second.
+    /// Maximum number of meters for which one host waits: each queue is checked every second.
     static let queuesPerHost = 256
 
     private let state = Mutex(State())
@@ -24,7 +24,7 @@ final class LeaseQueues: Sendable {
         (state.withLock { $0.zones[zone] } ?? []).sorted().map { MeterPlace(zone: zone, meter: $0) }
     }
 
-    /// - Throws: `rateLimited` if the host waits for the maximum number of other meters.
+    /// - Throws: `rateLimited` if the host already waits for the maximum number of meters.
     func checkShare(of host: HostID, at place: MeterPlace) throws(CloudFailure) {
         let count = state.withLock { state in
             state.queues[place]?.waiters.contains { $0.host == host } == true
@@ -51,9 +51,7 @@ final class LeaseQueues: Sendable {
 
     func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { queue(at: place)?.reserved(at: now) }
 
-    /// Applies a queue's state. States may arrive in any order.
-    ///
-    /// - Returns: whether the change is visible to hosts.
+    /// States may arrive in any order.
     func update(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.update(queue, at: place) } }
 
     /// - Returns: the queues that changed.

@@ -1,14 +1,14 @@
 import CloudAPI
 import Domain
 
-/// The records of one request while it is processed. Results are in the order of the request.
+/// The records of one request while it is processed, in the order of the request.
 struct RecordBatch {
     let records: [SyncRecord]
     private(set) var results: [ModifyAnswer.Result]
-    /// Records to store for each record of the request. Nil if the record was refused or already answered.
+    /// Records to store for each record of the request. Nil if it was refused or already answered.
     private var stores: [[SyncRecord]?]
     /// Remainders of records with older names after folding (`fold`), by index in the request. Stored only after the
-    /// folded contents are stored under the canonical names.
+    /// folded contents.
     private var leftovers: [Int: SyncRecord] = [:]
     private(set) var hasFolds = false
 
@@ -33,8 +33,7 @@ struct RecordBatch {
     }
 
     /// Returns the reason to refuse a recording, if any. The recording is named `<host>/…`, and only that host writes
-    /// it (rule 7). Other hosts may send its contents again, as after a restore, and any host may delete it. An expired
-    /// lease is no reason to refuse it.
+    /// it (rule 7). Other hosts may send its contents again, as after a restore, and any host may delete it.
     private static func recordingFault(of record: SyncRecord) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
@@ -53,7 +52,6 @@ struct RecordBatch {
         stores[index] = nil
     }
 
-    /// Refuses all records but `own`, the only one that a read-only host may change.
     mutating func refuseOthers(than own: RecordKey) {
         for index in accepted where records[index].key.normalised != own {
             let key = records[index].key
@@ -66,9 +64,8 @@ struct RecordBatch {
         tell(stored, at: index)
     }
 
-    /// Moves the contents of a record with an older name to the record with the canonical name, as `Ingest` decides.
-    /// The stored record may change before the result is stored. This is harmless, because merging is commutative: the
-    /// hosts' own folding gives the same result.
+    /// Moves the contents of a record with an older name to the record with the canonical name, as `Ingest` decides. A
+    /// change of the stored record in the meantime is harmless, because merging is commutative.
     mutating func fold(_ index: Int, current: (RecordKey) -> SyncRecord?) {
         let ingest = Ingest(records[index], current: current)
         guard ingest.fold != nil else { return }
@@ -78,19 +75,18 @@ struct RecordBatch {
         leftovers[index] = ingest.merges.map(\.after).first { $0.key == name }
     }
 
-    /// Records for the engine, with their indices in the request.
     var toStore: (records: [SyncRecord], places: [Int]) {
         let pairs = stores.enumerated().flatMap { index, records in (records ?? []).map { ($0, index) } }
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
-    /// Records for the engine to store after `toStore`, without those that it refused by then.
+    /// Records to store after `toStore`, without those that the engine refused by then.
     var toStoreAfter: (records: [SyncRecord], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))
     }
 
-    /// - Returns: the types in which something changed.
+    /// - Returns: types in which something changed.
     mutating func enter(
         _ outcomes: [RecordOutcome], at places: [Int], now: WallTime, zone: String
     ) -> Set<RecordType> {

@@ -1,10 +1,10 @@
 import CloudAPI
 package import Domain
 
-/// The decision about one record from a host, given the stored one; for all engines.
+/// The decision about one record from a host, given the stored one, for all engines.
 package enum RecordIntake: Hashable, Sendable {
     case unchanged
-    /// Changed record, to be stored under the zone's next sequence, in the same step as the zone's usage.
+    /// To be stored under the zone's next sequence, in the same step as the zone's usage.
     case changed(SyncRecord, usage: ZoneUsage)
     case clockSkew
     case tooManyProperties
@@ -13,7 +13,7 @@ package enum RecordIntake: Hashable, Sendable {
     /// - Parameters:
     ///   - accepted: greatest time of a stamp that the zone ever accepted, in milliseconds since 1970, or 0. The caller
     ///     raises it with each record that it stores (`newestMilliseconds`).
-    ///   - usage: usage of the zone, including everything stored before.
+    ///   - usage: usage of the zone before this record.
     package static func decide(
         _ incoming: SyncRecord, onto stored: SyncRecord?, now: WallTime, accepted: UInt64, usage: ZoneUsage,
         quota: ZoneQuota
@@ -31,9 +31,8 @@ package enum RecordIntake: Hashable, Sendable {
 
     package static func newestMilliseconds(of record: SyncRecord) -> UInt64 { record.newestStamp?.milliseconds ?? 0 }
 
-    /// Returns `undated` for a tombstone, nil for other records.
     package static func tombstoneTime(of record: SyncRecord) -> WallTime? { record.isTombstone ? undated : nil }
 
-    /// Date of a tombstone that no confirmed calendar has dated yet: such a tombstone is never old enough to be purged.
+    /// Date of a tombstone that no confirmed wall clock has dated yet: such a tombstone is never purged.
     package static let undated = WallTime(millisecondsSince1970: .max)
 }

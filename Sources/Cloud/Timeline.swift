@@ -1,15 +1,15 @@
 package import CloudAPI
 package import Domain
 
-// A copied file, a machine's snapshot, or a card that reported a flush too early may reset a store. Hosts have then
-// seen a newer state than the store's. Sequences prove nothing in this case, because other changes reuse the lost ones.
-// So each run of the cloud marks its changes with a random id. Each change token contains the mark that was the newest
-// when the cloud issued the token: Docs/Decisions/0013-timelines-and-zones.md.
+// A copied file, a machine's snapshot, or a card that reported a flush too early may reset a store to an earlier state
+// than hosts have seen. Sequences do not reveal this, because other changes reuse the lost ones. So each run of the
+// cloud marks its changes with a random id. Each change token contains the mark that was the newest when the token was
+// issued: Docs/Decisions/0013-timelines-and-zones.md.
 
 package struct TimelineMark: Hashable, Sendable {
-    /// Number, 1 for the zone's first mark, then counting up.
+    /// 1 for the zone's first mark, then counting up.
     package var number: UInt64
-    /// Random id, which distinguishes marks with the same number in two diverging histories of one store.
+    /// Distinguishes marks with the same number in two diverging histories of one store.
     package var id: UInt64
     /// Sequence of the change whose transaction wrote the mark.
     package var first: UInt64
@@ -22,21 +22,18 @@ package struct TimelineMark: Hashable, Sendable {
 
     /// Creates the mark of the zone's first change in a run of the cloud.
     ///
-    /// - Parameters:
-    ///   - newest: the zone's newest mark, if it has one.
-    ///   - sequence: the zone's sequence before that change.
+    /// - Parameter sequence: the zone's sequence before that change.
     package init(after newest: TimelineMark?, at sequence: UInt64, id: UInt64) {
         self.init(number: (newest?.number ?? 0) &+ 1, id: id, first: sequence + 1)
     }
 
-    /// Returns the marks that no valid change token contains any more. Every token with one of these marks has a
-    /// sequence below the floor (greatest sequence of a purged tombstone), so it has expired.
+    /// Returns the marks that no valid change token contains any more: every change token with one of them has a
+    /// sequence below the floor (greatest sequence of a purged tombstone).
     package static func outdated(_ marks: [TimelineMark], floor: UInt64) -> ArraySlice<TimelineMark> {
         marks.prefix((marks.lastIndex { $0.first <= floor }) ?? 0)
     }
 }
 
-/// A zone at the moment when a page of its changes is read.
 package struct FeedState: Hashable, Sendable {
     package var zone: Zone.ID
     package var epoch: String
@@ -53,10 +50,10 @@ package struct FeedState: Hashable, Sendable {
         self.mark = mark
     }
 
-    /// Checks whether a host may continue from a change token. Checks the floor before the marks, so that a host that
-    /// was offline for a long time receives `changeTokenExpired`.
+    /// Checks whether a host may continue from a change token. Checks the floor first, so that a host that was offline
+    /// for long receives `changeTokenExpired`.
     ///
-    /// - Parameter marks: at least the token's mark and the next one, if the zone has them.
+    /// - Parameter marks: at least the change token's mark and the next one, if the zone has them.
     /// - Throws: `anotherZone`, `changeTokenExpired`, `timelineLost`.
     package func check(_ token: ChangeToken?, marks: [TimelineMark]) throws(CloudFailure) {
         guard let token else { return }
@@ -104,7 +101,7 @@ package struct FeedState: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - last: the sequence of this page's last record; nil for an empty page.
-    ///   - moreComing: if false, all changes up to the zone's present sequence were read.
+    ///   - moreComing: false once all changes up to the zone's present sequence were read.
     package func token(after token: ChangeToken?, last: UInt64?, moreComing: Bool) -> ChangeToken {
         let origin = ChangeToken.Origin(
             zone: zone.description, mark: mark?.number ?? 0, markID: mark?.id ?? 0, readAt: sequence)
@@ -120,8 +117,8 @@ extension Zone {
 }
 
 extension UniqueID<Zone> {
-    /// Derives the identity of a zone that an earlier version created without one. The input is the store's random
-    /// epoch, so all replicas, and a backup restored later, compute the same identity.
+    /// Derives the identity of a zone that an earlier version created without one. Derived from the store's random
+    /// epoch, it is the same in all replicas, and in a backup restored later.
     package init(ofEarlier zone: String, epoch: String) {
         var halves: [UInt64] = []
         for salt in ["high", "low"] {
@@ -130,7 +127,7 @@ extension UniqueID<Zone> {
                 "\(salt) \(epoch) \(zone)".utf8
                     .reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 })
         }
-        // Version 8, variant 1: a UUID with custom bits (RFC 9562, 5.8).
+        // Version 8, variant 1: a custom UUID (RFC 9562, 5.8).
         self.init(
             high: halves[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x8000,
             low: halves[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)

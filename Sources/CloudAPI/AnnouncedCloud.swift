@@ -1,16 +1,16 @@
 package import Domain
 
-/// A cloud found on the network by its own announcement, which may be forged.
+/// A cloud found by its announcement on the network, which may be forged.
 package struct AnnouncedCloud: Hashable, Sendable {
     package static let service = "_metercloud._tcp"
 
-    /// Display name, which anybody may forge.
+    /// Display name, which may be forged.
     package var name: String
     package var url: String
-    /// Announced pin. Proves nothing until a person has compared it with the pin that the cloud prints.
+    /// Proves nothing until a person has compared it with the pin that the cloud prints.
     package var pin: CertificatePin
 
-    /// - Returns: nil if the announcement contains no pin or no valid address.
+    /// Nil if the announcement contains no pin or no valid address.
     package init?(_ found: FoundService) {
         guard found.hasAddress, let pin = found.value(of: "pin").flatMap({ CertificatePin($0) }) else { return nil }
         (name, url, self.pin) = (found.name, "https://\(found.host):\(found.port)", pin)

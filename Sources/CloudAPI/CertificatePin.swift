@@ -1,8 +1,7 @@
 import Domain
 
 /// Fingerprint by which a host recognises its cloud: SHA-256 of the certificate's public key (DER of its
-/// SubjectPublicKeyInfo), so that a renewed certificate with the same key still matches. Text: `sha256:` and 64 hex
-/// digits.
+/// SubjectPublicKeyInfo), so a renewed certificate with the same key matches. Text: `sha256:` and 64 hex digits.
 ///
 /// A host with a pin checks neither names nor dates, so a Pi that boots in 1970 reaches its cloud.
 package struct CertificatePin: Hashable, Sendable {
@@ -14,7 +13,7 @@ package struct CertificatePin: Hashable, Sendable {
         guard self.digest.count == 32 else { return nil }
     }
 
-    /// Reads the form of `description`, in upper or lower case, with or without surrounding blanks.
+    /// Decodes the form of `description`, in upper or lower case, with or without surrounding blanks.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: ":" as Character, maxSplits: 1)
         guard parts.count == 2, String(parts[0].filter { $0 != " " }).lowercased() == "sha256",

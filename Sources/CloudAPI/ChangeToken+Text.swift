@@ -11,7 +11,7 @@ extension ChangeToken: CustomStringConvertible {
         return "v2.\(origin.zone).\(epoch).\(mark).\(sequence).\(key ?? "").\(floor.map(String.init) ?? "")"
     }
 
-    /// Reads the form of `description`; nil for anything else, which the cloud reports as a bad request.
+    /// Decodes the form of `description`; nil for anything else, which the cloud reports as a bad request.
     package init?(_ text: some StringProtocol) {
         let parts = text.split(separator: "." as Character, omittingEmptySubsequences: false)
         switch parts.first {
@@ -21,7 +21,7 @@ extension ChangeToken: CustomStringConvertible {
         }
     }
 
-    /// Reads `<epoch>.<sequence>[.<key>[.<floor>]]`, where an empty key must be followed by a floor.
+    /// Decodes `<epoch>.<sequence>[.<key>[.<floor>]]`, where an empty key must be followed by a floor.
     private init?(first rest: ArraySlice<some StringProtocol>) {
         let parts = Array(rest)
         guard (2...4).contains(parts.count), !parts[0].isEmpty, let sequence = UInt64(parts[1]) else { return nil }

@@ -3,26 +3,25 @@
 /// Text: `v2.<zone>.<epoch>.<mark>.<mark's id>.<read at>.<sequence>.<key>.<floor>`, the mark's id and the key in hex,
 /// the last two empty if missing. Hosts may still send `v1.<epoch>.<sequence>[.<key>[.<floor>]]`, without an origin.
 package struct ChangeToken: Hashable, Sendable {
-    /// Epoch of the store. A different one means that a backup was restored: `changeTokenExpired`.
+    /// Epoch of the store. A different epoch means a restored backup: `changeTokenExpired`.
     package var epoch: String
     package var sequence: UInt64
-    /// Key of the last record read with this sequence; nil if all records with this sequence were read.
+    /// Key of the last record read with this sequence; nil if all of them were read.
     package var key: String?
-    /// Floor (greatest sequence of a purged tombstone) when the host began to fetch all records without a token; nil
-    /// for other fetches. The host then had no records, so it misses no purged tombstone. Without this floor, its
-    /// second page would always be below the zone's floor.
+    /// Floor (greatest sequence of a purged tombstone) when the host began to fetch all records without a change token;
+    /// nil for other fetches. Such a host misses no purged tombstone. Without this floor, its second page would always
+    /// be below the zone's floor.
     package var floor: UInt64?
-    /// Zone, mark and sequence when the page was read; nil for a token of the first form (`v1`).
+    /// Zone, mark and sequence when the page was read; nil for a change token of the first form (`v1`).
     package var origin: Origin?
 
     package struct Origin: Hashable, Sendable {
-        /// Identity of the zone.
         package var zone: String
         /// Number of the zone's newest mark when the page was read; 0 before its first mark.
         package var mark: UInt64
         /// Random id of that mark; 0 before the first mark.
         package var markID: UInt64
-        /// Sequence of the zone when the page was read. The token's own sequence may be less.
+        /// Sequence of the zone when the page was read. The change token's own sequence may be less.
         package var readAt: UInt64
 
         package init(zone: String, mark: UInt64, markID: UInt64, readAt: UInt64) {
@@ -43,7 +42,7 @@ package struct ChangeToken: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Returns whether the host can continue from this token without missing a deletion. Tombstones with sequences up
-    /// to `floor` were purged.
+    /// Whether the host can continue from this change token without missing a deletion. Tombstones with sequences up to
+    /// `floor` were purged.
     package func isGood(above floor: UInt64) -> Bool { max(sequence, self.floor ?? 0) >= floor }
 }

@@ -2,20 +2,19 @@ import Domain
 
 /// Error codes of the cloud (Docs/Sync.md#errors); the raw value is in the JSON.
 package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
-    /// 401: no token, or an unknown or revoked one.
+    /// 401: no access token, or an unknown or revoked one.
     case notAuthenticated
-    /// 403: the token does not allow this.
+    /// 403: the access token does not allow this.
     case permissionDenied
-    /// 403, or the result for a record: a host with a read-only token requested a change. Does not stop the host's
-    /// sync.
+    /// 403, or the result for a record: a host with a read-only access token requested a change. Its sync continues.
     case readOnly
     /// 404.
     case zoneNotFound
-    /// 410: the change token is from another epoch, or older than tombstones purged since. Also a token of the first
-    /// form (`v1`) that is newer than anything in the zone.
+    /// 410: the change token is from another epoch, or older than tombstones purged since. Also a change token of the
+    /// first form (`v1`) that is newer than anything in the zone.
     case changeTokenExpired
-    /// 410: the store was reset to a state older than the change token, and lacks changes that the host has seen. The
-    /// host fetches everything again and pushes everything it has.
+    /// 410: the store was reset to a state older than the change token. The host fetches everything again and pushes
+    /// everything it has.
     case timelineLost
     /// 410: the change token belongs to another zone.
     case anotherZone
@@ -25,10 +24,10 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case rateLimited
     /// 503, possibly with `retryAfter`.
     case serviceUnavailable
-    /// Result for a record: the zone, or this host's share of it, has no room for the addition. The rest of the batch
-    /// is not affected, and changes that need no more room are always accepted.
+    /// Result for a record: the zone, or this host's share of it, has no room for the addition. Changes that need no
+    /// more room are always accepted.
     case quotaExceeded
-    /// Result for a record: the stamp of a change is too far ahead of the cloud's clock.
+    /// Result for a record: the stamp of a change is too far ahead of the cloud's system clock.
     case clockSkew
     /// Malformed request (400), or malformed record (the record's result).
     case badRequest
@@ -52,7 +51,7 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         /// Time to wait before a retry, in seconds.
         package var retryAfter: Double?
         /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`. With
-        /// `changeTokenExpired`, an epoch other than the token's means a restored backup, and the same epoch means
+        /// `changeTokenExpired`, another epoch than the change token's means a restored backup; the same epoch means
         /// purged tombstones.
         package var epoch: String?
         /// Identity of the requested zone, with the same codes as `epoch`.
@@ -79,7 +78,7 @@ package struct HealthBody: Codable, Hashable, Sendable {
     /// `ok`.
     package var status: String
     package var version: String
-    /// Text about a problem that needs attention although the cloud works.
+    /// A problem that needs attention although the cloud works.
     package var warning: String?
 
     package init(status: String, version: String, warning: String? = nil) {

@@ -30,8 +30,8 @@ package struct ReplicaNewsBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// A host that has just begun to listen to the sender. The recipient sends the commands waiting for this host,
-    /// which the host has missed.
+    /// A host that has just begun to listen to the sender. The recipient sends the waiting commands that this host has
+    /// missed.
     package struct Listener: Codable, Hashable, Sendable {
         package var zone: String
         package var hostID: String
@@ -48,7 +48,7 @@ package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     package var address: String
     /// Full list of meters watched at the sender; absent if unchanged.
     package var watching: [ReplicaWatch]?
-    /// Whether the sender requests the recipient's list of watched meters.
+    /// Requests the recipient's list of watched meters.
     package var asks: Bool?
     package var events: [Event]?
     package var commands: [Command]?
@@ -81,8 +81,8 @@ package struct ReplicaNewsAnswer: Codable, Hashable, Sendable {
     package init(watching: [ReplicaWatch]? = nil) { self.watching = watching }
 }
 
-/// `POST /v1/copies/ask`: a question that only the other replica can answer. Exactly one of the fields is present.
-/// Answers: 200 `ReplicaAnswerBody`, or the refusal for the host.
+/// `POST /v1/copies/ask`: a question that only the other replica can answer, in exactly one of the fields. Answers: 200
+/// `ReplicaAnswerBody`, or the refusal for the host.
 package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
     /// A host claims a command that the other replica received.
     package struct Claim: Codable, Hashable, Sendable {
@@ -122,7 +122,7 @@ package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
     package struct Log: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String
-        /// Id of the requesting host, which receives no request itself.
+        /// Requesting host, which receives no request itself.
         package var hostID: String
         /// Maximum age of a line in milliseconds, counted from the end of its event; absent for all lines.
         package var within: Int64?

@@ -4,10 +4,10 @@ package struct HostBody: Codable, Hashable, Sendable {
     package var name: String
     package var tokens: Int
     package var leases: [String]
-    /// Whether the host has an event stream open to the answering replica.
+    /// Whether the host has an open event stream to the answering replica.
     package var listening: Bool
-    /// `full` or `readOnly` (`HostRole`), from one of its valid tokens. Nil without a token, and from a cloud without
-    /// roles.
+    /// `full` or `readOnly` (`HostRole`), from one of its valid access tokens. Nil without an access token, and from a
+    /// cloud without roles.
     package var role: String?
 
     package init(id: String, name: String, tokens: Int, leases: [String], listening: Bool) {

@@ -1,7 +1,7 @@
 import Domain
 
-// JSON of frequent bodies, written and read without an encoder or decoder, which would take most of the time of such a
-// request (`WrittenBody`, `ReadBody`).
+// JSON of frequent bodies, without an encoder or decoder, which would take most of the time (`WrittenBody`,
+// `ReadBody`).
 
 extension LeaseBody: WrittenBody {
     package var text: [UInt8]? {
@@ -11,10 +11,10 @@ extension LeaseBody: WrittenBody {
         return text
     }
 
-    /// Capacity in bytes, a little more than a usual body needs.
+    /// In bytes, a little more than usual.
     fileprivate static let usualLength = 512
 
-    /// Writes the JSON with sorted keys, as in all answers.
+    /// Sorts the keys, as in all answers.
     fileprivate func write(to text: inout [UInt8]) {
         func write(_ key: String, _ value: String?) {
             guard let value else { return }
@@ -89,7 +89,7 @@ extension RenewRequest: ReadBody {
 }
 
 extension AcquireRequest: ReadBody {
-    /// Reads the usual form. Nil for any other form, such as a take-over request, which is rare.
+    /// Nil for any form but the usual, such as a take-over request, which is rare.
     package init?(text: some Collection<UInt8>) {
         let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]

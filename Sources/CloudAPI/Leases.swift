@@ -5,14 +5,14 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var state: String
     package var holderID: String?
     package var holderName: String?
-    /// Session of the lease, sent only to its holder.
+    /// Sent only to the lease's holder.
     package var session: String?
     package var token: UInt64
     /// `ble`, `spp` or `usb`.
     package var transport: String?
     /// RFC 3339 by the cloud's wall clock, for people.
     package var acquiredAt: String?
-    /// End of the lease in the same form, computed from `remaining`.
+    /// In the same form as `acquiredAt`, computed from `remaining`.
     package var expiresAt: String?
     /// Milliseconds.
     package var ttl: Int64
@@ -20,12 +20,12 @@ package struct LeaseBody: Codable, Hashable, Sendable {
     package var lockDelay: Int64
     /// `keep` or `strict`.
     package var policy: String
-    /// Milliseconds until the lease expires; 0 afterwards. Programs count down on their own clock.
+    /// Milliseconds until the lease expires; 0 afterwards. Programs count down on their own monotonic clock.
     package var remaining: Int64
     /// Names of the waiting hosts, in order.
     package var waiting: [String]
-    /// Whether the former holder was informed of a take-over immediately, over its event stream. Part of the answer to
-    /// an acquire. Absent if there was no former holder, and from an older cloud.
+    /// Whether the former holder was informed of a take-over immediately, over its event stream. Only in the answer to
+    /// an acquire. Absent without a former holder, and from an older cloud.
     package var oldHolderTold: Bool?
 
     package init(
@@ -44,10 +44,10 @@ package struct LeaseBody: Codable, Hashable, Sendable {
 }
 
 package enum TakeoverRequest: Codable, Hashable, Sendable {
-    /// `{"token": 5}`: takes the meter only from the holder whose lease has this token.
+    /// `{"token": 5}`: takes the meter only from the holder whose lease has this fencing token.
     case of(token: UInt64)
-    /// `true`: a take-over request from an older host, without the token of a lease. The request may have been meant
-    /// for an earlier holder, so the present holder keeps the meter. `false` requests no take-over.
+    /// `true`: a take-over request from an older host, without a fencing token. It may have been meant for an earlier
+    /// holder, so the present holder keeps the meter. `false` requests no take-over.
     case unnamed(Bool)
 
     private enum CodingKeys: String, CodingKey { case token }
@@ -77,14 +77,14 @@ package struct AcquireRequest: Codable, Hashable, Sendable {
     package var requestID: String
     package var session: String
     package var previousSession: String?
-    /// Milliseconds, capped by the zone's value; absent for the zone's value.
+    /// Milliseconds, capped by the zone's value; absent for that value.
     package var ttl: Int64?
     package var transport: String
     /// `strict` for a stricter policy than the zone's.
     package var policy: String?
     /// Absent unless the host takes the meter from its holder.
     package var takeover: TakeoverRequest?
-    /// Greatest token of this meter that the host has seen. The granted token will be greater.
+    /// Greatest fencing token of this meter that the host has seen.
     package var tokenFloor: UInt64?
 
     package init(requestID: String, session: String, transport: String) {
@@ -115,7 +115,7 @@ package struct RenewRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// One result for each lease, in the order of the request.
+/// Results in the order of the request.
 package struct RenewAnswer: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var meter: String

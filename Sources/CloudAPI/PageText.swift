@@ -3,13 +3,12 @@ import Domain
 /// A body written as JSON without an encoder, which would take most of a request's time. Such a body has hundreds of
 /// records (`RecordText`), or is sent thousands of times a second.
 package protocol WrittenBody: Encodable {
-    /// JSON as an encoder writes it, except for the order of keys. Nil if only an encoder can write this body.
+    /// JSON, with keys in any order. Nil if only an encoder can write this body.
     var text: [UInt8]? { get }
 }
 
-/// A body read from JSON without a decoder.
 package protocol ReadBody: Decodable {
-    /// Reads only the form that is usually sent. Nil for any other JSON, which a decoder then reads.
+    /// Decodes only the usual form. Nil for any other JSON, which a decoder then decodes.
     init?(text: some Collection<UInt8>)
 }
 
@@ -69,7 +68,7 @@ extension ChangesBody: RecordsBody {
 }
 
 extension ModifyAnswer: RecordsBody {
-    /// JSON of the answer; nil if a record was refused, which is rare.
+    /// Nil if a record was refused, which is rare.
     package var text: [UInt8]? {
         guard results.allSatisfy({ $0.error == nil }) else { return nil }
         var text: [UInt8] = []
@@ -108,7 +107,7 @@ extension ModifyAnswer: RecordsBody {
 }
 
 extension JSONReader {
-    /// Reads the list in the first field, `records`. The text `next` must follow the list.
+    /// Decodes the list in the first field, `records`. The text `next` must follow it.
     fileprivate mutating func list(_ next: StaticString) -> [SyncRecord]? {
         guard skip(#"{"records":["#) else { return nil }
         var records: [SyncRecord] = []

@@ -1,11 +1,9 @@
 package import Domain
 
-/// Records of a page of changes, in order. A store that keeps records in wire form adds their texts unchanged, which
-/// saves most of the work of a page.
+/// Records of a page of changes, in order. A store that keeps records in wire form adds their texts unchanged.
 package struct RecordPage: Sendable {
-    /// Records of the page; nil if they are in `text`.
+    /// Nil if the records are in `text`.
     private var list: [SyncRecord]?
-    /// JSON with commas between the records.
     private var text: [UInt8] = []
     package private(set) var count: Int
 
@@ -14,8 +12,6 @@ package struct RecordPage: Sendable {
         count = records.count
     }
 
-    /// Creates an empty page, to which `append(text:)` adds records.
-    ///
     /// - Parameter capacity: probable number of records.
     package init(capacity: Int) {
         count = 0
@@ -49,9 +45,7 @@ package struct RecordPage: Sendable {
         RecordText.write(record, to: &text)
     }
 
-    /// Appends a record in the form of `RecordText`.
-    ///
-    /// - Returns: false for any other form, which is not appended.
+    /// - Returns: false, without appending, for any other form than that of `RecordText`.
     package mutating func append(text record: some Collection<UInt8>) -> Bool {
         let isAppended = record.withContiguousStorageIfAvailable { bytes in
             guard JSONReader.isRecord(bytes) else { return false }
@@ -98,8 +92,7 @@ extension RecordPage: Codable {
 }
 
 extension JSONReader {
-    /// Returns whether the bytes are a record in the form of `RecordText`. Unlike `record`, it accepts repeated
-    /// properties.
+    /// Checks for the form of `RecordText`. Unlike `record`, it accepts repeated properties.
     static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var reader = JSONReader(bytes)
         return reader.passRecord() && reader.isAtEnd

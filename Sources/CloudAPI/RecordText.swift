@@ -1,9 +1,8 @@
 package import Domain
 
-/// Writer of a record's JSON (`SyncRecord: Codable`) without an encoder, which would take most of the time of a page.
-/// `SyncRecord(text:)` reads it. Other valid JSON is left to a decoder.
+/// Writes a record's JSON (`SyncRecord: Codable`) without an encoder, to save time. `SyncRecord(text:)` reads it.
 package enum RecordText {
-    /// Appends one record. A non-finite double, which `SettingValue.isStorable` refuses, becomes null.
+    /// A non-finite double, which `SettingValue.isStorable` refuses, becomes null.
     package static func write(_ record: SyncRecord, to text: inout [UInt8]) {
         text.append(#"{"type":"#)
         JSONText.write(record.key.type.rawValue, to: &text)

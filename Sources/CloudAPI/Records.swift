@@ -5,7 +5,7 @@ package struct AccountBody: Codable, Hashable, Sendable {
     package var zone: String
     package var hostID: String
     package var hostName: String
-    /// Milliseconds since 1970 by the cloud's clock.
+    /// Milliseconds since 1970 by the cloud's system clock.
     package var serverTime: Int64
     package var epoch: String
     /// `keep` or `strict`.
@@ -31,8 +31,7 @@ package struct AccountBody: Codable, Hashable, Sendable {
 
 /// `PUT /v1/zones/{zone}`; the whole body may be absent.
 package struct ZoneRequest: Codable, Hashable, Sendable {
-    /// Identity that the host has stored for a zone of this name. A new zone gets this identity, and an existing zone
-    /// keeps its own.
+    /// Identity that the host has stored for a zone of this name. A new zone gets it; an existing zone keeps its own.
     package var zoneID: String?
 
     package init(zoneID: String?) { self.zoneID = zoneID }
@@ -40,15 +39,15 @@ package struct ZoneRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/hosts`: a host joins, or confirms that it exists under this name.
 ///
-/// The answer to an enrolment token contains a new token for the host. A request with the host's own token binds that
-/// token to the host, and the answer contains no token.
+/// The answer to an enrolment token contains a new access token for the host. A request with the host's own access
+/// token binds that token to the host, and the answer contains none.
 package struct JoinRequest: Codable, Hashable, Sendable {
     package var hostID: String
     package var hostName: String
     /// Digest of the machine's id, which reveals a copied SD card.
     package var machine: String
-    /// Tokens that the host has or had from this cloud, which its new token replaces. Sent with an enrolment token. At
-    /// most `CloudLimits.oldTokens`; an older cloud ignores them.
+    /// Access tokens that the host has or had from this cloud, which its new one replaces. Sent with an enrolment
+    /// token. At most `CloudLimits.oldTokens`; an older cloud ignores them.
     package var oldTokens: [String]?
 
     package init(hostID: String, hostName: String, machine: String, oldTokens: [String]? = nil) {
@@ -61,7 +60,7 @@ package struct JoinRequest: Codable, Hashable, Sendable {
 
 package struct JoinAnswer: Codable, Hashable, Sendable {
     package var zone: String
-    /// Null if the request was made with the host's own token.
+    /// Null if the request was made with the host's own access token.
     package var token: String?
 
     package init(zone: String, token: String?) {
@@ -89,7 +88,7 @@ package struct ModifyRequest: Codable, Hashable, Sendable {
     package init(records: [SyncRecord]) { self.records = records }
 }
 
-/// One result for each record, in the order of the request.
+/// Results in the order of the request.
 package struct ModifyAnswer: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var type: String
@@ -116,13 +115,12 @@ package struct ModifyAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET …/changes?type=&since=&limit=`.
 package struct ChangesBody: Codable, Hashable, Sendable {
     package var page: RecordPage
     package var changeToken: String
     package var moreComing: Bool
     package var epoch: String
-    /// Identity of the zone, as in `AccountBody`.
+    /// UUID of the zone; absent from a cloud without zone identities.
     package var zoneID: String?
 
     private enum CodingKeys: String, CodingKey { case page = "records", changeToken, moreComing, epoch, zoneID }
@@ -143,12 +141,11 @@ package struct ChangesBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `data` of a server-sent event of `GET …/events`. The event's name says which field is present.
+/// Data of a server-sent event of `GET …/events`, whose name says which field is present.
 package struct EventBody: Codable, Hashable, Sendable {
-    /// `change`: records of these types changed.
     package struct Change: Codable, Hashable, Sendable {
         package var types: [String]
-        /// Id of the only host that wrote these records; it need not fetch its own changes. Null for several hosts.
+        /// The only host that wrote these records, which it need not fetch; null for several hosts.
         package var hostID: String?
 
         package init(types: [String], hostID: String?) {
@@ -158,17 +155,17 @@ package struct EventBody: Codable, Hashable, Sendable {
     }
 
     package var change: Change?
-    /// `lease`: the lease's holder, state or waiting hosts changed.
+    /// `lease`: its holder, state or waiting hosts changed.
     package var lease: LeaseBody?
-    /// `offer`: reserves the meter for the receiving host, which replies with an acquire request.
+    /// `offer`: the meter is reserved for the receiving host, which must acquire the lease.
     package var offer: Offer?
     /// `interest`: a host watches a meter that the receiving host holds.
     package var interest: Interest?
     /// `command`: a command for a meter that the receiving host holds.
     package var command: Command?
-    /// `log`: another host asks for the receiving host's part of a meter's log.
+    /// `log`: another host requests the receiving host's lines of a meter's log.
     package var log: LogQuestion?
-    /// `ping`, every 15 s: the cloud's time, in milliseconds since 1970.
+    /// `ping`, every 15 s: the cloud's wall-clock time, in milliseconds since 1970.
     package var serverTime: Int64?
 
     package struct Offer: Codable, Hashable, Sendable {
@@ -183,9 +180,9 @@ package struct EventBody: Codable, Hashable, Sendable {
 
     package struct Interest: Codable, Hashable, Sendable {
         package var meter: String
-        /// Milliseconds for which to send readings; 0 if no watcher is left.
+        /// Milliseconds for which to send readings; 0 without watchers.
         package var remaining: Int64
-        /// Whether an observer wants every reading, even at a high rate.
+        /// Whether a watcher wants every reading, even at a high rate.
         package var all: Bool
 
         package init(meter: String, remaining: Int64, all: Bool) {
@@ -198,12 +195,12 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct Command: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// Token of the required lease: only its holder may run the command.
+        /// Fencing token of the required lease: only its holder may run the command.
         package var token: UInt64
         package var action: RelayActionBody
         package var hostID: String
         package var hostName: String
-        /// Replica that decides about the command. The claim and the answer must name it.
+        /// Id of the replica that manages the command, repeated in the claim and the answer.
         package var copy: String?
 
         package init(
@@ -221,9 +218,9 @@ package struct EventBody: Codable, Hashable, Sendable {
     package struct LogQuestion: Codable, Hashable, Sendable {
         package var requestID: String
         package var meter: String
-        /// Maximum age of a line in milliseconds, counted from the end of its event; absent for all lines.
+        /// Maximum age of a line in milliseconds, from the end of its event; absent for all lines.
         package var within: Int64?
-        /// Replica that collects the answers. The answers must name it.
+        /// Id of the replica that collects the answers, repeated in each.
         package var copy: String?
 
         package init(requestID: String, meter: String, within: Int64?) {

@@ -1,16 +1,16 @@
-/// One reading of a batch: one measurement, or several combined into one.
+/// A measurement, or several combined.
 package struct RelayReadingBody: Codable, Hashable, Sendable {
-    /// Age of the reading when the batch was sent, in milliseconds.
+    /// Age in milliseconds when the batch was sent.
     package var age: Int64
-    /// Milliseconds since 1970 by the holder's calendar.
+    /// Milliseconds since 1970 by the holder's system clock.
     package var time: Int64
-    /// Mean values by quantity, under the keys of `meterctl watch --json`; null without a value.
+    /// Mean values by quantity, keyed as in `meterctl watch --json`; null without a value.
     package var values: [String: Double?]
     /// Number of measurements; absent for one.
     package var count: Int?
-    /// Least values; present with `count`.
+    /// Minimum values; present with `count`.
     package var least: [String: Double?]?
-    /// Greatest values; present with `count`.
+    /// Maximum values; present with `count`.
     package var greatest: [String: Double?]?
 
     package init(age: Int64, time: Int64, values: [String: Double?]) {
@@ -20,7 +20,8 @@ package struct RelayReadingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/readings`. Answers: 200 `RelayAnswer`, 409 `leaseLost` if the token is not the lease's.
+/// `POST …/meters/{meter}/readings`. Answers: 200 `RelayAnswer`, 409 `leaseLost` if the fencing token is not the
+/// lease's.
 package struct RelayRequest: Codable, Hashable, Sendable {
     package var session: String
     package var token: UInt64
@@ -28,11 +29,11 @@ package struct RelayRequest: Codable, Hashable, Sendable {
     /// Number of measurements dropped since the last batch.
     package var missed: Int
     package var model: String?
-    /// State of the meter at the holder, as in `meterctl status`.
+    /// Connection state of the meter, as in `meterctl status`.
     package var state: String?
-    /// False if the holder does not share its readings, so that it sends none; absent otherwise.
+    /// False if the holder shares no readings; absent otherwise.
     package var shared: Bool?
-    /// Oldest first.
+    /// In chronological order.
     package var readings: [RelayReadingBody]
 
     package init(session: String, token: UInt64, number: UInt64, missed: Int, readings: [RelayReadingBody]) {
@@ -45,17 +46,17 @@ package struct RelayRequest: Codable, Hashable, Sendable {
 }
 
 package struct RelayAnswer: Codable, Hashable, Sendable {
-    /// Milliseconds for which to continue sending; 0 without watchers.
+    /// Milliseconds for which to continue sending readings; 0 without watchers.
     package var interest: Int64
 
     package init(interest: Int64) { self.interest = interest }
 }
 
-/// `data` of a server-sent event of `GET …/meters/{meter}/readings`. The event's name says which field is present.
+/// Data of a server-sent event of `GET …/meters/{meter}/readings`, whose name says which field is present.
 package struct RelayEventBody: Codable, Hashable, Sendable {
     /// `readings`: a batch from the holder.
     package struct Batch: Codable, Hashable, Sendable {
-        /// Epoch of the cloud's store. Lease tokens of different epochs cannot be compared.
+        /// Epoch of the cloud's store. Fencing tokens of different epochs cannot be compared.
         package var epoch: String
         package var token: UInt64
         package var holderID: String
@@ -64,7 +65,7 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
         package var missed: Int
         package var model: String?
         package var state: String?
-        /// False if the holder does not share its readings; absent otherwise.
+        /// False if the holder shares no readings; absent otherwise.
         package var shared: Bool?
         package var readings: [RelayReadingBody]
 
@@ -83,13 +84,13 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
     }
 
     package var batch: Batch?
-    /// `holder`: the present lease, sent first, and again after each change.
+    /// `holder`: the present lease, sent first and after each change.
     package var holder: LeaseBody?
     /// `refused`: name of a host that sent readings without the lease, so it is connected to the meter too.
     package var refused: String?
-    /// `gap`: number of readings that this observer lost because it was too slow.
+    /// `gap`: number of readings lost because this watcher was too slow.
     package var missed: Int?
-    /// `ping`, every 15 s: the cloud's time, in milliseconds since 1970.
+    /// `ping`, every 15 s: the cloud's wall-clock time, in milliseconds since 1970.
     package var serverTime: Int64?
 
     package init(
@@ -121,8 +122,8 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
 extension CloudLimits {
     package static let readingsPerBatch = 1000
     package static let quantitiesPerReading = 64
-    /// Maximum number of hosts that watch one meter at one replica.
+    /// Per replica.
     package static let watchersPerMeter = 1000
-    /// Maximum number of a zone's meters watched at one replica.
+    /// Maximum number of a zone's watched meters per replica.
     package static let watchedPerZone = 4096
 }

@@ -1,4 +1,4 @@
-/// Action for a meter that another host holds. The cloud forwards it without interpreting it.
+/// Action for a meter that another host holds.
 package struct RelayActionBody: Codable, Hashable, Sendable {
     /// `command`, `startRecording` or `stopRecording`; a holder refuses unknown kinds.
     package var kind: String
@@ -10,13 +10,13 @@ package struct RelayActionBody: Codable, Hashable, Sendable {
     package init(kind: String) { self.kind = kind }
 }
 
-/// `POST …/meters/{meter}/commands`. Answers with the outcome, after `CloudLimits.commandMilliseconds` at the latest:
-/// 200 `RelayCommandAnswer`; 409 `leaseLost` with the present lease if the token does not match it; 400 `badRequest` if
-/// another command has the id.
+/// `POST …/meters/{meter}/commands`. Answers within `CloudLimits.commandMilliseconds`: 200 `RelayCommandAnswer`; 409
+/// `leaseLost` with the present lease if the fencing token does not match it; 400 `badRequest` if another command has
+/// the id.
 package struct RelayCommandRequest: Codable, Hashable, Sendable {
-    /// UUID. A repeated command runs once, and both requests receive its outcome.
+    /// UUID. A repeated request does not repeat the command, and receives its outcome.
     package var requestID: String
-    /// Token of the required lease: the holder of another lease does not run the command.
+    /// Fencing token of the required lease: only its holder may run the command.
     package var token: UInt64
     package var action: RelayActionBody
 
@@ -32,9 +32,9 @@ package struct RelayCommandAnswer: Codable, Hashable, Sendable {
         case done
         /// The holder refused the command, with `code`, `message` and `next` as in its own API.
         case refused
-        /// The command was not run, and will not be run.
+        /// The command did not run, and never will.
         case notDone
-        /// The holder claimed the command without reporting an outcome: the command may have run.
+        /// The holder claimed the command but reported no outcome: it may have run.
         case timedOut
     }
 
@@ -52,8 +52,8 @@ package struct RelayCommandAnswer: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/commands/{request}/claim`: the holder is about to run the command. Answers: 200 `{}` to one
-/// claim of each command; 409 `leaseLost` or 404 `notFound` if the holder must not run it.
+/// `POST …/meters/{meter}/commands/{request}/claim`, before the holder runs the command. Answers: 200 `{}` to one claim
+/// of each command; 409 `leaseLost` or 404 `notFound` if the holder must not run it.
 package struct RelayClaimRequest: Codable, Hashable, Sendable {
     package var session: String
     package var token: UInt64
@@ -66,7 +66,7 @@ package struct RelayClaimRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/commands/{request}/answer`. Answers: 200 `{}`, even if no caller waits any more.
+/// `POST …/meters/{meter}/commands/{request}/answer`. Always answers 200 `{}`, even if no caller waits.
 package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
     package var token: UInt64
     package var copy: String?
@@ -80,14 +80,14 @@ package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Time limit of the holder's claim. Without a claim by then, the command is not run (Docs/Relay.md).
+    /// Timeout of the holder's claim; then the command never runs (Docs/Relay.md).
     package static let claimMilliseconds: Int64 = 5_000
-    /// Time limit from a claim to the holder's answer, which arrives within 5 s unless it is lost.
+    /// Timeout of the holder's answer after its claim. An answer takes at most 5 s unless it is lost.
     package static let outcomeMilliseconds: Int64 = 10_000
-    /// Maximum time until the answer to a command. The extra 2 s cover the cloud's checks, once a second.
+    /// Maximum duration of a command, with 2 s added because the cloud checks timeouts once a second.
     package static let commandMilliseconds = claimMilliseconds + outcomeMilliseconds + 2_000
-    /// Maximum length of each text of an action, in bytes.
+    /// Maximum length of each text in bytes.
     package static let actionTextBytes = 256
-    /// Maximum size of a holder's answer to a command, in bytes, all texts together.
+    /// Maximum size of all texts of a holder's answer together, in bytes.
     package static let resultBytes = 16_384
 }

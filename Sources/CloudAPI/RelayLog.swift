@@ -1,28 +1,26 @@
-/// One line of a meter's log on one host: an event that occurred once or several times.
+/// An event in a meter's log on one host, which occurred once or several times.
 package struct RelayLogLine: Codable, Hashable, Sendable {
     /// `held`, `state`, `command` or `remedy`; the cloud also passes on unknown kinds.
     package var kind: String
     /// Milliseconds from the first occurrence to the sending of this line.
     package var age: Int64
-    /// Milliseconds from the last occurrence, or from the event's end, to the sending of this line; absent while the
-    /// event continues.
+    /// Milliseconds from the last occurrence, or the event's end, to the sending of this line; absent during the event.
     package var lastAge: Int64?
-    /// Time of the first occurrence by the host's calendar, in milliseconds since 1970; only for display.
+    /// First occurrence by the host's system clock, in milliseconds since 1970; only for display.
     package var time: Int64
     /// Number of occurrences; absent for one.
     package var count: Int?
-    /// Subject of the line: a state, a command, a remedy or, for `held`, the link over which the host held the meter.
+    /// A state, a command, a remedy or, for `held`, the link to the meter.
     package var what: String
-    /// Cause of a state or remedy, outcome of a command or, for `held`, the reason why the host stopped holding the
-    /// meter.
+    /// Cause of a state or remedy, outcome of a command or, for `held`, why the host gave the meter up.
     package var detail: String?
-    /// Origin of a command: the name of a host, or another source.
+    /// Origin of a command: a host's name or another source.
     package var by: String?
     package var byID: String?
     package var adapter: String?
-    /// For `held`: token of the lease under which the host held the meter; absent without a lease.
+    /// For `held`: fencing token of the host's lease; absent without a lease.
     package var token: UInt64?
-    /// For `held`: token of the last lease, if the line combines several periods in which the host held the meter.
+    /// For `held`: fencing token of the last lease, if the line combines several.
     package var lastToken: UInt64?
 
     package init(kind: String, age: Int64, lastAge: Int64?, time: Int64, what: String) {
@@ -34,14 +32,14 @@ package struct RelayLogLine: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST …/meters/{meter}/log/{request}`. Answers: 200 `{}`, even if no caller waits any more.
+/// `POST …/meters/{meter}/log/{request}`. Always answers 200 `{}`, even if no caller waits.
 package struct RelayLogPart: Codable, Hashable, Sendable {
     package var copy: String?
-    /// The host's newest lines, in chronological order.
+    /// The newest lines, in chronological order.
     package var lines: [RelayLogLine]
-    /// Whether the host has more lines; absent if not.
+    /// True if the host has more lines; absent otherwise.
     package var cut: Bool?
-    /// False if the host does not share its log; absent otherwise.
+    /// False if the host shares no log; absent otherwise.
     package var shared: Bool?
 
     package init(lines: [RelayLogLine]) { self.lines = lines }
@@ -64,7 +62,7 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
     }
 
     package var parts: [Part]
-    /// Names of connected hosts that did not answer the request in time.
+    /// Names of connected hosts that did not answer in time.
     package var silent: [String]
 
     package init(parts: [Part], silent: [String]) {
@@ -74,13 +72,12 @@ package struct RelayLogAnswer: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Time limit of a request for a log. The cloud checks it once a second, so an answer may arrive up to a second
-    /// later.
+    /// Timeout of a request for a log, checked once a second, so an answer may take a second longer.
     package static let logMilliseconds: Int64 = 3_000
     package static let logLinesPerPart = 500
-    /// Maximum size of one host's lines: the sum of their texts in bytes, plus `logLineBytes` for each line.
+    /// Maximum size of one host's lines: their texts in bytes, plus `logLineBytes` per line.
     package static let logPartBytes = 131_072
     package static let logLineBytes = 160
-    /// Maximum length of each text of a log line, in bytes.
+    /// Maximum length of each text of a line in bytes.
     package static let logTextBytes = 1024
 }

@@ -1,4 +1,4 @@
-/// Host and optional port of a URL: `host`, `host:port` or `[address]:port` (RFC 3986, 3.2), without a user.
+/// Host and optional port of a URL, without a user: `host`, `host:port` or `[address]:port` (RFC 3986, 3.2).
 package struct URLAuthority: Hashable, Sendable {
     /// Name or address, without brackets.
     package let host: String
@@ -23,8 +23,7 @@ package struct URLAuthority: Hashable, Sendable {
         port = number
     }
 
-    /// Whether messages to this host remain on this machine. A name that merely begins like a loopback address does not
-    /// count.
+    /// Whether messages to this host remain on this machine; false for names that only begin like a loopback address.
     package var isLoopback: Bool {
         host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." })
     }

@@ -2,13 +2,12 @@ import CloudAPI
 package import Domain
 
 package struct CloudAddress: Hashable, Sendable {
-    /// Address without a trailing slash.
     package let text: String
     package let isEncrypted: Bool
     /// Name or address, without brackets.
     package let host: String
 
-    /// - Throws: `badRequest`: not an http(s) URL, or a token would cross a network unencrypted.
+    /// - Throws: `badRequest` for a URL that is not http(s), or if a token would cross a network unencrypted.
     package init(_ text: String) throws(SyncFailure) {
         let trimmed = text.hasSuffix("/") ? String(text.dropLast()) : text
         let parts = trimmed.split(separator: "://", maxSplits: 1)

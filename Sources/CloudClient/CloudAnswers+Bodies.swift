@@ -2,8 +2,6 @@ package import CloudAPI
 package import Domain
 package import Gateway
 
-// Conversions between bodies on the wire and the values of this host's services.
-
 extension AcquireRequest {
     package init(_ request: LeaseAcquire) {
         self.init(
@@ -32,7 +30,7 @@ extension ReleaseRequest {
 }
 
 extension AcquireOutcome {
-    /// Creates the outcome of a granted lease. Nil for an unreadable lease.
+    /// Nil if the lease cannot be decoded.
     package init?(granted lease: LeaseBody) {
         guard let view = LeaseView(lease) else { return nil }
         self = .granted(view)
@@ -41,7 +39,7 @@ extension AcquireOutcome {
     /// - Returns: nil for any error but `leaseHeld`.
     package init?(refused content: CloudErrorBody.Content) {
         guard content.code == .leaseHeld else { return nil }
-        // A newer cloud may give an unknown reason, but the meter is unavailable whatever the reason.
+        // The meter is unavailable even if a newer cloud gives an unknown reason.
         self = .refused(
             content.reason.flatMap { LeaseAnswer.Refusal.Reason(rawValue: $0) } ?? .held,
             content.lease.flatMap { LeaseView($0) }, retryAfter: SyncFailure(content).retryAfter)
@@ -54,14 +52,14 @@ extension RenewOutcome {
         if result.result == "renewed", let view {
             self = .renewed(view)
         } else {
-            // A newer cloud may give an unknown reason, but the lease is lost whatever the reason.
+            // The lease is lost even if a newer cloud gives an unknown reason.
             self = .lost(LeaseRenewal.Loss(rawValue: result.result) ?? .unknown, view)
         }
     }
 }
 
 extension LeaseView {
-    /// Reads the wire form. Nil for an unknown meter or state.
+    /// Nil for an unknown meter id or state.
     package init?(_ body: LeaseBody) {
         guard let meter = MeterID(body.meter), let state = State(rawValue: body.state),
             let policy = LeasePolicy(rawValue: body.policy), body.token <= FencingToken.max.rawValue
@@ -78,20 +76,19 @@ extension LeaseView {
 }
 
 extension CloudAccount {
-    /// Reads the wire form. Nil if the host's id or the time cannot be read.
+    /// Nil if the host's id or the time is invalid.
     package init?(_ body: AccountBody) {
         guard let host = HostID(body.hostID), let time = UInt64(exactly: body.serverTime) else { return nil }
         self.init(
             zone: body.zone, host: host, hostName: body.hostName, serverTime: time, epoch: body.epoch,
             policy: body.policy, zoneID: body.zoneID)
-        // A newer cloud may give an unknown role. `full` is safe then, because the cloud itself refuses forbidden
-        // calls.
+        // A newer cloud may send an unknown role. `full` is safe: the cloud refuses forbidden calls.
         role = body.role.flatMap { HostRole(rawValue: $0) } ?? .full
     }
 }
 
 extension ChangesPage {
-    /// Reads the wire form. Nil if a record is of another type, because the page's change token covers only this type.
+    /// Nil if a record is of another type, which the page's change token does not cover.
     package init?(_ body: ChangesBody, of type: RecordType) {
         guard body.records.allSatisfy({ $0.key.type == type }) else { return nil }
         self.init(
@@ -101,7 +98,7 @@ extension ChangesPage {
 }
 
 extension CloudEvent {
-    /// Reads the wire form. Nil for an unknown event.
+    /// Nil for an unknown event.
     package init?(_ body: EventBody) {
         if let change = body.change {
             self = .changed(
@@ -129,6 +126,6 @@ extension CloudEvent {
 }
 
 extension Duration {
-    /// Limits a duration from the cloud to one day, because sums of greater times would overflow.
+    /// Limits a duration to one day, because sums of longer ones would overflow.
     static func remaining(milliseconds: Int64) -> Duration { .milliseconds(min(max(0, milliseconds), 86_400_000)) }
 }

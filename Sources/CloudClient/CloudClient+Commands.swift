@@ -4,24 +4,23 @@ import Gateway
 import NIOCore
 import NIOHTTP1
 
-/// Commands for meters of other hosts, and from other hosts (Docs/Relay.md#commands).
+/// Commands to and from other hosts (Docs/Relay.md#commands).
 extension CloudClient {
-    /// - Parameter id: a new id for each call, so that a refusal means that no host ran the command.
-    /// - Throws: if the outcome is unknown.
+    /// - Parameter id: new for each call, so that a refusal means that no host ran the command.
+    /// - Throws: if it is unknown whether the command ran.
     package func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
     ) async throws(SyncFailure) -> RelayOutcome {
         let body = RelayCommandRequest(
             requestID: id.description, token: token.rawValue, action: RelayActionBody(action))
         do throws(CallFailure) {
-            // The cloud has its own time limit for the answer. `patience` is added for the network.
+            // The cloud has its own timeout; `patience` is added for the network.
             let answer: RelayCommandAnswer = try await attempt(
                 .POST, zonePath("meters/\(meter.description.urlPart)/commands"), body: body,
                 patience: .milliseconds(CloudLimits.commandMilliseconds) + patience)
             return RelayOutcome(answer)
         } catch {
-            // A command that the cloud refuses reaches no holder. After a failure of the cloud, a holder may have run
-            // it.
+            // A refused command reaches no holder. After a cloud error, a holder may have run it.
             guard case .refused(let content) = error,
                 ![.serviceUnavailable, .internalError, .readOnly].contains(content.code)
             else { throw error.failure }
@@ -82,8 +81,7 @@ extension RelayActionBody {
 }
 
 extension RelayCommand {
-    /// Reads the wire form. Nil if an id cannot be read (such as a newer kind of meter id), or the token is out of
-    /// range.
+    /// Nil for an invalid id (such as a newer kind of meter id), or a fencing token out of range.
     package init?(_ body: EventBody.Command) {
         guard let id = RequestID(body.requestID), let meter = MeterID(body.meter),
             let author = HostID(body.hostID), body.token <= FencingToken.max.rawValue

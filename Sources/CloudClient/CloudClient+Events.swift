@@ -31,7 +31,6 @@ extension CloudClient {
         }
     }
 
-    /// Reads server-sent events until the stream breaks, and then throws.
     func follow(
         _ path: String, opened: () throws(SyncFailure) -> Void = {},
         _ hear: (ServerSentEvents.Event) throws -> Void
@@ -54,7 +53,7 @@ extension CloudClient {
             if !Task.isCancelled { giveUp(index) }
             throw SyncFailure(.network, "the event stream broke: \(SyncFailure.words(for: error))")
         }
-        // A regular end means that this replica is stopping, so the next call uses the next replica.
+        // A regular end means that this replica is stopping, so switch to the next replica.
         giveUp(index)
         throw SyncFailure(.network, "the cloud ended the event stream")
     }
@@ -69,7 +68,7 @@ extension CloudClient {
         }
     }
 
-    /// Returns the decoded event. Nil for an unknown event.
+    /// Nil for an unknown event.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
         guard ["change", "lease", "offer", "interest", "command", "log", "ping"].contains(event.name) else {
             return nil

@@ -4,7 +4,7 @@ import Gateway
 import NIOHTTP1
 
 extension CloudClient {
-    /// - Parameter host: its id, or its name if only one host has it.
+    /// - Parameter host: id, or a name that only one host has.
     package func retire(_ host: String) async throws(SyncFailure) -> HostBody {
         try await call(.POST, zonePath("hosts/\(host.urlPart)/retire"))
     }

@@ -12,9 +12,9 @@ extension CloudClient: LeaseAuthority {
             return try await acquire(body, at: path)
         } catch {
             guard error.kind == .badRequest, body.takeover != nil else { throw error }
-            // A cloud of an older version cannot read the token in the take-over, and refuses the request without a
-            // decision. Repeat the request without the take-over, because the answer then at least contains the holder.
-            // Without an answer, this host would continue without a lease.
+            // An older cloud cannot decode the take-over, and refuses the request without a decision. Repeat it without
+            // the take-over, because that answer names the holder. Without an answer, this host would continue without
+            // a lease.
             body.takeover = nil
             return try await acquire(body, at: path)
         }
@@ -70,7 +70,7 @@ extension CloudClient: LeaseAuthority {
 
     package func leases() async throws(SyncFailure) -> [LeaseView] {
         let list: LeaseList = try await call(.GET, zonePath("leases"))
-        // Omit an unreadable lease, which has a newer kind of meter id: it cannot be this host's.
+        // A lease with a newer kind of meter id cannot be this host's.
         return list.leases.compactMap { LeaseView($0) }
     }
 

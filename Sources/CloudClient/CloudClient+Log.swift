@@ -8,7 +8,6 @@ extension CloudClient: LogLink {
     package func parts(of meter: MeterID, within: Duration?) async throws(SyncFailure) -> LogParts {
         let query = within.map { "?within=\($0.milliseconds)" } ?? ""
         do throws(CallFailure) {
-            // The cloud has its own time limit for the answer. `patience` is added for the network.
             let answer: RelayLogAnswer = try await attempt(
                 .GET, zonePath("meters/\(meter.description.urlPart)/log\(query)"), body: Optional<String>.none,
                 patience: .milliseconds(CloudLimits.logMilliseconds) + patience)
@@ -27,7 +26,7 @@ extension CloudClient: LogLink {
 }
 
 extension LogQuestion {
-    /// Reads the wire form. Nil if an id cannot be read, such as a newer kind of meter id.
+    /// Nil for an invalid id, such as a newer kind of meter id.
     package init?(_ body: EventBody.LogQuestion) {
         guard let id = RequestID(body.requestID), let meter = MeterID(body.meter) else { return nil }
         self.init(id: id, meter: meter, within: body.within.map { .milliseconds(max(0, $0)) }, copy: body.copy)
@@ -64,7 +63,7 @@ extension RelayLogLine {
 }
 
 extension LogParts {
-    /// Omits hosts with an unreadable id.
+    /// Omits hosts with an invalid id.
     package init(_ answer: RelayLogAnswer) {
         self.init(silent: answer.silent)
         parts = answer.parts.compactMap { part in

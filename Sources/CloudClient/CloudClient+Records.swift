@@ -14,7 +14,7 @@ extension CloudClient: CloudLink {
 
     package func createZone(_ zone: String, id: String?) async throws(SyncFailure) {
         let path = "/v1/zones/\(zone.urlPart)"
-        // Without an id, send no body, because older clouds expect none.
+        // Without an id, send no body: older clouds expect none.
         guard let id else {
             let _: Ignored = try await call(.PUT, path)
             return
@@ -41,7 +41,7 @@ extension CloudClient: CloudLink {
             throw SyncFailure(
                 .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
         }
-        // Without this check, another record in the answer would be stored in place of this record.
+        // Otherwise another record in the answer could be stored in place of the sent one.
         guard zip(batch.records, answer.results).allSatisfy({ $1.isAbout($0.key) }) else {
             throw SyncFailure(.other, "the cloud answered about other records than it was sent")
         }
@@ -58,7 +58,6 @@ extension ModifyAnswer.Result {
     }
 }
 
-/// Body that is ignored, because only the status of the answer matters.
 struct Ignored: Decodable {
     init(from decoder: any Decoder) {}
 }

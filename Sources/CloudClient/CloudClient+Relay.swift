@@ -12,8 +12,8 @@ extension CloudClient: RelayLink {
                 do {
                     try await self.follow(path) { event in
                         guard let news = try RelayNews(event) else { return }
-                        // A full buffer drops an element. This needs no handling: gaps in the numbers of batches reveal
-                        // lost batches, and all other events are repeated.
+                        // A full buffer may drop an element: gaps in the batch numbers reveal lost batches, and all
+                        // other events are repeated.
                         continuation.yield(news)
                     }
                 } catch {
@@ -108,7 +108,7 @@ extension RelayNews {
         }
     }
 
-    /// Limits a count so that sums do not overflow.
+    /// Limits a count so that sums cannot overflow.
     private static func count(_ given: Int) -> Int { min(max(0, given), Int(Int32.max)) }
 }
 

@@ -8,10 +8,10 @@ import NIOHTTP1
 import PinnedHTTP
 import Synchronization
 
-/// Client of metercloud over HTTP: implements `CloudLink` and `LeaseAuthority`.
+/// HTTP client of metercloud.
 ///
-/// Its only state is its connections. Every error is a `SyncFailure`. The addresses are replicas of one cloud: after a
-/// call that cannot reach one, the next call tries the next address.
+/// Every error is a `SyncFailure`. The addresses are replicas of one cloud: if one cannot be reached, the next call
+/// tries the next.
 package final class CloudClient: Sendable {
     package let membership: CloudMembership
     private let addresses: [CloudAddress]
@@ -20,7 +20,9 @@ package final class CloudClient: Sendable {
     let patience: TimeAmount
     package static let usualPatience = Duration.seconds(15)
 
-    /// - Throws: `badRequest` for an invalid address or token. Opens no connection.
+    /// Opens no connection.
+    ///
+    /// - Throws: `badRequest` for an invalid address or token.
     package init(_ membership: CloudMembership, patience: Duration = usualPatience) throws(SyncFailure) {
         var addresses: [CloudAddress] = []
         for url in membership.urls { addresses.append(try CloudAddress(url)) }
@@ -37,16 +39,14 @@ package final class CloudClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: membership.pin))
     }
 
-    /// Closes the connections of a client that was never shut down, for example because meterd stopped before using it.
+    /// For a client that was never shut down, for example because meterd stopped early.
     deinit { _ = http.shutdown() }
 
-    /// Closes all connections. Later calls fail.
     package func shutdown() async {
-        // `shutdown` throws if called twice; the client is then already closed.
         try? await http.shutdown()
     }
 
-    /// Presents an enrolment token or the host's own token, and returns the membership to store.
+    /// Presents an enrolment token or the host's own token. Returns the membership to store.
     package static func join(
         urls: [String], token: Secret, pin: CertificatePin?, as request: JoinRequest, patience: Duration = usualPatience
     ) async throws(SyncFailure) -> CloudMembership {
@@ -77,8 +77,7 @@ package final class CloudClient: Sendable {
         }
     }
 
-    /// Sends a request like `call`, but throws a refusal by the cloud as `CallFailure.refused`, with its code and
-    /// details.
+    /// Like `call`, but throws the cloud's refusal as `CallFailure.refused`, with its code and details.
     func attempt<Answer: Decodable>(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)? = Optional<String>.none,
         patience: TimeAmount? = nil
@@ -103,7 +102,7 @@ package final class CloudClient: Sendable {
 
     func zonePath(_ rest: String) -> String { "/v1/zones/\(membership.zone.urlPart)/\(rest)" }
 
-    /// - Parameter index: index of the address; nil for the present one.
+    /// - Parameter index: nil for the present address.
     func send(
         _ method: HTTPMethod, _ path: String, body: (some Encodable)?, deadline: NIODeadline,
         headers: [(String, String)] = [], to index: Int? = nil
@@ -142,7 +141,7 @@ package final class CloudClient: Sendable {
     private func unreachable(_ address: CloudAddress, at index: Int, _ error: any Error) -> SyncFailure {
         switch error {
         case let wrong as WrongCertificate: return SyncFailure(wrong, at: address.text)
-        // The caller cancelled the call. This does not mean that the address fails, so do not switch to the next one.
+        // The caller cancelled the call, so the address did not fail.
         case is CancellationError: return SyncFailure(.network, "the call to \(address.text) was cancelled")
         default:
             giveUp(index)
@@ -152,18 +151,17 @@ package final class CloudClient: Sendable {
 
     var addressIndex: Int { current.withLock { $0 } }
 
-    /// Switches to the next address. Does nothing if another call has already switched.
+    /// Switches to the next address, unless another call has already switched.
     func giveUp(_ index: Int) {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 
-    /// Reads the whole body. Checks the deadline, because the library enforces it only until the answer's head: reading
-    /// from a slow server might never end.
+    /// Checks the deadline, because the library enforces it only until the answer's head: a slow server could send the
+    /// body for ever.
     private func collect(
         _ response: HTTPClientResponse, until deadline: NIODeadline
     ) async throws(SyncFailure) -> ByteBufferView {
         var bytes = ByteBuffer()
-        // Reserves space for the announced length, up to a limit.
         if let length = response.headers.first(name: "content-length").flatMap({ Int($0) }) {
             bytes.reserveCapacity(min(max(length, 0), Self.pageBytesUsual))
         }
@@ -186,7 +184,7 @@ package final class CloudClient: Sendable {
     }
 
     private static let pageBytesUsual = 1 << 20
-    /// Maximum size of an answer in bytes, far above the largest page: 400 records of a few dozen kilobytes each.
+    /// In bytes. The largest page is far smaller: 400 records of a few dozen kilobytes.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
@@ -194,11 +192,9 @@ package final class CloudClient: Sendable {
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
-            // The reason of the refusal did not arrive. Do not treat the status alone as the cloud's refusal: then a
-            // broken connection would halt a session, or set a record aside.
+            // The status alone is not a refusal: a broken connection must not halt a session or set a record aside.
             return .failed(error)
         }
-        // Without an error body, the status is reported.
         guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: Data(bytes)) else {
             return .failed(SyncFailure(status: response.status, path: path))
         }
@@ -219,6 +215,6 @@ enum CallFailure: Error {
 }
 
 extension String {
-    /// Encodes one component of a path, including its dots: a component such as `..` would lead to another path.
+    /// Percent-encoded path component, including dots, because `..` would lead to another path.
     var urlPart: String { percentEncoded.replacing(".", with: "%2E") }
 }

@@ -1,14 +1,13 @@
 package import CloudAPI
 
-/// Data with which a host reaches its cloud.
 package struct CloudMembership: Hashable, Sendable {
-    /// Addresses of replicas of one cloud, tried in turn. `https://host:port`, or `http://` on this machine only.
+    /// Addresses of one cloud's replicas, tried in turn: `https://host:port`, or `http://` on this machine only.
     package var urls: [String]
     package var zone: String
     package var token: Secret
-    /// Pin of a self-signed certificate. If nil, the system's trust roots decide.
+    /// Pin of a self-signed certificate; nil to rely on the system's trust roots.
     package var pin: CertificatePin?
-    /// Whether to push other hosts' records too, if the zone differs from the host's previous zone.
+    /// Whether to push other hosts' records too, if the zone differs from the previous one.
     package var bringsAll: Bool
 
     package init(urls: [String], zone: String, token: Secret, pin: CertificatePin?, bringsAll: Bool = false) {
@@ -19,8 +18,7 @@ package struct CloudMembership: Hashable, Sendable {
         self.bringsAll = bringsAll
     }
 
-    /// Returns whether the addresses and the pin belong to the same cloud, which may then receive this membership's
-    /// token.
+    /// Returns whether the addresses and the pin are of this membership's cloud, which may receive its token.
     package func isOfCloud(at urls: [String], pin: CertificatePin?) -> Bool {
         self.pin == pin && (pin != nil || !Set(self.urls).isDisjoint(with: urls))
     }
@@ -35,8 +33,8 @@ package struct Secret: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var description: String { "<redacted>" }
     package var debugDescription: String { "<redacted>" }
 
-    /// Whether the text is visible ASCII, as required in a header. Check this first, because the HTTP library's error
-    /// message would contain an invalid secret.
+    /// Whether the text is visible ASCII, as a header requires. Check this first: the HTTP library's error message
+    /// would contain an invalid secret.
     var isSendable: Bool {
         !text.isEmpty && text.utf8.count <= 4096 && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }

@@ -1,7 +1,7 @@
 /// Parser of server-sent events (WHATWG HTML), for input in chunks of any size.
 ///
-/// Supports `event:` and `data:` lines, comments, and all three line ends. An event longer than `bytesMax` is an error,
-/// so that a broken server cannot fill the memory.
+/// Supports `event:` and `data:`, comments and all three line ends. An event longer than `bytesMax` is an error, so
+/// that a broken server cannot fill the memory.
 package struct ServerSentEvents: Sendable {
     package struct Event: Hashable, Sendable {
         /// Name of the event; `message` if the stream names none.
@@ -11,7 +11,7 @@ package struct ServerSentEvents: Sendable {
 
     package struct TooLong: Error {}
 
-    /// Maximum size of an event in bytes, far above our largest event, a lease with its waiting hosts.
+    /// In bytes. The largest expected event is far smaller: a lease with its waiting hosts.
     package static let bytesMax = 1 << 20
 
     private var line: [UInt8] = []
@@ -40,7 +40,7 @@ package struct ServerSentEvents: Sendable {
         return events
     }
 
-    /// Ends an event at an empty line. Returns nil without data (a keep-alive comment).
+    /// Ends an event at an empty line. Nil without data (a keep-alive).
     private mutating func endLine() -> Event? {
         defer { line.removeAll(keepingCapacity: true) }
         guard !line.isEmpty else {

@@ -31,7 +31,7 @@ extension SyncFailure {
         self.init(kind, error.message, retryAfter: error.retryAfter.flatMap { Self.wait(seconds: $0) })
     }
 
-    /// Creates the failure for a response without an error body, from a proxy or another program.
+    /// For a response without an error body, from a proxy or another program.
     init(status: HTTPResponseStatus, path: String) {
         let kind: Kind =
             switch status.code {
@@ -54,8 +54,7 @@ extension SyncFailure {
                 + "again with that pin; if not, somebody stands between")
     }
 
-    /// Converts a retry time from the network, limited to one day. Nil for a negative or non-finite number; never
-    /// traps.
+    /// Limits a retry time to one day. Nil for a negative or non-finite number.
     private static func wait(seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0 else { return nil }
         return .milliseconds(Int64((min(seconds, 86_400) * 1000).rounded()))
@@ -68,7 +67,7 @@ extension SyncFailure {
         case let client as HTTPClientError where client == .remoteConnectionClosed: "it closed the connection"
         case is CancellationError: "the call was cancelled"
         case let tls as NIOSSLError: "its certificate is not trusted (\(tls)); join with --pin to know it by its key"
-        // NIOSSL throws this error while it loads the system's authorities, before anything is sent.
+        // NIOSSL throws this error while it loads the system's authorities, before it sends anything.
         case BoringSSLError.unknownError:
             "this system has no list of certificate authorities; install ca-certificates, or join with --pin"
         case let connection as NIOConnectionError:

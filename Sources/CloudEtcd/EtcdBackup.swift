@@ -4,19 +4,18 @@ package import Domain
 import FoundationEssentials
 package import Logging
 
-/// A backup file of a cloud in etcd at one revision. Contains a line for the store, a line for each key with its value,
-/// and a last line with a digest of all previous lines.
+/// Backup file of a cloud in etcd at one revision: a line for the store, a line for each key and value, and a digest of
+/// all previous lines.
 package struct EtcdBackup: Sendable {
     private static let form = "metercloud-etcd-backup-1"
 
-    /// Date by the calendar of the replica that wrote the file.
     private var written: WallTime
     private var epoch: String
     private var tokenFloor: UInt64
-    /// Entries; their keys omit the store's prefix.
+    /// Their keys omit the store's prefix.
     var entries: [EtcdPut]
 
-    /// Writes all keys that belong in a backup (`StoreKeys.lastingKinds`), as of one revision.
+    /// Writes all keys of `StoreKeys.lastingKinds`, as of one revision.
     ///
     /// - Parameter write: receives the next part of the file.
     package static func write(
@@ -41,7 +40,7 @@ package struct EtcdBackup: Sendable {
         try write(Array("end \(Hex.encode(digest))\n".utf8))
     }
 
-    /// - Throws: `damaged` if the file is not a whole backup.
+    /// - Throws: `damaged` if the file is incomplete or not a backup.
     package init(path: String) throws {
         let damaged = EtcdError(.damaged, "\(path) is not a whole backup of a cloud in etcd. Use another one")
         let lines = try Data(contentsOf: URL(filePath: path), options: .mappedIfSafe)
@@ -65,10 +64,10 @@ package struct EtcdBackup: Sendable {
         guard lines[lines.count - 2] == end, lines[lines.count - 1].isEmpty else { throw damaged }
     }
 
-    /// Restores into an etcd that has no cloud under this prefix. No replica opens the store before the restore is
-    /// complete. An interrupted restore can be repeated.
+    /// Restores into an etcd that has no cloud under this prefix. No replica opens the store before the end. An
+    /// interrupted restore can be repeated.
     ///
-    /// - Parameter ignoresClock: accepts a calendar that is behind the backup's date.
+    /// - Parameter ignoresClock: accepts a system clock that is behind the backup's date.
     package func restore(
         to settings: EtcdSettings, at now: WallTime, ignoresClock: Bool, clock: CloudClock,
         rng: inout some RandomNumberGenerator, logger: Logger
@@ -116,13 +115,13 @@ package struct EtcdBackup: Sendable {
 }
 
 extension EtcdCloudEngine {
-    /// Maximum time to wait for a replica that began a backup, because that replica may have stopped.
+    /// Maximum wait for another replica's backup, because that replica may have stopped.
     private static let turnLasts = Duration.seconds(3600)
 
     package func lastBackup() async throws -> WallTime? { try await backupMark().good }
 
-    /// Returns whether this replica must write the backup that is due, and if so, reserves the backup for it. Differing
-    /// clocks only cause an extra or a late backup.
+    /// Returns whether a backup is due, and reserves it for this replica. Clock differences only cause an extra or a
+    /// late backup.
     package func takeBackup(every: Duration, at now: WallTime) async throws -> Bool {
         let mark = try await backupMark()
         let isDone = mark.good.map { $0 <= now && now < $0 + every } ?? false

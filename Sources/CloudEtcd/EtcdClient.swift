@@ -10,9 +10,9 @@ import Synchronization
 
 /// Client of etcd's JSON gateway, using whichever member answers.
 ///
-/// etcd may carry out a request twice: after a timeout, the client sends it again to the next member. Every request of
-/// this module allows for that (see `EtcdCompare`). The client never returns a state older than an earlier one. If etcd
-/// reverts to an older state, every call fails until the program restarts.
+/// After a timeout, the client repeats the request at the next member, so etcd may carry it out twice. Every request of
+/// this module allows for that (see `EtcdCompare`). If etcd reverts to an older state, every call fails until the
+/// program restarts.
 final class EtcdClient: Sendable {
     private struct State {
         var current = 0
@@ -31,8 +31,8 @@ final class EtcdClient: Sendable {
     private let state = Mutex(State())
     private let breaks = Atomic<UInt64>(0)
 
-    /// Number that changes whenever etcd may have reverted to an older state: after a broken connection, or a change of
-    /// the members or their term.
+    /// Changes whenever etcd may have reverted to an older state: after a broken connection, or a change of the members
+    /// or of their election term.
     var life: UInt64 { breaks.load(ordering: .sequentiallyConsistent) }
 
     private func beginAnotherLife() { breaks.wrappingAdd(1, ordering: .sequentiallyConsistent) }
@@ -48,9 +48,7 @@ final class EtcdClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: try .etcd(settings))
     }
 
-    /// Closes all connections. Later calls fail.
     func shutdown() async {
-        // A second call throws; the client is then already closed.
         try? await http.shutdown()
     }
 
@@ -58,7 +56,6 @@ final class EtcdClient: Sendable {
 
     // MARK: Requests
 
-    /// Runs one atomic step on the state that a majority of the members agrees on.
     func commit(_ transaction: EtcdTransaction) async throws(EtcdError) -> EtcdTransactionAnswer {
         var asked: Asked<EtcdTransactionAnswer> = try await ask("/v3/kv/txn", body: transaction.text)
         asked.answer.mayBeDoneBefore = asked.failures > 0
@@ -87,7 +84,7 @@ final class EtcdClient: Sendable {
 
     private struct Asked<Answer: EtcdReadable> {
         var answer: Answer
-        /// Number of earlier attempts that etcd did not answer. Each of them may have been carried out.
+        /// Number of attempts that got no answer, but may have been carried out.
         var failures: Int
     }
 
@@ -97,8 +94,8 @@ final class EtcdClient: Sendable {
         var attempts = 0
         var hasLoggedIn = false
         while true {
-            // Compare with the newest revision from before the request. Answers may arrive out of order, so an answer
-            // older than a later request's does not mean that etcd reverted.
+            // An answer older than a later request's does not mean that etcd reverted, because answers may arrive out
+            // of order. So compare with the newest revision from before the request.
             let (index, newest) = try state.withLock { state throws(EtcdError) in
                 if let wentBack = state.wentBack { throw wentBack }
                 return (state.current, state.newest)
@@ -117,7 +114,6 @@ final class EtcdClient: Sendable {
                 guard error.isWorthAnotherTry else { throw error }
                 giveUp(index, error)
                 attempts += 1
-                // Pause only after each member has been tried once.
                 guard attempts % addresses.count == 0 else { continue }
                 guard clock.now() + pause < deadline, !Task.isCancelled else { throw error }
                 await wait(pause)
@@ -222,13 +218,13 @@ final class EtcdClient: Sendable {
         }
     }
 
-    /// Maximum size of an answer in bytes: a full range of the largest zone.
+    /// Maximum size of an answer in bytes, for a full range of the largest zone.
     private static let answerBytesMax = 512 << 20
 
     // MARK: Watching
 
-    /// Reports changes of a range from now on, until the connection ends. Events are hints: they may arrive late, twice
-    /// or never.
+    /// Reports changes of a range until the connection ends. An event is only a hint: it may arrive late, twice or
+    /// never.
     ///
     /// - Throws: if the watch cannot begin.
     func watch(
@@ -301,7 +297,7 @@ extension HTTPClient.Configuration {
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .nanoseconds(settings.answerTimeout.nanoseconds)
-        // The HTTP client must not retry by itself, because the caller retries with other members.
+        // The caller retries with other members, so the HTTP client must not retry.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
         configuration.tlsConfiguration = try tls(settings)

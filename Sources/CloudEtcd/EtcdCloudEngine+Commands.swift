@@ -7,10 +7,9 @@ struct CommandEntry: StoredValue, Hashable {
 }
 
 extension EtcdCloudEngine {
-    /// Maximum number of attempts to store one decision. So many conflicts in a row mean a fault rather than competing
-    /// writers.
+    /// More conflicts mean a fault, not competing writers.
     private static let commandRoundsMax = 200
-    /// Maximum number of commands deleted in one request: each needs a nested transaction with two deletions.
+    /// Commands deleted per request: each needs a nested transaction with two deletions.
     private static let commandsForgottenAtOnce = EtcdTransaction.operationsMax / 3
 
     package func decideCommand<Answer: Sendable>(
@@ -24,8 +23,7 @@ extension EtcdCloudEngine {
             var tried: (value: [UInt8], answer: Answer)?
             for _ in 0..<Self.commandRoundsMax {
                 let found = try await client.read(places.map { EtcdRange(key: $0) }).ranges.map(\.entries.first)
-                // An earlier attempt of this call stored this value, but the result of its transaction was lost. The
-                // decision is stored, so return its answer.
+                // An earlier attempt stored this decision, but its answer was lost.
                 if let tried, found[0]?.value == tried.value { return tried.answer }
                 let stored = try found[0].map { entry throws(EtcdError) in try CommandEntry(entry).command }
                 let lease = try (found.count > 1 ? found[1] : nil).map { entry throws(EtcdError) in

@@ -28,8 +28,8 @@ extension EtcdCloudEngine {
                 for var other in replaced {
                     let key = keys.credential(hash: other.hash)
                     other.revokedAt = credential.createdAt
-                    // If a host uses the replaced token for the first time meanwhile, this comparison fails, and the
-                    // credential is decided again.
+                    // Fails if a host uses the replaced token for the first time meanwhile. The credential is then
+                    // decided again.
                     transaction.compares.append(
                         EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
                     transaction.success.append(
@@ -42,7 +42,7 @@ extension EtcdCloudEngine {
                 let answer = try await client.commit(transaction)
                 guard !answer.succeeded else { return true }
                 let (there, id) = (answer.range(0)?.entries.first, answer.range(1)?.entries.first)
-                // An earlier attempt of this call wrote the value, but its answer was lost.
+                // An earlier attempt stored this value, but its answer was lost.
                 if there?.value == value { return true }
                 guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
                 return false
@@ -93,9 +93,6 @@ extension EtcdCloudEngine {
         try await change(id) { if $0.revokedAt == nil { $0.revokedAt = now } } != nil
     }
 
-    /// Changes a credential.
-    ///
-    /// - Returns: the credential after the change; nil if it does not exist.
     private func change(
         _ id: String, _ body: @escaping @Sendable (inout Credential) -> Void
     ) async throws -> Credential? {
@@ -148,15 +145,15 @@ extension EtcdCloudEngine {
         return bindings
     }
 
-    /// Repeats `body` until it returns true. `body` returns false if another writer changed the data first.
+    /// Repeats `body` until it returns true; false means that another writer changed the data first.
     private func inRounds(_ body: () async throws -> Bool) async throws {
         for _ in 0..<100 where try await body() { return }
         throw EtcdError(.overloaded, "too many others change the same token. Try again")
     }
 }
 
-/// Credentials bound to one host. Every binding changes this list, so concurrent bindings conflict, and two machines
-/// never share a host id.
+/// Credentials bound to one host. Every binding changes this list, so that concurrent bindings conflict and two
+/// machines never share a host id.
 private struct HostBindings {
     let key: [UInt8]
     var revision: Int64 = 0

@@ -62,8 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Returns held leases. Holders are current. Renewals through other replicas are missing if this replica has not
-    /// read the zone's leases since then.
+    /// Returns held leases with their current holders. Renewals at other replicas may be missing.
     package func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         try await finish { [self] in
             try await check(zone)
@@ -93,8 +92,8 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The ban on new leases after a restore is over. Delete its key, so that the next replica that starts does not
-        // apply it again.
+        // The ban on new leases after a restore is over. Delete its key, so that the next replica to start does not
+        // repeat it.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))
@@ -103,9 +102,9 @@ extension EtcdCloudEngine {
         return found
     }
 
-    /// Reads the zone's lease changes since the previous call.
+    /// Reads the lease changes since the previous call.
     ///
-    /// - Returns: leases whose holder or state another replica has changed, and that have not been returned before.
+    /// - Returns: leases whose holder or state another replica changed, each change once.
     @discardableResult
     func readLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let since = leaseCache.readThrough(zone) + 1
@@ -119,8 +118,8 @@ extension EtcdCloudEngine {
         range.isKeysOnly = true
         var beats: [EtcdEntry] = []
         try await client.readAll(range, isOfOneState: false) { beats.append($0) }
-        // Read the clock only after etcd has answered. An earlier time could precede a renewal, and the lease would
-        // expire too early.
+        // Read the clock only after etcd's answer: an earlier time could precede a renewal, so the lease would expire
+        // too early.
         let now = clock.now()
         var news: [(meter: String, record: LeaseRecord)] = []
         for entry in entries {
@@ -137,10 +136,8 @@ extension EtcdCloudEngine {
         return news
     }
 
-    /// Stores a lease entry in the cache.
-    ///
-    /// - Returns: the lease, if another replica changed its holder or state and the cache did not contain that change
-    ///   yet.
+    /// Caches a lease entry. Returns the lease if another replica changed its holder or state, and the cache lacked
+    /// that change.
     func update(_ entry: EtcdEntry, of place: MeterPlace, at now: MonotonicTime) throws -> LeaseRecord? {
         let (seen, author) = try SeenLease.read(entry, pulse: 0, at: now)
         let (next, isNews) = leaseCache.update(seen, at: place, isOwn: author == writer)

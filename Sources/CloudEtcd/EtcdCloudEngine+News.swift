@@ -5,11 +5,11 @@ import Logging
 extension EtcdCloudEngine {
     /// Reports changes by other replicas, until its task is cancelled.
     ///
-    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything, to find
-    /// changes that the watch missed. This includes leases for which this replica gets no requests: it may give a lease
-    /// away only a certain time after it has read it. This replica's own changes are not reported.
+    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything, for
+    /// changes that the watch missed, and for leases without requests: it may give a lease away only some time after
+    /// reading it.
     ///
-    /// - Parameter hear: called with each change; may receive the same change twice.
+    /// - Parameter hear: called with each change, which may be repeated.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in await watch(hear) }
@@ -20,8 +20,8 @@ extension EtcdCloudEngine {
 
     /// Interval at which all zones and leases are read again (Docs/Sync.md#figures).
     static let repairInterval = Duration.seconds(30)
-    /// Interval at which this replica writes its renewals for the other replicas (`RenewalDigest`): short enough that
-    /// hosts do not notice it, and at most two small requests a second.
+    /// Interval at which this replica writes its renewals for the other replicas (`RenewalDigest`). Too short for hosts
+    /// to notice; at most two small requests a second.
     private static let tellInterval = Duration.milliseconds(500)
     private static let watchPause = Duration.seconds(1)
     private static let watchLength = Duration.seconds(300)
@@ -31,7 +31,7 @@ extension EtcdCloudEngine {
         while !Task.isCancelled {
             let failure = await watchOnce(hear)
             failures = failure == nil ? 0 : failures + 1
-            // A watch may end at any time; only a failure to start it again is worth logging.
+            // A watch may end at any time. Log only the failure to start it again.
             if failures == 2, let failure {
                 logger.warning("etcd watch failed", metadata: ["cause": "\(failure)"])
             }
@@ -39,7 +39,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Watches once, until the watch ends, or for `watchLength`, so that a silently dead connection is noticed.
+    /// Watches for at most `watchLength`, because a dead connection may go unnoticed.
     ///
     /// - Returns: the error if the watch could not begin.
     private func watchOnce(_ hear: @escaping @Sendable (CloudNews) async -> Void) async -> EtcdError? {
@@ -149,13 +149,13 @@ extension EtcdCloudEngine {
         if let news = try news(ofHead: head, zone: zone) { await hear(news) }
         let isFirst = leaseCache.readThrough(zone) == 0
         let leases = try await readLeases(in: zone)
-        // On the first call all leases are new to this replica, although none has changed. So report none.
+        // On the first call every lease is new to this replica, even an unchanged one, so report none.
         guard !isFirst else { return }
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
-    /// Returns the change that a zone's head describes. Nil if this replica has already reported the change, made it
-    /// itself, or was not running at the time.
+    /// Returns a change of records from a zone's head. Nil if this replica made or already reported it, or did not run
+    /// yet.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

@@ -25,9 +25,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Reads the records that changed after a change token.
-    ///
-    /// - Returns: nil if etcd was compacted in the meantime.
+    /// Nil if etcd was compacted meanwhile.
     private func readChanges(
         of type: RecordType, in zone: String, _ id: Zone.ID, after token: ChangeToken?, limit: Int
     ) async throws -> ChangeList? {
@@ -63,8 +61,8 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// Returns a key range with the timeline mark named in a change token and the mark after it; empty without such a
-    /// token. The caller reads the range in the same request as the page.
+    /// Key range of a change token's timeline mark and the next mark, read in one request with the page; empty without
+    /// such a token.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))

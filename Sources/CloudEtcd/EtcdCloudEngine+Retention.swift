@@ -62,8 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Returns the operations that subtract purged tombstones from the zone's usage; empty if the zone's usage was
-    /// never counted.
+    /// Operations that subtract purged tombstones from the zone's usage; empty if it was never counted.
     private func release(
         _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
     ) async throws -> [EtcdOperation] {
@@ -80,8 +79,8 @@ extension EtcdCloudEngine {
         return try usage.operations(from: before, in: zone, keys)
     }
 
-    /// Maximum number of tombstones in one transaction. Giving a tombstone its date takes four operations. Purging one
-    /// takes three, besides the usage of its hosts.
+    /// Per transaction: dating a tombstone takes four operations; purging one takes three, besides the usage of its
+    /// hosts.
     private static let tombstonesPerStep = 24
 
     private struct Tombstone {
@@ -97,10 +96,10 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes the first tombstones of a range, few enough that other writers can write in between. Also writes the
-    /// zone's head, so that a writer that has read one of these records must read it again.
+    /// Changes a few tombstones, so that other writers get their turn. Also writes the zone's head, so that a writer
+    /// that has read one of these records must read it again.
     ///
-    /// - Returns: number of tombstones changed; 0 if there are none.
+    /// - Returns: number of tombstones changed.
     private func changeTombstones(
         _ range: EtcdRange, in zone: String,
         _ operations: ([Tombstone], _ revision: Int64, inout StoredHead) async throws -> [EtcdOperation]

@@ -1,7 +1,7 @@
 package import Cloud
 
 extension EtcdCloudEngine {
-    /// Returns the statistics of the shared store; `commits` and `writes` count only the work of this replica.
+    /// `commits` and `writes` count only this replica's work.
     package func statistics() async throws -> CloudStatistics {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)
@@ -18,8 +18,8 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Checks that a majority of the members answers a read, because writes need a majority. Also checks that etcd has
-    /// no quota alarm, because reads succeed in spite of it.
+    /// Checks that a majority of the members answers, because writes need it. Also checks for a quota alarm, in spite
+    /// of which reads succeed.
     package func probe(writes: Bool) async throws(CloudFailure) {
         try await finish { [self] in
             _ = try await client.read([EtcdRange(key: keys.epoch)])

@@ -12,8 +12,7 @@ extension EtcdCloudEngine {
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
                 .put(key: keys.head(name), value: try StoredHead(used: StoredAmount(.zero)).bytes),
                 .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
-                // Create this key now. Otherwise it is created when the aliases are first read, as in older zones, and
-                // etcd refuses that once its quota is reached.
+                // Otherwise the first read of the aliases creates this key, which fails once etcd's quota is reached.
                 .put(key: keys.aliases(of: name), value: try StoredAliases(AliasBook()).bytes),
             ]
             _ = try await client.commit(transaction)
@@ -41,8 +40,7 @@ extension EtcdCloudEngine {
     package func zone(_ name: String) async throws -> Zone? { try await finish { [self] in try await readZone(name) } }
 
     private func readZone(_ name: String) async throws -> Zone? {
-        // Usually one request reads both keys. If two requests do, different revisions are harmless, because the head's
-        // sequence only grows.
+        // Different revisions of the two keys are harmless, because the head's sequence only grows.
         async let terms = reads.entry(keys.zone(name))
         async let head = reads.entry(keys.head(name))
         guard let entry = try await terms else { return nil }

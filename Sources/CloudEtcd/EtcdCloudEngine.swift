@@ -6,10 +6,10 @@ import Synchronization
 
 /// Engine of a cloud over etcd with any number of equal replicas, which communicate only through the store.
 ///
-/// Correctness depends only on transactions and linearizable reads. Etcd's own leases and keep-alives are not used, and
-/// its watch is a hint (`run`). Clocks of different machines are never compared. This replica gives an unreleased lease
-/// to another host only after it has seen the lease unchanged for its time to live and its lock-delay. A new replica
-/// therefore waits that long (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
+/// Correctness depends only on transactions and linearizable reads, not on etcd's leases, keep-alives or watches.
+/// Clocks of different machines are never compared. A replica gives an unreleased lease to another host only after it
+/// has seen the lease unchanged for its time to live and its lock-delay. A new replica therefore waits that long
+/// (Docs/Leases.md#rule-3 and Docs/Leases.md#rule-5).
 package final class EtcdCloudEngine: CloudEngine {
     package let epoch: String
     let client: EtcdClient
@@ -74,13 +74,13 @@ package final class EtcdCloudEngine: CloudEngine {
 
     func nextWriter() -> String { "\(writer) \(changes.wrappingAdd(1, ordering: .relaxed).newValue)" }
 
-    /// Closes the connections, and returns once all shared tasks have ended. Calls in progress fail; later calls throw.
+    /// Closes the connections and waits for shared tasks. Calls in progress fail; later calls throw.
     package func close() async {
         await client.shutdown()
         await work.end()
     }
 
-    /// Closes the connections for callers that cannot await. Calls in progress fail soon after.
+    /// For callers that cannot await. Calls in progress fail soon after.
     package func closeAtOnce() throws { try client.shutdownAtOnce() }
 
     /// Runs `body` to its end, even if the task is cancelled.
@@ -101,10 +101,8 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Checks that a zone exists. Zones are never deleted, so a zone found earlier is only read again if etcd may have
-    /// reverted to an older state.
+    /// Zones are never deleted, so a known zone is read again only if etcd may have reverted to an older state.
     ///
-    /// - Returns: the zone's identity.
     /// - Throws: `zoneNotFound`.
     @discardableResult
     func check(_ zone: String) async throws -> Zone.ID {
@@ -127,7 +125,7 @@ package final class EtcdCloudEngine: CloudEngine {
         var ids: [String: Zone.ID] = [:]
     }
 
-    /// Gives an id to a zone that an earlier version created without one. All replicas compute the same id.
+    /// Gives an id to a zone of an older version. All replicas compute the same id.
     private func identify(_ zone: String) async throws(EtcdError) -> Zone.ID {
         let (key, id) = (keys.identity(of: zone), Zone.ID(ofEarlier: zone, epoch: epoch))
         var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: 0)])
@@ -153,8 +151,7 @@ struct StoreStart: Hashable, Sendable {
         ]
         var found = try await client.read(others).ranges
         if found[0].entries.isEmpty, found[4].entries.isEmpty {
-            // Write only if the store is new: etcd refuses every request that might write once its quota is reached,
-            // and a replica must start even then.
+            // Only for a new store: etcd refuses writes once its quota is reached, and a replica must start even then.
             var made = EtcdTransaction(compares: [
                 EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
             ])
@@ -197,7 +194,7 @@ struct StoreStart: Hashable, Sendable {
     func limits(at now: MonotonicTime) -> LeaseLimits {
         var limits = LeaseLimits(tokenFloor: FencingToken(rawValue: tokenFloor))
         guard let restoringLockDelay else { return limits }
-        // Assume the longest time to live, because a host may have acquired a lease with it after the backup.
+        // Assume the longest time to live, because a host may have acquired such a lease after the backup.
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: restoringLockDelay, policy: .strict)
         limits.grantsNothingNewBefore = now + longest.over

@@ -3,23 +3,22 @@ import CloudAPI
 
 package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// No member answers: none is running, the network is down, or a certificate is wrong.
+        /// No member runs, the network is down, or a certificate is wrong.
         case unreachable
-        /// No answer in time. The request may have been carried out.
+        /// No answer in time; the request may have been carried out.
         case timedOut = "timed-out"
-        /// A member answers, but the members have no leader, or are changing it.
+        /// The members have no leader.
         case noLeader = "no-leader"
         /// The quota is reached (alarm NOSPACE): etcd accepts only reads and deletions.
         case noSpace = "no-space"
         case compacted
-        /// The user name or the password is wrong, or etcd has no users.
+        /// Wrong user name or password, or etcd has no users.
         case notAuthenticated = "not-authenticated"
         case permissionDenied = "permission-denied"
         case tooLarge = "too-large"
         /// etcd is overloaded, or other writers keep changing the same key.
         case overloaded
-        /// etcd's state is older than a state that it returned before: it was restored, or the settings name another
-        /// etcd.
+        /// etcd's state is older than before: it was restored, or the settings name another etcd.
         case wentBack = "went-back"
         /// The answer does not come from etcd.
         case garbage
@@ -31,7 +30,7 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// Description of the failure with its value, followed by a full stop and advice.
+    /// Failure with its value, then advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

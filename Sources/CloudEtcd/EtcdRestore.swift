@@ -5,15 +5,15 @@ import Synchronization
 /// Turns an etcd restored from a snapshot into a separate store, while no replica runs (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// A new epoch makes hosts fetch and push everything again. New lease tokens exceed any that can have been granted
-/// since the snapshot. Replicas grant no new lease until former holders must have stopped.
+/// A new epoch makes hosts fetch and push everything again. New fencing tokens exceed any granted since the snapshot.
+/// Replicas grant no new lease until former holders must have stopped.
 package struct EtcdRestore: Hashable, Sendable {
     package var epoch: String
     package var tokenFloor: UInt64
     package var leases: Int
 
-    /// Marks the store as restored, by this machine's calendar: a snapshot has no date, and the dates within it may
-    /// come from a host whose calendar was years ahead.
+    /// Marks the store as restored now: a snapshot has no date, and dates in it may come from a host whose clock was
+    /// years ahead.
     ///
     /// - Throws: `badSetting` if etcd has no cloud.
     package static func run(
@@ -42,7 +42,7 @@ package struct EtcdRestore: Hashable, Sendable {
             .put(key: keys.epoch, value: Array(epoch.utf8)),
             .put(key: keys.tokenFloor, value: Array(String(floor).utf8)),
             .put(key: keys.restoring, value: []),
-            // Anyone with the snapshot knows the replicas' secret, so delete it: the replicas then create a new one.
+            // Anyone with the snapshot knows the replicas' shared secret, so make them create a new one.
             .delete(key: keys.copiesKey), .delete(key: keys.backup),
         ]
         change.failure = [.range(EtcdRange(key: keys.epoch))]
@@ -53,11 +53,9 @@ package struct EtcdRestore: Hashable, Sendable {
         return EtcdRestore(epoch: epoch, tokenFloor: floor, leases: leases)
     }
 
-    /// Returns the token floor of the restored store: the least lease token that it may grant.
+    /// Returns the least fencing token that the restored store may grant.
     ///
-    /// - Parameters:
-    ///   - greatest: greatest token granted so far.
-    ///   - earlier: floor of the store so far.
+    /// - Parameter earlier: previous value of this floor.
     static func floor(above greatest: UInt64, _ earlier: UInt64, at now: WallTime) -> UInt64 {
         let most = FencingToken.max.rawValue
         return min(most, max(min(greatest, most) + 1, earlier, FencingToken.floor(ofRestoreAt: now).rawValue))

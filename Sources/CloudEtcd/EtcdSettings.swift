@@ -2,21 +2,20 @@ import CloudAPI
 import Domain
 
 package struct EtcdSettings: Sendable {
-    /// Addresses of the members of one etcd: `http://` or `https://`, host and port. One reachable member is enough.
+    /// Addresses of one etcd's members: `http://` or `https://`, host and port. One reachable member is enough.
     package var urls: [String]
-    /// User name; nil if etcd has no users.
+    /// Nil if etcd has no users.
     package var user: String?
     package var password: String
-    /// PEM file of certificate authorities, one of which signed the members' certificates; nil for the system's
-    /// authorities.
+    /// PEM file of the authorities for the members' certificates; nil for the system's authorities.
     package var authorities: String?
-    /// PEM files of the client's certificate and key. etcd requires them if started with `--client-cert-auth`.
+    /// PEM files of the client's certificate and key, which etcd requires with `--client-cert-auth`.
     package var certificate: String?
     package var key: String?
     package var prefix: String
     /// Timeout of one member.
     package var answerTimeout: Duration
-    /// Timeout of all members together: shorter than the timeout of hosts, so that they receive the reason.
+    /// Timeout of all members together: shorter than that of hosts, so that they receive the reason.
     package var patience: Duration
 
     package init(urls: [String], prefix: String = "metercloud/") {
@@ -27,9 +26,9 @@ package struct EtcdSettings: Sendable {
         patience = .seconds(8)
     }
 
-    /// Returns the addresses of the members, without a trailing slash.
+    /// Without trailing slashes.
     ///
-    /// - Throws: `badSetting` if an address is malformed, there are none, or a password would cross a network
+    /// - Throws: `badSetting` if there is no address, one is malformed, or a password would cross a network
     ///   unencrypted.
     func addresses() throws(EtcdError) -> [String] {
         guard !urls.isEmpty else {

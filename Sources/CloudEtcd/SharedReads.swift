@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Reads single keys for many callers. While one read is in progress, the next keys gather and then share one request.
+/// Reads single keys for many callers. While one read is in progress, further keys gather and then share one request.
 /// The result was valid at some moment after the call began.
 final class SharedReads: Sendable {
     private typealias Caller = CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
 
     private struct State {
-        /// Waiting callers by key. Several callers may wait for one key, because hosts of a zone request the same keys.
+        /// Waiting callers by key; hosts of a zone often request the same key.
         var wishes: [[UInt8]: [Caller]] = [:]
         var line: [[UInt8]] = []
         var readers = 0
     }
 
-    /// Maximum number of concurrent readers: with more, fewer callers would share a request.
+    /// With more, fewer callers would share a request.
     private static let readersMax = 2
     private static let keysMax = 100
 

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Tasks that serve many callers. A task continues even if the caller that began it is cancelled; `end` cancels all
-/// when the engine closes.
+/// Tasks that serve many callers, and continue even if the caller that began them is cancelled. `end` cancels all when
+/// the engine closes.
 final class SharedWork: Sendable {
     private struct State {
         var running: [UInt64: Task<Void, Never>] = [:]
@@ -21,7 +21,7 @@ final class SharedWork: Sendable {
         }
     }
 
-    /// Cancels all tasks, including those that begin during this call, and returns when the last has ended.
+    /// Cancels all tasks, including those that begin meanwhile, and waits for them.
     func end() async {
         while case let running = state.withLock({ $0.running }), !running.isEmpty {
             for task in running.values { task.cancel() }

@@ -3,8 +3,7 @@ import Domain
 import LinuxIO
 
 extension CloudClock {
-    /// Clock of this machine. It sleeps on Swift's `ContinuousClock`, which is the boot-time clock that `LinuxClock`
-    /// reads.
+    /// Boot-time clock: Swift's `ContinuousClock` is the clock that `LinuxClock` reads.
     package static var system: CloudClock {
         CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },

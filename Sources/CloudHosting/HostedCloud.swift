@@ -9,8 +9,7 @@ package import Logging
 package import ServerKit
 package import ServiceLifecycle
 
-/// A cloud with its data in a folder or in etcd: its store, service, console and server. `metercloud` runs one, as does
-/// a meterd that serves a home's cloud.
+/// A cloud with its data in a folder or in etcd. Runs in `metercloud`, or in a meterd that serves a home's cloud.
 package struct HostedCloud: Sendable {
     package let folder: CloudFolder
     package let service: CloudService
@@ -19,8 +18,7 @@ package struct HostedCloud: Sendable {
     private let store: any HostedStore
     private let logger: Logger
 
-    /// Opens a cloud over the store in a folder, which must exist.
-    ///
+    /// - Parameter folder: must exist.
     /// - Throws: `locked` while another process has the store open.
     package init(folder: CloudFolder, logger: Logger) throws(CloudStoreError) {
         let clock = CloudClock.system
@@ -29,7 +27,7 @@ package struct HostedCloud: Sendable {
         self.init(folder: folder, store: FileStore(sqlite: engine), clock: clock, logger: logger)
     }
 
-    /// Opens a replica of a cloud over etcd. The folder must exist, and only this replica uses it.
+    /// - Parameter folder: must exist; only this replica uses it.
     package init(folder: CloudFolder, etcd settings: EtcdSettings, logger: Logger) async throws(EtcdError) {
         let clock = CloudClock.system
         var rng = SystemRandomNumberGenerator()
@@ -58,9 +56,9 @@ package struct HostedCloud: Sendable {
 
     package struct Serving: Sendable {
         package var host: String
-        /// Port of the server; 0 for any free port.
+        /// 0 for any free port.
         package var port: Int
-        /// Certificate of the server; nil for no TLS.
+        /// Nil for no TLS.
         package var certificate: ServerCertificate?
         package var limits: RequestGate.Limits
         package var connections: ConnectionBounds
@@ -68,8 +66,7 @@ package struct HostedCloud: Sendable {
         package var proxies: [String]
         package var version: String
         package var backups = BackupSettings()
-        /// Returns the address at which other replicas reach this one, given its port. Nil if this replica has no such
-        /// address.
+        /// Returns the address at which other replicas reach this one, given its port; nil if there is none.
         package var advertised: (@Sendable (_ port: Int) -> String)?
 
         package init(
@@ -86,8 +83,8 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// Returns the services in the order of their start. They stop in reverse: the streams end, the server closes, then
-    /// the console, and the cloud service last.
+    /// Services in the order of their start. They stop in reverse: the streams end, the server closes, then the
+    /// console, and the cloud service last.
     ///
     /// - Parameters:
     ///   - unserved: called if the server cannot listen; it retries every 10 s. If nil, the failure ends the services.
@@ -113,7 +110,7 @@ package struct HostedCloud: Sendable {
             figures: { [store] page in
                 page.add(CloudMetrics.connections, count: connections.count)
                 page.add(CloudMetrics.refusedConnections, count: connections.refused)
-                // An unreadable store must not hide the other metrics.
+                // Other metrics must appear even if the store is unreadable.
                 if let found = try? await store.statistics() { page.add(found) }
                 if let process = ProcessFigures.current { page.add(process) }
                 if let backup = backups?.report { page.add(backup) }
@@ -146,8 +143,8 @@ package struct HostedCloud: Sendable {
             ]
     }
 
-    /// Returns once the store has processed a request, which shows that it is not stuck. A failing store is not stuck:
-    /// its callers get errors.
+    /// Returns once the store has processed a request, and so is not stuck. A failing store is not stuck: its callers
+    /// get errors.
     package func turn() async { await store.turn() }
 
     package var summary: String {
@@ -155,7 +152,7 @@ package struct HostedCloud: Sendable {
         return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
     }
 
-    /// Closes the store. Acknowledged writes are safe even if this is never called.
+    /// Acknowledged writes are safe even if this is never called.
     package func close() {
         do {
             try store.close()

@@ -13,21 +13,18 @@ protocol HostedStore: BackedUpStore {
     var engine: any CloudEngine { get }
     func backup(to path: String, at now: WallTime) async throws(CloudFailure)
     func statistics() async throws -> CloudStatistics
-    /// See `HostedCloud.turn`.
     func turn() async
-    /// Whether the cloud may have other replicas, whose changes `follow` reports.
+    /// Whether the cloud may have other replicas.
     var hasCopies: Bool { get }
-    /// Reports changes by other replicas, until its task is cancelled.
     func follow(_ hear: @escaping @Sendable (CloudNews) async -> Void) async
     func close() throws
 }
 
-/// Exchanges change notices with the other replicas, for the hosts that are connected to this replica.
+/// Exchanges change notices with the other replicas, for the hosts connected to this replica.
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Stream that ends once other replicas can reach this one. The first heartbeat publishes this replica's address,
-    /// so it waits for that end.
+    /// Ends once other replicas can reach this one. Only then does the first heartbeat publish the address.
     let isServed: AsyncStream<Void>
 
     func run() async throws {
@@ -84,7 +81,6 @@ struct EtcdStore: HostedStore {
                 try await EtcdBackup.write(of: etcd, at: now) { try file.writeAll($0) }
                 try Errno.check { fsync(file.raw) }
             } catch {
-                // Delete the file, because a partial backup is useless.
                 unlink(path)
                 throw error
             }
@@ -116,7 +112,7 @@ struct EtcdStore: HostedStore {
     func close() throws { try etcd.closeAtOnce() }
 }
 
-/// Runs `body` on a separate thread, so that it does not block the threads that requests share.
+/// Runs `body` on its own thread, because it would block a thread that requests share.
 private func aside(_ body: @escaping @Sendable () throws -> Void) async throws {
     let result = await withCheckedContinuation { continuation in
         BackgroundThread.run { continuation.resume(returning: Result { try body() }) }

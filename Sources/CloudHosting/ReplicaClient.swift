@@ -7,10 +7,10 @@ import NIOCore
 import NIOHTTP1
 import PinnedHTTP
 
-/// HTTP client for the other replicas. All replicas have the same TLS key, so one certificate pin matches them all.
+/// HTTP client for the other replicas, which all have the same TLS key and so one certificate pin.
 final class ReplicaClient: ReplicaLink {
-    /// Timeout of an answer. The other replica may wait for the store to decide a host's claim of a command. Or it
-    /// waits for hosts' logs, whose time limit (`logMilliseconds`) it checks once a second.
+    /// Timeout of an answer. The other replica may wait for the store to decide a host's claim of a command, or for
+    /// hosts' logs, whose timeout (`logMilliseconds`) it checks once a second.
     private static let patience = TimeAmount.milliseconds(CloudLimits.logMilliseconds) + .seconds(2)
     private static let answerBytesMax = CloudLimits.copyBodyBytes
 
@@ -22,7 +22,6 @@ final class ReplicaClient: ReplicaLink {
     }
 
     deinit {
-        // The program ends, so the error has no consequence.
         try? http.syncShutdown()
     }
 
@@ -62,7 +61,6 @@ final class ReplicaClient: ReplicaLink {
 }
 
 extension CloudFailure {
-    /// Creates the failure that a host receives when another replica refused its request.
     fileprivate init(_ content: CloudErrorBody.Content) {
         self.init(
             content.code, content.message,

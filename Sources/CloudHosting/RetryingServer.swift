@@ -2,7 +2,6 @@ import ServiceLifecycle
 
 /// A server that retries if it cannot listen, while other services continue.
 struct RetryingServer: Service {
-    /// Retry interval, as for the web page.
     static let pause = Duration.seconds(10)
 
     /// Returns a new server for each attempt, because a server can run only once.
@@ -19,7 +18,6 @@ struct RetryingServer: Service {
                 guard let failed, !Task.isCancelled, !Task.isShuttingDownGracefully else { throw error }
                 await failed(error)
             }
-            // The wait ends early at shutdown, and no retry follows.
             try? await cancelWhenGracefulShutdown { [wait] in try await wait() }
             if Task.isCancelled || Task.isShuttingDownGracefully { return }
         }

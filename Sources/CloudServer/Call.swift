@@ -9,7 +9,6 @@ struct Call {
     let request: Request
     let context: CloudRequestContext
 
-    /// Token in the `Authorization` header.
     var token: BearerToken {
         get throws(CloudFailure) {
             guard let header = request.headers[.authorization] else {
@@ -29,7 +28,6 @@ struct Call {
     var meter: String { get throws(CloudFailure) { try parameter("meter") } }
     var command: String { get throws(CloudFailure) { try parameter("request") } }
 
-    /// Value of the parameter `limit`; nil if missing.
     var limit: Int? {
         get throws(CloudFailure) {
             guard let text = query("limit") else { return nil }
@@ -44,7 +42,7 @@ struct Call {
         request.uri.queryParameters[name[...]].map { String($0) }
     }
 
-    /// Reads a parameter that is `true` or `false`; returns false if it is missing.
+    /// Returns a parameter that is `true` or `false`; false if it is missing.
     func flag(_ name: String) throws(CloudFailure) -> Bool {
         switch query(name) {
         case nil, "false": return false

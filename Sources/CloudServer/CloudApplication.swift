@@ -6,23 +6,21 @@ package import NIOCore
 package import NIOSSL
 package import ServerKit
 
-/// Server of the cloud's routes. TLS is optional for a server that only this machine can reach.
+/// HTTP server of the cloud's routes. TLS is optional if only this machine can reach it.
 package struct CloudApplication: Sendable {
     package let routes: CloudRoutes
     package let host: String
-    /// Port of the server; 0 for any free port.
+    /// 0 for any free port.
     package let port: Int
-    /// TLS settings; nil for no TLS.
+    /// Nil for no TLS.
     package let tls: TLSConfiguration?
     package let logger: Logger
     /// Timeout of a client that does not read its data.
     package var stallPatience = TimeAmount.seconds(30)
-    /// Timeout of a client without a valid token: for TLS setup, for the head of its first request, and for its next
-    /// request.
+    /// Timeout of a client without a valid token: for TLS setup, its first request's head, and its next request.
     var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
-    /// Time that a connection is kept between two requests: longer than a host's heartbeat, which then needs no new
-    /// handshake.
+    /// Maximum idle time between two requests, longer than a host's heartbeat, which then needs no new handshake.
     package var idlePatience = TimeAmount.seconds(330)
 
     package init(
@@ -37,7 +35,7 @@ package struct CloudApplication: Sendable {
         self.logger = logger
     }
 
-    /// Runs until graceful shutdown. Waits for open streams, which `CloudService.shutdown` ends.
+    /// Runs until graceful shutdown, then waits for open streams, which `CloudService.shutdown` ends.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func service(

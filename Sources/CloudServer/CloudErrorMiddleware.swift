@@ -7,11 +7,11 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Turns every error into a `CloudErrorBody` with a suitable status, so that no host has to parse error messages.
+/// Turns every error into a `CloudErrorBody` with a suitable status, so that hosts need not parse messages.
 struct CloudErrorMiddleware: RouterMiddleware {
     typealias Context = CloudRequestContext
 
-    /// Health of the store; receives the failures of requests that the store did not carry out.
+    /// Receives the failures of requests that the store did not carry out.
     var health: StoreHealth?
 
     func handle(
@@ -43,7 +43,6 @@ struct CloudErrorMiddleware: RouterMiddleware {
         }
     }
 
-    /// Returns the response if the route does not exist, or the library refused the request.
     private static func response(for error: HTTPError, request: Request) throws -> Response {
         let allowed = CloudRoute.methods(of: request.uri.path)
         guard error.status == .notFound, !allowed.isEmpty else {

@@ -4,22 +4,21 @@ package import Domain
 import LinuxIO
 package import ServerKit
 
-/// Folder of a cloud: its store, certificate and key, first token, and the console's socket.
 package struct CloudFolder: Hashable, Sendable {
     package let path: String
 
     package init(path: String) { self.path = path }
 
     package var consoleSocketPath: String { "\(path)/console.sock" }
-    /// Path of the file with the token with which hosts join the zone `home`.
+    /// File with the token with which hosts join the zone `home`.
     package var enrolmentTokenPath: String { "\(path)/enrolment.token" }
     package var certificatePath: String { "\(path)/certificate.pem" }
     package var keyPath: String { "\(path)/key.pem" }
 
     package static let firstZone = "home"
 
-    /// Returns the certificate. Creates a missing certificate, and renews one that does not cover all names, with the
-    /// same key and therefore the same pin.
+    /// Creates a missing certificate. Renews one that does not cover all names, with the same key and therefore the
+    /// same pin.
     package func certificate(names: Set<String>, at now: WallTime) throws(CloudSetupError) -> ServerCertificate {
         do throws(CertificateError) {
             return try CertificateFiles(certificatePath: certificatePath, keyPath: keyPath)
@@ -31,8 +30,8 @@ package struct CloudFolder: Hashable, Sendable {
 
     /// Creates the first zone and a token to join it, if the store has none yet.
     ///
-    /// Writes the file before the store gets its token. A crash in between then cannot leave a valid token without a
-    /// file. A removed file is not created again: `token create` issues another token.
+    /// Writes the file before the store gets its token, so that a crash cannot leave a valid token without a file. A
+    /// removed file is not created again: `token create` issues another token.
     ///
     /// - Returns: whether the file exists and holds a valid token.
     package func prepareFirstZone(

@@ -17,7 +17,7 @@ extension CloudRoutes {
 }
 
 extension Call {
-    /// Returns a parameter in milliseconds; nil if it is missing.
+    /// Nil if the parameter is missing.
     fileprivate func milliseconds(_ name: String) throws(CloudFailure) -> Int64? {
         guard let text = query(name) else { return nil }
         guard let number = Int64(text), number >= 0 else {

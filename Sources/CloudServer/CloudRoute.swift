@@ -1,7 +1,6 @@
 package import Hummingbird
 
-/// List of all routes. The router is built from it, metrics use its names as labels, and a test compares
-/// Docs/openapi.yaml with it.
+/// All routes, used by the router, as labels of metrics, and by a test of Docs/openapi.yaml.
 package enum CloudRoute: String, CaseIterable, Sendable {
     case health
     case metrics
@@ -40,7 +39,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// Path with parameters in the form of OpenAPI and the router: `/v1/zones/{zone}`.
+    /// Path with parameters as in OpenAPI and the router: `/v1/zones/{zone}`.
     package var path: String {
         switch self {
         case .health: "/v1/health"
@@ -73,19 +72,18 @@ package enum CloudRoute: String, CaseIterable, Sendable {
 
     package var needsToken: Bool { access != .open && !isForCopies }
 
-    /// Whether the route is only for other replicas. Docs/openapi.yaml omits such routes, because it is for hosts.
+    /// Whether the route is only for other replicas, so that Docs/openapi.yaml omits it.
     package var isForCopies: Bool { access == .copies }
 
-    /// Credential that a route requires.
     package enum Access: Hashable, Sendable {
         case open
         /// Shared secret of the replicas.
         case copies
-        /// Any host's token, because the call changes nothing, or only the host's record about itself.
+        /// Any host's token: the call changes nothing, or only the host's own record.
         case looking
-        /// Any host's token; the records are checked one by one (`CloudService.modify`).
+        /// Any host's token; `CloudService.modify` checks the records one by one.
         case records
-        /// A token with all rights. The call changes something for the zone's other hosts.
+        /// A token with all rights: the call affects other hosts of the zone.
         case changing
     }
 
@@ -94,7 +92,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         case .health, .metrics: .open
         case .copyNews, .copyQuestion: .copies
         case .join, .account, .createZone, .changes, .events, .leases, .watchReadings, .meterLog: .looking
-        // Read-only hosts may also answer: a host sends only its own log. Without an answer, the requesting host would
+        // Read-only hosts may also answer, because a host sends only its own log. Otherwise the requesting host would
         // wait in vain.
         case .answerLog: .looking
         case .modifyRecords: .records
@@ -104,7 +102,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// Returns the methods of a path; empty for an unknown path.
+    /// Empty for an unknown path.
     package static func methods(of path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
         return allCases.filter { route in

@@ -5,7 +5,7 @@ package import Hummingbird
 import Logging
 package import ServerKit
 
-/// Routes of Docs/openapi.yaml: each decodes the request, calls the service, and encodes the response.
+/// Routes of Docs/openapi.yaml.
 package struct CloudRoutes: Sendable {
     let service: CloudService
     let gate: RequestGate
@@ -17,8 +17,8 @@ package struct CloudRoutes: Sendable {
     let version: String
 
     /// - Parameters:
-    ///   - version: version of the program, for `/v1/health`.
-    ///   - health: if nil, the store counts as healthy when it can list its zones.
+    ///   - version: of the program, for `/v1/health`.
+    ///   - health: if nil, the store is healthy when it can list its zones.
     ///   - figures: adds the metrics of the engine and the process for `/metrics`.
     package init(
         service: CloudService, gate: RequestGate, clock: CloudClock, version: String,
@@ -58,7 +58,7 @@ package struct CloudRoutes: Sendable {
             return call.route == .health ? try await health(call) : try await metricsPage()
         }
         let principal = try await authenticate(call)
-        // The right to make changes is checked here for all routes, so that no route can omit the check.
+        // Checked here, so that no route can omit the check.
         if call.route.access == .changing { try principal.checkMayChange() }
         switch call.route {
         case .health, .metrics, .copyNews, .copyQuestion: return Response(status: .notFound)
@@ -96,8 +96,8 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// Reports the health of the store. With `?live`, reports only that the process is alive: a supervisor that
-    /// restarts unhealthy processes must not restart this one because of its store.
+    /// Reports the store's health; with `?live`, only that the process runs, because a supervisor must not restart it
+    /// because of its store.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))
@@ -186,7 +186,7 @@ private struct TallyMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let began = now()
         let response = try await next(request, context)
-        // Has no effect on a client that has presented a valid token before.
+        // No effect on a client that has presented a valid token before.
         context.tell(.stranger)
         let route = CloudRoute.allCases.first {
             $0.method == request.method && $0.path == context.endpointPath

@@ -1,7 +1,7 @@
 package import Cloud
 import ServiceLifecycle
 
-/// Background work of the cloud: offers meters to waiting hosts, and deletes outdated data.
+/// Offers meters to waiting hosts, and deletes outdated data.
 package struct CloudMaintenance: Service {
     private let service: CloudService
 
@@ -12,15 +12,14 @@ package struct CloudMaintenance: Service {
     }
 }
 
-/// Ends the event streams at shutdown, because open streams would keep the server running. Services stop in reverse
-/// order, so this service starts after the server and stops before it.
+/// Ends the event streams, because open streams would keep the server running. Services stop in reverse order, so it
+/// starts after the server.
 package struct CloudStreamEnder: Service {
     private let service: CloudService
 
     package init(service: CloudService) { self.service = service }
 
     package func run() async throws {
-        // A cancellation without a graceful shutdown also ends this wait.
         try? await gracefulShutdown()
         await service.shutdown()
     }

@@ -3,14 +3,14 @@ import CloudAPI
 import Domain
 package import ServerKit
 
-/// Carries out an administrator's requests without further checks: only the server's user can open the console's socket
+/// Carries out an administrator's requests without checks, because only the server's user can open the console's socket
 /// and folder.
 package struct Console: Sendable {
     private let service: CloudService
     private let makeToken: @Sendable () -> BearerToken
     private let backup: @Sendable (_ path: String) async throws -> Void
 
-    /// - Parameter backup: writes a complete copy of the store, while it is in use, to a new path.
+    /// - Parameter backup: writes a complete copy of the store to a new path.
     package init(
         service: CloudService, makeToken: @escaping @Sendable () -> BearerToken,
         backup: @escaping @Sendable (_ path: String) async throws -> Void

@@ -4,7 +4,7 @@ package import Hummingbird
 package import Logging
 import ServerKit
 
-/// Server of the console on a Unix socket in the data folder, for its owner only (mode 0600, in a folder of mode 0700).
+/// Server of the console on a Unix socket for its owner only (mode 0600, in a folder of mode 0700).
 package struct ConsoleApplication: Sendable {
     private let console: Console
     private let socketPath: String

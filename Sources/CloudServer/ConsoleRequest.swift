@@ -1,8 +1,8 @@
 package import CloudAPI
 package import Domain
 
-/// A request by an administrator on the server's machine. It is sent as JSON over the console's socket while the server
-/// runs. Otherwise the console's own process carries it out.
+/// A request by an administrator: sent as JSON over the console's socket while the server runs, otherwise carried out
+/// by the console's own process.
 package enum ConsoleRequest: Codable, Hashable, Sendable {
     /// Terms that are nil get their standard values. If `id` is nil, the zone gets a new id.
     case createZone(name: String, id: String?, terms: ConsoleTerms)
@@ -10,8 +10,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case zone(name: String)
     /// Changes the terms that are not nil.
     case setTerms(zone: String, terms: ConsoleTerms)
-    /// Limits that are nil do not change, with one exception: if only the zone's limit is given, a host's limit becomes
-    /// a quarter of it.
+    /// Limits that are nil do not change, except that a zone's limit alone sets a host's limit to a quarter of it.
     case setQuota(zone: String, quota: ConsoleQuota)
     case records(zone: String, type: String?)
     case record(zone: String, type: String, name: String)
@@ -22,8 +21,8 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case leases(zone: String)
     case revokeLease(zone: String, meter: String)
     case createToken(zone: String, isEnrolment: Bool, label: String)
-    /// Like `createToken`, but for read-only hosts. It is a separate case, so that an older server refuses it. Such a
-    /// server would ignore an additional value of `createToken`, and issue a token with all rights.
+    /// Like `createToken`, for read-only hosts. A separate case, because an older server refuses it; it would ignore a
+    /// new value of `createToken` and issue a token with all rights.
     case createReadOnlyToken(zone: String, isEnrolment: Bool, label: String)
     /// `zone` is nil for all zones.
     case tokens(zone: String?)
@@ -32,7 +31,7 @@ package enum ConsoleRequest: Codable, Hashable, Sendable {
     case backup(path: String)
 }
 
-/// Lease terms to set: times in milliseconds, and the policy, `keep` or `strict`.
+/// Lease terms to set: durations in milliseconds; the policy is `keep` or `strict`.
 package struct ConsoleTerms: Codable, Hashable, Sendable {
     package var policy: String?
     package var ttl: Int64?
@@ -50,7 +49,7 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
     package var records: Int?
     package var hostBytes: Int?
     package var hostRecords: Int?
-    /// Maximum number of leases over the life of the zone.
+    /// Maximum number of leases that the zone may ever create.
     package var leases: Int?
 
     package init(
@@ -65,11 +64,11 @@ package struct ConsoleQuota: Codable, Hashable, Sendable {
 }
 
 package struct ConsoleUsage: Codable, Hashable, Sendable {
-    /// Id of the host; nil for the whole zone.
+    /// Nil for the whole zone.
     package var hostID: String?
     package var bytes: Int
     package var records: Int
-    /// Number of leases over the life of the zone. Nil for a host, and from a server that does not count leases.
+    /// Number of leases that the zone ever created. Nil for a host, and from a server that does not count leases.
     package var leases: Int?
 
     package init(hostID: String? = nil, bytes: Int, records: Int, leases: Int? = nil) {
@@ -89,7 +88,7 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
     case hosts([HostBody])
     case lease(LeaseBody)
     case leases([LeaseBody])
-    /// New token. Only this answer contains its text.
+    /// The only answer that contains a new token's text.
     case newToken(ConsoleToken, text: String)
     case tokens([ConsoleToken])
     case done
@@ -97,20 +96,20 @@ package enum ConsoleAnswer: Codable, Hashable, Sendable {
 
 package struct ConsoleZone: Codable, Hashable, Sendable {
     package var name: String
-    /// Identity, a UUID. Nil from a server without identities.
+    /// UUID; nil from a server without zone identities.
     package var id: String?
     package var policy: String
-    /// Time to live in milliseconds.
+    /// In milliseconds.
     package var ttl: Int64
-    /// Lock-delay in milliseconds.
+    /// In milliseconds.
     package var lockDelay: Int64
-    /// Requested lock-delay in milliseconds. Nil from a server that does not keep it.
+    /// Requested lock-delay in milliseconds; nil from a server that does not store it.
     package var askedLockDelay: Int64?
     package var sequence: UInt64
-    /// Quota of the zone; nil from a server without quotas.
+    /// Nil from a server without quotas.
     package var quota: ConsoleQuota?
     package var used: ConsoleUsage?
-    /// Usage of the hosts, largest first.
+    /// Largest first.
     package var hosts: [ConsoleUsage]?
 }
 
@@ -124,8 +123,8 @@ package struct ConsoleToken: Codable, Hashable, Sendable {
     package var label: String
     package var hostID: String?
     package var hostName: String?
-    /// Time of creation, in the format of RFC 3339.
+    /// In the format of RFC 3339.
     package var createdAt: String
-    /// Time of revocation, in the format of RFC 3339; nil while the token is valid.
+    /// In the format of RFC 3339; nil while the token is valid.
     package var revokedAt: String?
 }

@@ -3,8 +3,7 @@ import CloudAPI
 import Hummingbird
 import ServerKit
 
-/// Messages of the other replicas (Docs/Relay.md#several-copies). Replicas present the secret that all of them read
-/// from their store; hosts' tokens are refused.
+/// Messages from other replicas, which present the shared secret in their store (Docs/Relay.md#several-copies).
 extension CloudRoutes {
     package static let copyScheme = "Copy"
 

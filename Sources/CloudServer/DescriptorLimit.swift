@@ -1,7 +1,7 @@
 import Glibc
 
 package enum DescriptorLimit {
-    /// Raises the soft limit to the hard one: the usual 1024 is less than a thousand event streams need.
+    /// Raises the limit of open files from the usual 1024, too low for a thousand event streams, to the hard limit.
     ///
     /// - Returns: the resulting limit, if the system reports it.
     package static func raise() -> UInt64? {

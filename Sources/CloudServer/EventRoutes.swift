@@ -6,8 +6,7 @@ import NIOCore
 
 /// Server-sent events, each named after its field of `EventBody`.
 extension CloudRoutes {
-    /// Sends server-sent events, beginning with a ping. The host receives all changes after the ping, and fetches
-    /// earlier ones itself.
+    /// The stream begins with a ping. The host receives all later changes, and fetches earlier ones itself.
     func events(_ call: Call, by principal: Principal) async throws -> Response {
         let zone = try call.zone
         let slot = try StreamSlot(.events, of: principal.credential.id, at: gate)
@@ -23,8 +22,7 @@ extension CloudRoutes {
         }
     }
 
-    /// Writes `id`, `event` and `data` lines. The id counts the events of this stream; clients cannot use it to resume
-    /// a stream.
+    /// The id counts the events of this stream; it cannot resume a stream.
     static func event(_ body: EventBody, number: Int) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "id: \(number)\nevent: \(body.name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(body))

@@ -11,7 +11,7 @@ extension Response {
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> Response {
         // The library detects a disconnecting client by reading on, and traps if a response ends before the whole
-        // request has been read. So read the whole request first.
+        // request was read. So read it first.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body
@@ -28,7 +28,7 @@ extension Response {
     }
 }
 
-/// One of the limited number of event streams that a credential may have open at a time.
+/// One of a credential's limited number of event streams.
 final class StreamSlot: Sendable {
     private let gate: RequestGate
     private let kind: RequestGate.StreamKind

@@ -3,9 +3,9 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
-/// JSON of this server. Keys are sorted, so that output is stable, except in bodies that consist of records.
+/// Keys are sorted for stable output, except in bodies that consist of records.
 enum JSON {
-    /// Maximum size of a request's body in bytes: a batch of records and the JSON around it.
+    /// In bytes: a batch of records and the JSON around it.
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
@@ -31,7 +31,7 @@ enum JSON {
         return try decode(type, from: try await request.body.collect(upTo: bytesMax))
     }
 
-    /// Decodes the body of a request; returns nil if there is none.
+    /// Nil if the request has no body.
     static func decodeIfThere<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value? {
         let buffer = try await request.body.collect(upTo: bodyBytesMax)
         return buffer.readableBytes == 0 ? nil : try decode(type, from: buffer)

@@ -27,10 +27,10 @@ extension CloudRoutes {
         }
     }
 
-    /// Runs a command, which takes seconds. A client that disconnects cancels the command.
+    /// Runs a command, which takes seconds. A client that disconnects cancels it.
     private func command(_ call: Call, by principal: Principal) async throws -> Response {
         let (meter, zone) = (try call.meter, try call.zone)
-        // Read the whole request first: the library traps if a response ends before that (see `Response.events`).
+        // The library traps if a response ends before the whole request was read (see `Response.events`).
         var request = call.request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let body = try await JSON.decode(RelayCommandRequest.self, from: request)
@@ -40,8 +40,8 @@ extension CloudRoutes {
         }
     }
 
-    /// Sends server-sent events, each named after its field of `RelayEventBody`, first the holder. With `?all=true`,
-    /// sends every reading, whatever the rate.
+    /// Server-sent events, each named after its field of `RelayEventBody`, beginning with the holder. With `?all=true`,
+    /// includes every reading at any rate.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

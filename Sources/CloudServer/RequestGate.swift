@@ -4,18 +4,17 @@ package import Domain
 package import ServerKit
 import Synchronization
 
-/// Limits the rate of requests for each credential, and for each address without a valid one.
 package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Rate for each credential. A host's first sync, its renewals and a person's clicks are far below this rate.
+        /// A host's first sync, its renewals and a person's clicks are far below this rate.
         package var perCredential = Rate(perSecond: 100, burst: 400)
-        /// Rate of batches of readings for each credential: four a second for each of its watched meters.
+        /// Batches of readings: four a second for each watched meter.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
-        /// Rate for each address without a valid credential: guessed tokens, health checks and requests for metrics.
+        /// For clients without a valid credential: guessed tokens, health checks and requests for metrics.
         package var perAddress = Rate(perSecond: 10, burst: 100)
-        /// Maximum number of event streams of one credential. A host needs one, or two while it reconnects.
+        /// A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8
-        /// Maximum number of meters that one credential watches at a time.
+        /// Maximum number of meters watched at a time.
         package var watchesPerCredential = 256
 
         package init() {}
@@ -43,8 +42,6 @@ package final class RequestGate: Sendable {
                 addresses: TokenBuckets(rate: limits.perAddress, at: start)))
     }
 
-    /// Counts a request.
-    ///
     /// - Parameter isRelay: whether the request is a batch of readings.
     /// - Throws: the refusal, if the credential's rate is exceeded.
     package func admit(credential id: String, isRelay: Bool = false) throws(CloudFailure) {

@@ -1,8 +1,8 @@
 import Domain
 import Synchronization
 
-/// Counts responses and their durations. Labels are limited to the routes of `CloudRoute` and their statuses; no client
-/// input becomes a label.
+/// Counts responses and their durations. No client input becomes a label: these are limited to `CloudRoute` and
+/// statuses.
 package final class RequestTally: Sendable {
     private struct Request: Hashable {
         var route: String
@@ -21,8 +21,6 @@ package final class RequestTally: Sendable {
 
     package init() {}
 
-    /// Counts a response.
-    ///
     /// - Parameters:
     ///   - route: nil for an unknown path.
     ///   - duration: time until the response's head; a stream continues after it.

@@ -8,7 +8,6 @@ extension CertificateTerms {
 }
 
 extension ServerCertificate {
-    /// Pin of the public key, by which hosts recognise the cloud.
     package var pin: CertificatePin {
         guard let pin = CertificatePin(digest: SHA256.digest(publicKey)) else {
             preconditionFailure("A pin is a digest of SHA-256")

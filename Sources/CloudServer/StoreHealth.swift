@@ -3,9 +3,9 @@ package import Logging
 
 /// Health of the store, checked on request.
 ///
-/// A check locks the store for writing and reads through a fresh handle; its result is valid for 2 s. After a failed
-/// write, such a check is not enough, because a store on a full disk can still be locked and read. Then only a
-/// successful write ends the fault; a check attempts one at most every 10 s. Each change is logged.
+/// A check locks the store for writing and reads through a fresh handle; its result is valid for 2 s. A store on a full
+/// disk can still be locked and read, so after a failed write only a successful one ends the fault. A check attempts
+/// one at most every 10 s. Each change is logged.
 package actor StoreHealth {
     private static let answerLasts = Duration.seconds(2)
     private static let betweenWrites = Duration.seconds(10)
@@ -14,9 +14,9 @@ package actor StoreHealth {
     private let warn: @Sendable () async -> String?
     private let now: @Sendable () -> MonotonicTime
     private let logger: Logger
-    /// Description of the store's fault; nil if the store works.
+    /// The store's fault; nil if the store works.
     private var reason: String?
-    /// Warning of the last check about a store that works; nil if there is none.
+    /// Warning about a working store, if any.
     package private(set) var warning: String?
     private var needsWrite = false
     private var lookedAt: MonotonicTime?
@@ -24,7 +24,7 @@ package actor StoreHealth {
     private var looking: Task<Void, Never>?
 
     /// - Parameters:
-    ///   - look: throws if the store does not work. With `writes`, it must write to the store as part of the check.
+    ///   - look: throws if the store does not work. With `writes`, the check must include a write.
     ///   - warn: returns a warning about a working store, if any.
     package init(
         look: @escaping @Sendable (_ writes: Bool) async throws -> Void,
@@ -38,7 +38,6 @@ package actor StoreHealth {
     }
 
     package func fault() async -> String? {
-        // Concurrent callers wait for the same check.
         if let looking {
             await looking.value
             return reason

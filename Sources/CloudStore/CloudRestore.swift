@@ -4,12 +4,12 @@ import Foundation
 import GRDB
 import StoreKit
 
-/// Restores a backup into a data directory that no cloud is using (Docs/Leases.md#rule-5 and
+/// Restores a backup into a data folder that no cloud is using (Docs/Leases.md#rule-5 and
 /// Docs/Sync.md#zones-and-change-tokens).
 ///
-/// A new epoch makes hosts fetch and push everything again. New lease tokens exceed any that can have been granted
-/// since the backup. After its next start, the store grants no new lease until former holders must have stopped. The
-/// directory's previous contents are kept under another name.
+/// A new epoch makes hosts fetch and push everything again. New fencing tokens exceed any granted since the backup.
+/// After its next start, the store grants no new lease until former holders must have stopped. The folder's previous
+/// contents get another name.
 package struct CloudRestore: Hashable, Sendable {
     package var epoch: String
     package var tokenFloor: UInt64
@@ -21,12 +21,10 @@ package struct CloudRestore: Hashable, Sendable {
 
     /// - Parameters:
     ///   - backup: a result of `SQLiteCloudEngine.backup`, only read.
-    ///   - now: this machine's calendar.
-    ///   - ignoresClock: accepts a calendar that is behind the backup's own date. Lease tokens then begin as of that
-    ///     date.
-    /// - Throws: `locked` while a cloud uses the directory; `clockBehind` if the calendar is behind the backup's own
-    ///   date, because lease tokens would begin too low; `damaged` for a file that is not a backup. Dates within the
-    ///   backup do not matter: a host may have joined under a calendar that was years ahead.
+    ///   - ignoresClock: accepts a `now` before the backup's date, as of which fencing tokens then begin.
+    /// - Throws: `locked` while a cloud uses the folder; `clockBehind` if `now` is before the backup's date, because
+    ///   fencing tokens would begin too low; `damaged` for a file that is not a backup. Dates within the backup do not
+    ///   matter, because a host's clock may have been years ahead.
     package static func run(
         from backup: String, into directory: String, at now: WallTime, ignoresClock: Bool = false,
         rng: inout some RandomNumberGenerator
@@ -77,8 +75,7 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// Returns the later of this machine's calendar and the backup's own date: when it was made, or when its store
-    /// moved away. A copied file has no date.
+    /// Returns the later of `now` and the date of the backup, or of its store's move. A copied file has no date.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
     ) throws -> WallTime {

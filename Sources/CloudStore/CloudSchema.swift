@@ -6,8 +6,7 @@ enum CloudSchema {
     /// "MGC1", in the header of our files: the cloud never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_4331
 
-    /// Migrations from all earlier versions. Only append: users' files have already passed the released steps, so never
-    /// edit one.
+    /// Only append migrations, never edit one: users' files have passed the released ones.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
@@ -195,9 +194,7 @@ enum CloudSchema {
         ),
     ]
 
-    /// Examines a file before the first write.
-    ///
-    /// - Returns: whether the file has no tables.
+    /// Returns whether the file has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         guard try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") != nil else { return true }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
@@ -217,12 +214,12 @@ enum CloudSchema {
 
     /// Applies settings that only an empty file accepts.
     static func layOut(_ db: Database) throws {
-        // Lets a purge return space to the file system.
+        // A purge can then return space to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
         try db.execute(sql: "PRAGMA application_id = \(applicationID)")
     }
 
-    /// Begins a write and rolls it back. Throws if the file is read-only, or in use by another program.
+    /// Begins a write and rolls it back. Throws if the file is read-only or another program uses it.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -230,17 +227,15 @@ enum CloudSchema {
         }
     }
 
-    /// Applies the settings of each connection. It does not set the durability, because GRDB sets a pool's durability
-    /// after this call.
+    /// Applies the settings of each connection, except the durability, which GRDB sets after this call.
     static func prepare(_ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -2048")
-        // Debian's SQLite overwrites all deleted data with zeros, which this data does not need: it contains settings,
-        // not secrets.
+        // Debian's SQLite overwrites deleted data with zeros, which secrets need, but not settings.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
 
-    /// Sets the opened pool's writer from GRDB's `synchronous` NORMAL back to FULL: with NORMAL, a power cut may lose
-    /// acknowledged writes.
+    /// Sets the pool's writer from GRDB's `synchronous` NORMAL to FULL: with NORMAL, a power cut may lose acknowledged
+    /// writes.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let full = 2
         try db.execute(sql: "PRAGMA synchronous = \(full)")
@@ -254,12 +249,12 @@ enum CloudSchema {
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Reads the whole file; returns its faults, or an empty array.
+    /// Reads the whole file. Empty if it has no faults.
     static func faults(_ db: Database) throws -> [String] {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
         } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-            // Some damage makes the check itself fail, so return its error as the fault.
+            // Some damage makes the check itself fail.
             return [error.message ?? "damaged"]
         }
     }
@@ -285,7 +280,7 @@ enum Meta: String {
     case restoring
     /// Time of a backup, in milliseconds since 1970.
     case backup = "backup_ms"
-    /// Destination of a store that moved. No cloud opens the store any more.
+    /// Destination of a store that moved, and is never opened again.
     case destination
     /// Time of the move, in milliseconds since 1970.
     case departed = "departed_ms"

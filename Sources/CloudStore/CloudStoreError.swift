@@ -6,9 +6,9 @@ package struct CloudStoreError: Error, Hashable, Sendable, CustomStringConvertib
     package enum Code: String, Sendable {
         case locked
         case readOnly = "read-only"
-        /// The file is damaged, or is not a store. It is not changed.
+        /// The file is damaged, or not a store. It is not changed.
         case damaged
-        /// A newer version wrote the file. The file is not changed.
+        /// A newer version wrote the file, which is not changed.
         case newerVersion = "newer-version"
         case diskFull = "disk-full"
         case departed
@@ -34,7 +34,7 @@ extension CloudStoreError: StoreFileError {
         "It is left as it is; restore it from a backup"
     }
 
-    /// Failure for hosts; details for the administrator are only in the log.
+    /// Failure for hosts; only the log contains details for the administrator.
     var failure: CloudFailure {
         switch code {
         case .damaged, .newerVersion, .departed, .clockBehind: CloudFailure(.internalError, message)

@@ -10,7 +10,6 @@ struct DataDirectory: Sendable {
     var store: String { path + "/cloud.db" }
     var restored: String { path + "/cloud.db.restoring" }
 
-    /// Files that SQLite keeps beside a database.
     static let companions = ["-wal", "-shm"]
 
     func checkUsable() throws(CloudStoreError) {
@@ -39,29 +38,27 @@ struct DataDirectory: Sendable {
         }
     }
 
-    /// Path of a marker file beside an existing store. With it, an emptied or deleted store is not mistaken for a new
-    /// one.
+    /// Marker file beside a store, without which an emptied or deleted store would look new.
     private var made: String { store + ".made" }
 
     func noteMade() {
-        // If this fails, the file is created when the store is next opened.
+        // If this fails, the next opening of the store creates the file.
         _ = FileManager.default.createFile(atPath: made, contents: Data())
     }
 
-    /// Whether an existing store's file is now empty. SQLite would treat the file as new, and delete the write-ahead
-    /// log beside it.
+    /// Whether an existing store's file is now empty. SQLite would treat it as new, and delete the write-ahead log
+    /// beside it.
     private var isEmptied: Bool {
         FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }
 
-    /// Renames the store, whose lock the caller holds. The database is renamed first: without it, the other files are
-    /// not opened.
+    /// Renames the store, whose lock the caller holds; the database first, because without it the other files are not
+    /// opened.
     ///
     /// - Parameter word: part of the new name.
     /// - Returns: the new path; nil if there was no store.
     func setAside(as word: String, at now: WallTime) throws(CloudStoreError) -> String? {
         StoreCopy.writeBackLog(of: store)
-        // The caller replaces the store on purpose, so remove the marker.
         try FileSystem.remove(made)
         var number = now.millisecondsSince1970 / 1000
         while FileSystem.exists("\(store).\(word)-\(number)") { number += 1 }

@@ -5,11 +5,10 @@ import Synchronization
 
 /// Queue of all writes: many commands share one transaction, and therefore one wait for the disk.
 ///
-/// While one transaction is being written, the next commands gather; a command never waits for others to arrive. Each
-/// command has its own savepoint, so its failure does not undo the others. Every answer is sent only after the whole
-/// transaction is on disk.
+/// While one transaction is being written, further commands gather; a command never waits for others. Each has its own
+/// savepoint, so its failure does not undo the others. Answers are sent after the whole transaction is on disk.
 final class GroupCommit: Sendable {
-    /// Maximum number of commands in one transaction, because its first command waits for the last.
+    /// Limited, because the first command in a transaction waits for the last.
     static let commandsMax = 400
     static let weightMax = 2000
 
@@ -34,12 +33,11 @@ final class GroupCommit: Sendable {
         self.zones = zones
     }
 
-    /// Number of transactions since the store was opened, and of their commands.
     var counts: (commits: UInt64, commands: UInt64) {
         (commits.load(ordering: .relaxed), commands.load(ordering: .relaxed))
     }
 
-    /// Runs `body` in a transaction, and returns when its writes are on disk. Completes even if the task is cancelled.
+    /// Returns when the writes of `body` are on disk. Completes even if the task is cancelled.
     ///
     /// - Parameter weight: approximate number of rows written.
     func write<Value: Sendable>(
@@ -60,9 +58,9 @@ final class GroupCommit: Sendable {
         if isFirst { pool.asyncWriteWithoutTransaction { [self] db in drain(db) } }
     }
 
-    /// Removes the next command from the queue; returns nil if there is none.
+    /// Nil if the queue is empty.
     ///
-    /// - Parameter ends: if the queue is empty, ends this run of `drain`, so that the next command starts a new one.
+    /// - Parameter ends: then also ends `drain`, which the next command starts again.
     private func take(ends: Bool = false) -> (any PendingWrite)? {
         state.withLock { state in
             guard state.next < state.pending.count else {
@@ -71,7 +69,7 @@ final class GroupCommit: Sendable {
                 if ends { state.isDraining = false }
                 return nil
             }
-            // Under continuous load `pending` is never empty, so remove the finished commands here.
+            // Under continuous load `pending` is never empty, so remove finished commands here.
             if state.next >= Self.commandsMax {
                 state.pending.removeFirst(state.next)
                 state.next = 0
@@ -90,7 +88,7 @@ final class GroupCommit: Sendable {
                     try run(&done, in: batch)
                     return .commit
                 }
-                // Update the tables in memory before any answer, because the next request must see the changes.
+                // Before any answer, because the client's next request must see the changes.
                 batch.committed()
                 commits.add(1, ordering: .relaxed)
                 commands.add(UInt64(done.count), ordering: .relaxed)
@@ -113,15 +111,10 @@ final class GroupCommit: Sendable {
     }
 }
 
-/// A command in the queue, or in a transaction that is being written.
 private protocol PendingWrite: Sendable {
     var weight: Int { get }
-    /// Runs the command.
-    ///
     /// - Throws: only errors that end the whole transaction.
     func run(_ batch: WriteBatch) throws
-    /// Answers the command.
-    ///
     /// - Parameter error: failure of the whole transaction; nil on success.
     func finish(_ error: (any Error)?)
 }
@@ -149,8 +142,8 @@ private final class Command<Value: Sendable>: PendingWrite {
             try batch.inSavepoint { value = try body(batch) }
             result.withLock { $0 = value.map { .success($0) } }
         } catch {
-            // Some errors, such as a full disk, roll back the whole transaction. Stop then, because later commands
-            // would run outside of any transaction.
+            // Some errors, such as a full disk, roll back the whole transaction, so later commands would run without
+            // one.
             guard batch.db.isInsideTransaction else { throw error }
             result.withLock { $0 = .failure(error) }
         }

@@ -1,20 +1,20 @@
 import Domain
 
-/// Held leases of one zone by meter, in compact form. A cloud may keep a hundred thousand in memory, and a dictionary
-/// of `LeaseRecord` needs about five times as much.
+/// Held leases of one zone by meter. Compact, because there may be a hundred thousand; a dictionary of `LeaseRecord`
+/// needs about five times as much memory.
 struct HeldLeases {
-    // Indices in `slots`: by MAC address as a number for meters with a radio, by id for other meters.
+    // Indices in `slots`, by MAC address as a number if the meter has a radio, otherwise by id.
     private var macs: [UInt64: Int32] = [:]
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Holders' sessions. The leases of a session share one `Run` object; `leases` is their number.
+    /// Sessions of holders, each with its number of leases, which share one `Run` object.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }
     var isEmpty: Bool { count == 0 }
 
-    /// Held lease of a meter. Setting a record without a holder removes the lease.
+    /// Setting a record without a holder removes the lease.
     subscript(meter: String) -> LeaseRecord? {
         get { place(of: meter).map { slots[Int($0)].record } }
         set {
@@ -68,7 +68,7 @@ struct HeldLeases {
         runs[key] = entry.leases > 1 ? (entry.run, entry.leases - 1) : nil
     }
 
-    /// Returns the numeric value of a normalised MAC address, `AA:BB:CC:DD:EE:FF`; nil for another id.
+    /// Returns a normalised MAC address, `AA:BB:CC:DD:EE:FF`, as a number; nil for another id.
     private static func mac(_ meter: String) -> UInt64? {
         MACAddress(printed: meter)?.bits
     }
@@ -93,7 +93,7 @@ extension HeldLeases {
         init(_ key: Key) { self.key = key }
     }
 
-    /// A lease in 72 bytes. Times to live are whole milliseconds, as in requests.
+    /// A lease in 72 bytes; durations are whole milliseconds, as in requests.
     private struct Slot {
         let run: Run
         private let token: UInt64

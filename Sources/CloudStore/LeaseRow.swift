@@ -1,19 +1,16 @@
 import Domain
 import GRDB
 
-/// Row of a lease, without its renewal time.
 enum LeaseRow {
     static func fetch(_ key: LeaseKey, _ db: Database) throws -> LeaseRecord? {
         let statement = try db.cachedStatement(sql: "SELECT * FROM lease WHERE zone = ? AND meter = ?")
         return try Row.fetchOne(statement, arguments: [key.zone, key.meter]).map { try record($0, renewedAt: .origin) }
     }
 
-    /// Calls a closure with each lease.
-    ///
     /// - Parameters:
     ///   - zone: nil for all zones.
     ///   - isHeldOnly: whether to skip free leases.
-    ///   - renewedAt: renewal time for all records, because rows contain none.
+    ///   - renewedAt: for all records, because rows contain none.
     static func forEach(
         _ db: Database, in zone: Int64?, isHeldOnly: Bool, renewedAt: MonotonicTime,
         _ body: (LeaseKey, LeaseRecord) throws -> Void
@@ -64,9 +61,8 @@ enum LeaseRow {
             grants: grants)
     }
 
-    /// Parses the grants in a row.
-    ///
-    /// - Parameter text: pairs of a request and its token, all separated by blanks. NULL in rows of older versions.
+    /// - Parameter text: pairs of a request and its fencing token, all separated by blanks. NULL in rows of older
+    ///   versions.
     private static func grants(_ text: String?, of meter: String) throws -> [LeaseGrant] {
         let words = text?.split(separator: " ") ?? []
         return try stride(from: 0, to: words.count, by: 2).map { index in

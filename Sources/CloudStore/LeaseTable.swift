@@ -8,10 +8,10 @@ struct LeaseKey: Hashable, Sendable {
     var meter: String
 }
 
-/// Held leases and the aliases of their meters in memory: renewals and lists read nothing else.
+/// Held leases and the aliases of their meters, in memory, so that renewals and lists need no disk.
 ///
-/// A lease that a transaction is deciding is reserved: its renewals wait in the writers' queue. Otherwise this table
-/// could renew the lease while the transaction gives it away.
+/// While a transaction decides a lease, the lease is reserved: its renewals wait in the writers' queue. Otherwise this
+/// table could renew a lease that the transaction gives away.
 final class LeaseTable: Sendable {
     private struct State {
         var held: [Int64: HeldLeases] = [:]
@@ -31,19 +31,19 @@ final class LeaseTable: Sendable {
 
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    /// Returns the held lease of a meter, under any of its ids.
+    /// Accepts any id of the meter.
     func held(_ key: LeaseKey) -> LeaseSnapshot? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
             guard let record = state.held[key.zone]?[book.canonical(key.meter)] else { return nil }
-            // Readers need only the meter's lease, not a former lease that is stored under the alias.
+            // Readers do not need any former lease that is stored under the alias.
             var standing = book.standing(of: key.meter) { _ in nil }
             standing.record = record
             return standing
         }
     }
 
-    /// Returns held leases by meter.
+    /// Sorted by meter.
     func held(in zone: Int64) -> [(meter: String, record: LeaseRecord)] {
         state.withLock { $0.held[zone]?.all ?? [] }.sorted { $0.meter < $1.meter }
     }
@@ -58,8 +58,8 @@ final class LeaseTable: Sendable {
     /// Ends the reservations of a transaction.
     ///
     /// - Parameters:
-    ///   - leases: the leases after the transaction; empty if it failed.
-    ///   - aliases: new aliases, by row id of their zone; empty if the transaction changed none.
+    ///   - leases: leases after the transaction; empty if it failed.
+    ///   - aliases: new aliases, by row id of their zone; empty if unchanged.
     func settle(_ leases: [LeaseKey: LeaseRecord], aliases: [Int64: AliasBook] = [:]) {
         state.withLock { state in
             state.aliases.merge(aliases) { $1 }
@@ -70,9 +70,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// Renews leases in memory.
-    ///
-    /// - Returns: nil if a lease is reserved, or not held, so that the writers' queue has to decide.
+    /// Nil if a lease is reserved or not held, so that the writers' queue must decide.
     func renew(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -85,8 +83,8 @@ final class LeaseTable: Sendable {
             for lease in leases {
                 let meter = book?.canonical(lease.meter) ?? lease.meter
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
-                // The writers' queue then decides the whole call. It renews the earlier leases of this call a second
-                // time, which is harmless.
+                // The writers' queue then decides the whole call. It renews the previous leases of this call again,
+                // which is harmless.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
                 var standing = LeaseSnapshot(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }

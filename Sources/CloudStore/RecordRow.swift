@@ -21,7 +21,7 @@ enum RecordRow {
 
     /// Reads records by sequence, in stored form if this version wrote them.
     ///
-    /// - Returns: the page, the sequence of its last record, and whether more records follow.
+    /// - Returns: the page, the sequence of its last record, and whether more follow.
     static func page(
         of type: RecordType, in zone: Int64, after sequence: UInt64, limit: Int, _ db: Database
     ) throws -> (page: RecordPage, last: UInt64?, moreComing: Bool) {
@@ -58,7 +58,7 @@ enum RecordRow {
 
     static func record(_ row: Row) throws -> SyncRecord {
         if let record = try row.withUnsafeData(named: "body", { $0.flatMap { SyncRecord(text: $0) } }) { return record }
-        // The fast reader failed: the JSON has another format, which the general decoder reads, or is damaged.
+        // The fast parser failed: the JSON is damaged, or in another format that the general decoder accepts.
         let body: Data = row["body"]
         do {
             return try JSONDecoder().decode(SyncRecord.self, from: body)

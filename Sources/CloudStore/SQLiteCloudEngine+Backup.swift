@@ -6,9 +6,7 @@ extension SQLiteCloudEngine {
     /// Copies the store, as of one moment, into one file, without stopping other work. Returns once the copy is on
     /// disk.
     ///
-    /// - Parameters:
-    ///   - path: path of a new file.
-    ///   - now: stored in the backup, so that a restore detects a clock that is behind.
+    /// - Parameter now: stored in the backup, so that a restore detects a clock that is behind.
     package func backup(to path: String, at now: WallTime) async throws(CloudStoreError) {
         let unfinished = path + ".unfinished"
         guard !FileSystem.exists(path) else {
@@ -28,7 +26,7 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// Copies a database into a new file, changes the copy, and waits until it is on disk.
+    /// Copies a database, changes the copy, and waits until it is on disk.
     ///
     /// - Parameter unfinished: path of the new file; replaces the remains of an earlier attempt.
     static func copy(_ source: Database, to unfinished: String, _ change: (Database) throws -> Void) throws {
@@ -40,7 +38,7 @@ extension SQLiteCloudEngine {
 }
 
 extension SQLiteCloudEngine {
-    /// Checks a backup by reading the whole file.
+    /// Reads the whole file.
     package static func checkBackup(at path: String) throws(CloudStoreError) {
         do {
             var configuration = Configuration()

@@ -44,9 +44,7 @@ extension SQLiteCloudEngine: DepartingStore {
         }
     }
 
-    /// Renames a store that moved, so that its directory is free.
-    ///
-    /// - Returns: the new path.
+    /// Renames a store that moved, and returns its new path. Its folder is then free.
     package static func setAsideDeparted(directory: String, at now: WallTime) throws(CloudStoreError) -> String? {
         let lock = try StoreLock(directory: directory)
         defer { lock.release() }

@@ -3,15 +3,15 @@ import GRDB
 import Glibc
 
 extension SQLiteCloudEngine {
-    /// Checks the store. Without `writes`, examines the file on disk under the write lock. Open handles are not enough,
-    /// because they cache contents that the file may have lost.
+    /// Without `writes`, examines the file on disk under the write lock: open handles cache contents that the file may
+    /// have lost.
     package func probe(writes: Bool) async throws(CloudFailure) {
         guard writes else {
             let path = path
             try await writer.write { _ in try Self.readAnew(path) }
             return
         }
-        // A full file may still have room for a small row, so write a large one.
+        // A large row, because a full file may still have room for a small one.
         try await writer.write { batch in try Meta.probe.write(String(repeating: "-", count: 1 << 16), batch.db) }
         try await writer.write { batch in try Meta.probe.remove(batch.db) }
     }

@@ -15,7 +15,7 @@ extension SQLiteCloudEngine {
             let decision = rule(standing)
             guard let record = decision.record else { return decision.answer }
             if before == nil { try batch.countLease(of: standing.meter, for: record.holder?.host, in: zone) }
-            // Renewal times are only in memory: a renewal alone does not justify a wait for the disk.
+            // A renewal alone does not justify a wait for the disk, so renewal times are only in memory.
             var comparable = record
             comparable.renewedAt = before?.renewedAt ?? record.renewedAt
             if comparable != before { try LeaseRow.write(record, key, batch.db) }
@@ -44,12 +44,12 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// Returns all leases, for the console. Writers wait until all are read.
+    /// For the console. Blocks writers meanwhile.
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let id = try zoneTable.zone(zone).id
         return try await writer.write { batch in
             var found: [(meter: String, record: LeaseRecord)] = []
-            // The row contains the holder; the table in memory contains the renewal time.
+            // The row contains the holder; memory contains the renewal time.
             try LeaseRow.forEach(batch.db, in: id, isHeldOnly: false, renewedAt: .origin) { key, row in
                 found.append((key.meter, row.holder == nil ? row : try batch.lease(key) ?? row))
             }
@@ -64,7 +64,7 @@ extension SQLiteCloudEngine {
     package func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot {
         let key = LeaseKey(zone: try zoneTable.zone(zone).id, meter: meter)
         if let held = leaseTable.held(key) { return held }
-        // Runs in the writers' queue: a snapshot could show a holder without its renewals.
+        // Read in the writers' queue: a snapshot could show a holder without its renewals.
         return try await writer.write { batch in try batch.standing(of: key) }
     }
 
@@ -74,8 +74,7 @@ extension SQLiteCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The ban on new leases after a restore is over. Remove its row, so that the next start does not apply it
-        // again.
+        // The ban on new leases after a restore is over. Remove its row, so that the next start does not repeat it.
         if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
         return found
     }

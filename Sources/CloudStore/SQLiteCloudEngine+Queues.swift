@@ -1,6 +1,6 @@
 package import Cloud
 
-/// Lease queues in memory only: a waiting host's event stream ends with this process, and the host queues again.
+/// Lease queues are only in memory: a waiting host's event stream ends with this process, and the host queues again.
 extension SQLiteCloudEngine {
     package func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]

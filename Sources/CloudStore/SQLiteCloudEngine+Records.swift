@@ -36,14 +36,14 @@ extension SQLiteCloudEngine {
     ) async throws -> ChangeList {
         let (id, epoch) = (try zoneTable.zone(zone).id, epoch)
         return try await read { db in
-            // Read the counters from the same snapshot as the records: the counters in memory may be ahead.
+            // From the same snapshot as the records, because the counters in memory may be ahead.
             let statement = try db.cachedStatement(sql: "SELECT * FROM zone WHERE id = ?")
             guard let row = try Row.fetchOne(statement, arguments: [id]) else {
                 throw CloudFailure.zoneNotFound(zone)
             }
             let state = FeedState(
                 try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
-            // Look up marks only if the change token contains another mark than the newest one.
+            // Only an outdated timeline mark in the change token needs a look-up.
             let marks: [TimelineMark] =
                 if let number = token?.origin?.mark, number != state.mark?.number {
                     try TimelineTable.pair(at: number, of: id, db)

@@ -4,7 +4,7 @@ import GRDB
 
 extension SQLiteCloudEngine {
     package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
-        // Change a few tombstones at a time, so that other commands can write in between.
+        // A few tombstones at a time, so that other commands can write in between.
         while try await dateStep(dating) > 0 {}
         var total = 0
         while case let count = try await purgeStep(before: time), count > 0 { total += count }
@@ -40,7 +40,7 @@ extension SQLiteCloudEngine {
             for row in rows {
                 var zone = try batch.zone(row["zone_name"])
                 zone.floor = max(zone.floor, UInt64(clamping: row["sequence"] as Int64))
-                // An unreadable record was never counted in the usage, so do not subtract it.
+                // An unreadable record was never counted in the usage.
                 if let record = try? RecordRow.record(row) { zone.usage.add(.change(from: record, to: nil)) }
                 batch.setZone(zone)
                 try batch.db.execute(sql: "DELETE FROM record WHERE id = ?", arguments: [row["id"] as Int64])
@@ -78,8 +78,6 @@ extension SQLiteCloudEngine {
 }
 
 extension Meta {
-    /// Returns the stored date.
-    ///
     /// - Throws: `damaged` if the value is not a number.
     fileprivate func readDate(_ db: Database) throws -> WallTime? {
         guard let text = try read(db) else { return nil }

@@ -2,7 +2,7 @@ package import Cloud
 import GRDB
 
 extension SQLiteCloudEngine {
-    /// Waits until the writer is free, which shows that the store is not stuck. Writes nothing.
+    /// Returns once the writer is free, and so not stuck.
     package func turn() async throws(CloudFailure) {
         try await writer.write { _ in }
     }

@@ -8,7 +8,6 @@ extension SQLiteCloudEngine {
         if let there = zoneTable.find(name) { return there.zone }
         let id = id ?? rng.withLock { Zone.ID(using: &$0) }
         return try await writer.write { batch in
-            // Another call may have created the zone meanwhile.
             if let there = batch.findZone(name) { return there.zone }
             let zone = Zone(name: name, id: id, terms: terms)
             try batch.db.execute(

@@ -4,15 +4,15 @@ import GRDB
 import StoreKit
 import Synchronization
 
-/// Engine of a cloud on one machine: one SQLite file in a separate data directory.
+/// Engine of a cloud on one machine: one SQLite file in its own data folder.
 ///
-/// All writes pass through one queue that commits many of them together (`GroupCommit`). Each write is on disk before
-/// its answer (`synchronous = FULL`). Readers run concurrently on snapshots. Zones, credentials and all held leases are
-/// also in memory; lease queues are only there. The caller passes the time; opening reads no clock.
+/// All writes pass through one queue that commits many together (`GroupCommit`). Each write is on disk before its
+/// answer (`synchronous = FULL`). Readers run concurrently on snapshots. Zones, credentials and held leases are also in
+/// memory; lease queues only there. The caller passes the time; opening reads no clock.
 package final class SQLiteCloudEngine: CloudEngine {
     package let path: String
     package let epoch: String
-    // Declared before the lock, so that the pool is closed before the lock is released.
+    // Declared before the lock, so that the pool closes before the lock is released.
     let pool: DatabasePool
     private let lock: StoreLock<CloudStoreError>
     let writer: GroupCommit
@@ -24,13 +24,12 @@ package final class SQLiteCloudEngine: CloudEngine {
     let markID: UInt64
 
     package struct Options: Sendable {
-        /// Time that a statement waits for another program's lock on the file.
         package var busyTimeout: Duration
-        /// Maximum number of pages, to simulate a full disk; nil for no limit.
+        /// Simulates a full disk; nil for no limit.
         package var pageCountMax: Int?
-        /// Called with the text of each statement before the writer runs it.
+        /// Called with each statement before the writer runs it.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// Whether to open even a store that moved, to finish an interrupted move. Such a store serves no hosts.
+        /// Whether to open even a store that moved, to finish an interrupted move. It serves no hosts.
         package var opensDeparted = false
 
         package init(
@@ -43,12 +42,11 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Opens the store in a data directory, creates both if missing, and migrates an older store.
+    /// Creates a missing folder or store, and migrates an older store.
     ///
     /// - Parameters:
-    ///   - now: time on the monotonic clock on which all lease times are measured. Every unreleased lease counts as
-    ///     renewed at this moment.
-    ///   - rng: generator for the epoch of a new store, the ids of its zones, and the marks on their timelines.
+    ///   - now: monotonic time. Every unreleased lease counts as renewed now.
+    ///   - rng: generates the epoch of a new store, the ids of its zones, and the marks on their timelines.
     package static func open(
         directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
         options: Options = Options()
@@ -118,7 +116,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // Assume the longest time to live, because a host may have acquired a lease with it after the backup.
+            // Assume the longest time to live, because a host may have acquired such a lease after the backup.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)
@@ -126,8 +124,8 @@ package final class SQLiteCloudEngine: CloudEngine {
         }
     }
 
-    /// Examines the file, and prepares a new one. Uses a single connection, because a connection pool would switch any
-    /// database to a write-ahead log.
+    /// Examines the file, and prepares a new one. Uses a single connection, because a pool would switch any database to
+    /// a write-ahead log.
     private static func prepareFile(_ path: String, _ options: Options) throws {
         let queue = try DatabaseQueue(path: path, configuration: configuration(options))
         try queue.writeWithoutTransaction { db in
@@ -154,12 +152,12 @@ package final class SQLiteCloudEngine: CloudEngine {
         lock.release()
     }
 
-    /// Returns the faults of the file; empty if there are none. Takes seconds for a large file.
+    /// Returns the faults of the file. Takes seconds for a large file.
     package func check() async throws(CloudFailure) -> [String] {
         try await read { db in try CloudSchema.faults(db) }
     }
 
-    /// Runs `body` on a snapshot to its end. GRDB's own async `read` would discard the work of a cancelled task.
+    /// Runs `body` on a snapshot to its end. GRDB's async `read` would discard the work of a cancelled task.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CloudFailure) -> Value {

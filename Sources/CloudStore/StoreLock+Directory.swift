@@ -3,8 +3,8 @@ import LinuxIO
 import StoreKit
 
 extension StoreLock<CloudStoreError> {
-    /// Locks the file `cloud.lock` in a data directory. Creates a missing directory that only its owner can open,
-    /// because it contains the tokens' digests.
+    /// Locks `cloud.lock` in a data folder. Creates a missing folder for its owner only, because it contains the
+    /// tokens' digests.
     init(directory: String) throws(CloudStoreError) {
         let folder = "the folder above it"
         if mkdir(directory, 0o700) != 0, errno != EEXIST {

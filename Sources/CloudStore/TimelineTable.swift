@@ -14,7 +14,6 @@ enum TimelineTable {
         return try Row.fetchAll(statement, arguments: [zone, Int64(clamping: number)]).map { TimelineMark($0) }
     }
 
-    /// Returns all marks by number.
     static func all(of zone: Int64, _ db: Database) throws -> [TimelineMark] {
         try Row.fetchAll(
             db, sql: "SELECT number, id, first FROM timeline WHERE zone = ? ORDER BY number", arguments: [zone]

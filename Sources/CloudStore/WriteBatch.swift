@@ -2,9 +2,9 @@ import Cloud
 import Domain
 import GRDB
 
-/// A transaction in progress: the database, and the changes to the tables in memory after the commit.
+/// A transaction in progress, and the changes to the tables in memory after the commit.
 ///
-/// Commands in one transaction see each other's changes. Readers see them only after the commit. Only the writer's
+/// Commands in one transaction see each other's changes; readers see them only after the commit. Only the writer's
 /// thread may use this object.
 final class WriteBatch {
     let db: Database
@@ -21,7 +21,7 @@ final class WriteBatch {
         zoneTable = zones
     }
 
-    /// Runs `body`. If it throws, undoes its changes in the database and in this batch.
+    /// If `body` throws, undoes its changes in the database and in this batch.
     func inSavepoint(_ body: () throws -> Void) throws {
         let before = (leases, zones, afterCommit.count, books)
         do {
@@ -54,22 +54,19 @@ final class WriteBatch {
 
     func findZone(_ name: String) -> StoredZone? { zones[name] ?? zoneTable.find(name) }
 
-    /// Changes a zone in memory; the caller has written the same change to the database.
+    /// Memory only: the caller has changed the database.
     func setZone(_ zone: StoredZone) { zones[zone.zone.name] = zone }
 
     // MARK: - Leases
 
-    /// Returns a lease as of this point of the transaction, and reserves it: its renewals wait until the end of the
-    /// transaction.
+    /// Reserves the lease: its renewals wait until the transaction ends.
     func lease(_ key: LeaseKey) throws -> LeaseRecord? {
         if let lease = leases[key] { return lease }
         if let lease = leaseTable.reserve(key) { return lease }
         return try LeaseRow.fetch(key, db)
     }
 
-    /// Counts a new lease.
-    ///
-    /// - Throws: the refusal, if the zone's limit is exceeded.
+    /// - Throws: the refusal, if the zone's quota is exceeded.
     func countLease(of meter: String, for host: HostID?, in zone: String) throws {
         var stored = try self.zone(zone)
         if let refusal = stored.leases.refusal(of: host, creating: meter, in: zone, under: stored.zone.quota) {
@@ -90,9 +87,7 @@ final class WriteBatch {
 
     func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
 
-    /// Puts the alias in a record, if any, into force.
-    ///
-    /// - Returns: the reason of a refusal; nil on success.
+    /// Puts the alias in a record, if any, into force. Returns the reason of a refusal.
     func follow(_ record: SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?
     {

@@ -8,7 +8,7 @@ struct StoredZone: Hashable, Sendable {
     var zone: Zone
     /// Greatest sequence of a purged tombstone; 0 if there was none.
     var floor: UInt64
-    /// Greatest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
+    /// Latest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
     var accepted: UInt64
     var usage = ZoneUsage()
     var leases = LeaseUsage()
@@ -16,7 +16,7 @@ struct StoredZone: Hashable, Sendable {
     var isMarked = false
 }
 
-/// All zones and credentials in memory, because every request needs one of each.
+/// In memory, because every request needs a zone and a credential.
 final class ZoneTable: Sendable {
     private struct State {
         var zones: [String: StoredZone] = [:]

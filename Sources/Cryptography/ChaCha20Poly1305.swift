@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Authenticated encryption with ChaCha20 and Poly1305 (RFC 8439).
+/// Authenticated encryption (RFC 8439).
 package enum ChaCha20Poly1305 {
     package static let keyLength = 32
     package static let nonceLength = 12
@@ -29,7 +29,7 @@ package enum ChaCha20Poly1305 {
         return sealed
     }
 
-    /// Returns the plain message; nil if it was not sealed with this key, nonce and additional data, or is too short.
+    /// Returns the plain message; nil if it is too short, or was not sealed with this key, nonce and additional data.
     package static func open(
         _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating additional: [UInt8] = []
     ) -> [UInt8]? {
@@ -55,7 +55,7 @@ private struct Cipher: ~Copyable {
     private static func prepare(_ key: [UInt8], _ nonce: [UInt8], _ encrypts: Bool) -> OpaquePointer {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "ChaCha20-Poly1305", nil)
         defer { EVP_CIPHER_free(algorithm) }
-        // Every OpenSSL has this algorithm, so only a lack of memory can fail.
+        // Fails only for lack of memory, because every OpenSSL has this algorithm.
         guard let algorithm, let context = EVP_CIPHER_CTX_new(),
             EVP_CipherInit_ex2(context, algorithm, key, nonce, encrypts ? 1 : 0, nil) == 1
         else { preconditionFailure("No memory for ChaCha20-Poly1305") }
@@ -82,7 +82,7 @@ private struct Cipher: ~Copyable {
         return output.count == input.count ? output : nil
     }
 
-    /// Ends the operation; returns false for a wrong tag.
+    /// Returns false for a wrong tag.
     func isFinished() -> Bool {
         var (rest, count): ([UInt8], Int32) = ([UInt8](repeating: 0, count: 16), 0)
         return EVP_CipherFinal_ex(context, &rest, &count) == 1

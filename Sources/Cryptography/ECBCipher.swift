@@ -1,24 +1,23 @@
 import COpenSSL
 
-/// AES in ECB mode without padding.
+/// AES in ECB mode without padding. It does not hide patterns.
 ///
-/// It does not hide patterns, so it is only for meters, which use it with known keys: a TC66's answers and a KM003C's
-/// memory (Docs/Protocols/TC66.md#the-answer and Docs/Protocols/KM003C.md#logs).
+/// Only for meters that use it with known keys: a TC66's answers and a KM003C's memory
+/// (Docs/Protocols/TC66.md#the-answer and Docs/Protocols/KM003C.md#logs).
 package struct ECBCipher: Sendable {
     package static let blockLength = 16
 
     private let encrypting: Schedule
     private let decrypting: Schedule
 
-    /// - Parameter key: 16, 24 or 32 bytes.
-    /// - Returns: nil for a key of any other length.
+    /// Nil unless the key has 16, 24 or 32 bytes.
     package init?(key: [UInt8]) {
         guard [16, 24, 32].contains(key.count) else { return nil }
         encrypting = Schedule(key: key, encrypts: true)
         decrypting = Schedule(key: key, encrypts: false)
     }
 
-    /// Creates a cipher with a key that is a constant of this code. Traps if its length is invalid.
+    /// For a key that is a constant of this code. Traps if its length is invalid.
     package init(fixedKey key: [UInt8]) {
         guard let cipher = ECBCipher(key: key) else { preconditionFailure("A fixed key of \(key.count) bytes") }
         self = cipher
@@ -32,11 +31,11 @@ package struct ECBCipher: Sendable {
         decrypting.applied(to: cipher, into: plain)
     }
 
-    /// Decrypts whole 16-byte blocks; returns nil if the length is zero or not a whole number of blocks.
+    /// Nil unless the length is a whole number of 16-byte blocks, at least one.
     package func decrypted(_ cipher: [UInt8]) -> [UInt8]? { decrypting.applied(to: cipher) }
 
-    /// Returns the first eight bytes of a decrypted 16-byte block, in memory order; nil if there are fewer than 16
-    /// bytes. Used to find the start of an answer in noise.
+    /// Returns the first eight bytes of a decrypted 16-byte block, in memory order; nil for fewer than 16 bytes. Finds
+    /// the start of an answer in noise.
     package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
         guard cipher.count >= Self.blockLength else { return nil }
         var block = InlineArray<16, UInt8>(repeating: 0)
@@ -48,18 +47,18 @@ package struct ECBCipher: Sendable {
         }
     }
 
-    /// Encrypts whole 16-byte blocks; returns nil if the length is zero or not a whole number of blocks.
+    /// Nil unless the length is a whole number of 16-byte blocks, at least one.
     package func encrypt(_ plain: [UInt8]) -> [UInt8]? { encrypting.applied(to: plain) }
 }
 
-/// Key schedule. Immutable, and each use works on a copy, so any thread may use it.
+/// Immutable key schedule. Each use works on a copy, so any thread may use it.
 private final class Schedule: @unchecked Sendable {
     private let context: OpaquePointer
 
     init(key: [UInt8], encrypts: Bool) {
         let algorithm = EVP_CIPHER_fetch(OpenSSLContext.shared.pointer, "AES-\(key.count * 8)-ECB", nil)
         defer { EVP_CIPHER_free(algorithm) }
-        // Every OpenSSL has this algorithm, so only a lack of memory can fail.
+        // Fails only for lack of memory, because every OpenSSL has this algorithm.
         guard let algorithm, let context = EVP_CIPHER_CTX_new(),
             EVP_CipherInit_ex2(context, algorithm, key, nil, encrypts ? 1 : 0, nil) == 1,
             EVP_CIPHER_CTX_set_padding(context, 0) == 1

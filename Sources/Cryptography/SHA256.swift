@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// SHA-256 (FIPS 180-4).
+/// FIPS 180-4.
 package enum SHA256 {
     package static let length = 32
 
@@ -8,7 +8,6 @@ package enum SHA256 {
         [UInt8](unsafeUninitializedCapacity: length) { digest, count in
             let isMade = EVP_Q_digest(
                 OpenSSLContext.shared.pointer, "SHA256", nil, bytes, bytes.count, digest.baseAddress, &count)
-            // Every OpenSSL has this algorithm, so only a lack of memory can fail.
             precondition(isMade == 1 && count == length, "No memory for SHA-256")
         }
     }

@@ -1,11 +1,11 @@
 import COpenSSL
 
-/// The Diffie-Hellman function X25519 (RFC 7748).
+/// Diffie-Hellman function of RFC 7748.
 package enum X25519 {
-    /// Length of a private key, a public key and a shared secret, in bytes.
+    /// Length of each key and secret in bytes.
     package static let length = 32
 
-    /// Returns a private key's public key; nil if it is not 32 bytes long.
+    /// Nil if the private key is not 32 bytes long.
     package static func publicKey(of privateKey: [UInt8]) -> [UInt8]? {
         guard let key = Key(private: privateKey) else { return nil }
         var count = length
@@ -15,14 +15,13 @@ package enum X25519 {
         return bytes.count == length ? bytes : nil
     }
 
-    /// Returns the shared secret of two parties. Nil if a key is not 32 bytes long, or if the public key would make the
-    /// secret all zeros (RFC 7748, 6.1).
+    /// Nil if a key is not 32 bytes long, or if the public key would make the secret all zeros (RFC 7748, 6.1).
     package static func sharedSecret(_ privateKey: [UInt8], with publicKey: [UInt8]) -> [UInt8]? {
         guard let own = Key(private: privateKey), let other = Key(public: publicKey),
             let context = EVP_PKEY_CTX_new_from_pkey(OpenSSLContext.shared.pointer, own.pointer, nil)
         else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
-        // Remove OpenSSL's error about a bad key, so that no later call on this thread finds it.
+        // Remove OpenSSL's error about a bad key from this thread's error queue.
         defer { ERR_clear_error() }
         guard EVP_PKEY_derive_init(context) == 1, EVP_PKEY_derive_set_peer(context, other.pointer) == 1 else {
             return nil

@@ -1,13 +1,12 @@
 import Synchronization
 
-/// Marks of possible changes since the live feed last read them. A mark costs a lock; only the first mark after a read
-/// wakes the feed.
+/// Flags for possible changes since the live feed last read them. Only the first new flag after a read wakes the feed.
 package final class ChangeMarks: Sendable {
     package struct Parts: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// One or more sessions changed; each has its own mark (`MeterStates.mark`).
+        /// One or more sessions changed; each has its own flag (`MeterStates.mark`).
         package static let sessions = Parts(rawValue: 1)
         /// Leases, readings of other hosts' meters, or the list of meters changed.
         package static let zone = Parts(rawValue: 2)
@@ -23,7 +22,7 @@ package final class ChangeMarks: Sendable {
 
     package init() {}
 
-    /// Marks parts as changed. Call after the change, or within the same job of an actor.
+    /// Call after the change, or within the same job of an actor.
     package func mark(_ parts: Parts) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard !state.parts.isSuperset(of: parts) else { return nil }
@@ -35,7 +34,9 @@ package final class ChangeMarks: Sendable {
 
     package var isEmpty: Bool { state.withLock { $0.parts.isEmpty } }
 
-    /// Returns the marked parts and removes the marks. `wake` is called at the next mark; nil if no reader is waiting.
+    /// Returns and clears the flags.
+    ///
+    /// - Parameter wake: called when a new flag is set; nil if no reader waits.
     @discardableResult
     package func take(waking wake: (@Sendable () -> Void)?) -> Parts {
         state.withLock { state in

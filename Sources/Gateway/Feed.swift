@@ -2,8 +2,8 @@ import Synchronization
 
 /// Distributes values to listeners, each with its own bounded buffer.
 ///
-/// A slow listener loses the oldest values and receives their number (`Item.missed`); other listeners are not affected.
-/// Without listeners, yielding a value costs two locks.
+/// A slow listener loses the oldest values and receives their number (`Item.missed`). Without listeners, yielding a
+/// value costs two locks.
 package final class Feed<Value: Sendable>: Sendable {
     package struct Item: Sendable {
         package var value: Value
@@ -13,7 +13,7 @@ package final class Feed<Value: Sendable>: Sendable {
 
     fileprivate struct Numbered: Sendable {
         var value: Value
-        /// Sequence number in the feed; a gap shows lost values.
+        /// A gap in the numbers shows lost values.
         var number: UInt64
     }
 
@@ -23,7 +23,7 @@ package final class Feed<Value: Sendable>: Sendable {
         var isFinished = false
     }
 
-    /// Next sequence number. Locked until every listener has the value, so that all receive values in the same order.
+    /// Locked until every listener has the value, so that all receive values in the same order.
     private let nextNumber = Mutex<UInt64>(0)
     /// Locked after `nextNumber`. Never resume a listener under this lock: cancellation already holds the task lock
     /// (`withTaskCancellationHandler`, "Cancellation handlers and locks").
@@ -41,7 +41,7 @@ package final class Feed<Value: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter buffer: number of values that may wait for this listener.
+    /// - Parameter buffer: maximum number of waiting values.
     package func subscribe(buffer: Int = 256) -> Subscription {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Numbered.self, bufferingPolicy: .bufferingNewest(buffer))
@@ -71,7 +71,7 @@ package final class Feed<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// Values of one listener, for one `for` loop. Releasing the subscription or cancelling the loop's task ends it.
+    /// For one `for` loop. Releasing it or cancelling the loop's task ends it.
     package struct Subscription: AsyncSequence, Sendable {
         fileprivate let stream: AsyncStream<Numbered>
         fileprivate let first: UInt64

@@ -1,7 +1,7 @@
 import Domain
 package import GatewayAPI
 
-/// Reason why the gateway did not carry out a user's request.
+/// Reason why the gateway refused or failed a user's request.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: ErrorCode
     /// Description of the failure, with the value.
@@ -21,9 +21,10 @@ package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension GatewayError {
-    /// Replaces the meter's id by the name that the user typed, also in commands to copy.
+    /// Replaces the meter's id by the name that the user typed, also in suggested commands.
     ///
-    /// - Parameter reference: typed name. A port's path does not replace the id, because only `connect` accepts a path.
+    /// - Parameter reference: the typed name. A port's path does not replace the id, because only `connect` accepts a
+    ///   path.
     func calling(_ id: MeterID, _ reference: String) -> GatewayError {
         guard !reference.hasPrefix("/") else { return self }
         return GatewayError(
@@ -38,7 +39,7 @@ extension GatewayError {
         }
     }
 
-    /// Runs `body` and converts its errors to `GatewayError`s that name the failed action.
+    /// Converts the errors of `body` to `GatewayError`s that name the failed action.
     package static func doing<Value>(
         _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Value
     ) async throws(GatewayError) -> Value {

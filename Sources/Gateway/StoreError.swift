@@ -1,7 +1,7 @@
-/// Reason for a failure of the store. Part of the repository ports, so that all stores report errors in the same way.
+/// Failure of the store, thrown by all implementations of the repository protocols.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// Another program, or another `meterd`, has locked the file.
+        /// Another program or another `meterd` has locked the file.
         case locked
         case readOnly = "read-only"
         /// The file is damaged. meterd does not change it.
@@ -13,7 +13,7 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// Description of the failure, with the file, and the remedy.
+    /// Names the file and the remedy.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

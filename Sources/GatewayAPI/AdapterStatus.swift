@@ -5,25 +5,24 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     /// The kernel's name such as `hci0`, or a proxy's host; null while the adapter is gone.
     @NullCodable package var name: String?
     package var state: State
-    /// Start of the present state, RFC 3339.
+    /// Start of `state`, RFC 3339.
     package var since: String
-    /// Number of open and opening links. `links_max` is the assumed maximum.
+    /// Open and opening links. `links_max` is the assumed maximum.
     package var links: Int
     package var links_max: Int
-    /// Number of devices of any kind received in the last minute. After a long time at 0, recovery begins.
+    /// Devices of any kind received in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Number of devices in `heard` that are unlisted possible meters or were dropped for lack of room (`GET
-    /// /v1/scan/others`).
+    /// Devices in `heard` that are unlisted possible meters or were dropped for lack of room (`GET /v1/scan/others`).
     package var dropped: Int
-    /// Recovery steps since the daemon started.
+    /// Recovery steps since meterd started.
     package var recoveries: Int
-    /// Owner of the running search; null if none runs.
+    /// Owner of the running Bluetooth search; null if none runs.
     @NullCodable package var discovery: Discovery?
     package var discovery_ms: Int64
     @NullCodable package var pairing: PairingStatus?
     /// Set only for a Bluetooth proxy.
     @NullCodable package var proxy: ProxyStatus?
-    /// The fault and its remedy; null if all is well.
+    /// Fault and remedy; null if all is well.
     @NullCodable package var error: String?
 
     package enum Discovery: String, Codable, Sendable, CaseIterable {
@@ -34,16 +33,16 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
 
     package enum State: String, Codable, Sendable, CaseIterable {
         case searching
-        /// Between two rounds of search, or during the setup of a link. Also while every wanted meter is linked, to
-        /// keep the radio band free for Wi-Fi and other programs.
+        /// Between two searches, or during the setup of a link. Also while every wanted meter is linked, to keep the
+        /// radio band free for Wi-Fi and other programs.
         case idle
         case starting
         case recovering
         /// Switched off through rfkill or the system's settings.
         case blocked
-        /// Every remedy failed; `error` describes the necessary action.
+        /// Every remedy failed; `error` names the necessary action.
         case failed
-        /// The daemon lacks a permission; `error` names it.
+        /// meterd lacks a permission, which `error` names.
         case forbidden
         /// Present earlier, now missing.
         case gone

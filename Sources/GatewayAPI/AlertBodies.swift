@@ -1,7 +1,7 @@
 /// `POST /v1/alerts`.
 package struct AlertRequest: Codable, Hashable, Sendable {
     package var meter: String
-    /// The condition as typed: `current < 50mA for 2m`.
+    /// The condition as typed, such as `current < 50mA for 2m`.
     package var condition: String
     package var name: String?
     /// Names of `[notify.NAME]` in the configuration.
@@ -15,7 +15,6 @@ package struct AlertRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// An alert rule and its state.
 package struct AlertBody: Codable, Hashable, Sendable {
     package var id: Int64
     package var meter: String
@@ -27,11 +26,11 @@ package struct AlertBody: Codable, Hashable, Sendable {
     package var state: String
     /// Time of the last raise or event, RFC 3339.
     @NullCodable package var raised_at: String?
-    /// Time when the alert was last cleared, RFC 3339.
+    /// Time of the last clearing, RFC 3339.
     @NullCodable package var cleared_at: String?
     package var count: Int64
     @NullCodable package var quantity: String?
-    /// Value that raised the alert last. For a rule about a rate of change, the rate per the condition's unit of time.
+    /// Last value that raised the alert; a rate of change is per the condition's unit of time.
     @NullCodable package var value: Double?
 
     package init(id: Int64, meter: String, condition: String, notify: [String], state: String, count: Int64) {
@@ -50,7 +49,7 @@ package struct AlertTarget: Codable, Hashable, Sendable {
     /// `webhook`, `ntfy`, `gotify` or `exec`.
     package var kind: String
     package var waiting: Int
-    /// Notices delivered, and notices lost (no room, or all attempts failed), since the start.
+    /// Since meterd started, like `lost` (no room, or all attempts failed).
     package var delivered: Int
     package var lost: Int
     @NullCodable package var error: String?
@@ -78,7 +77,7 @@ package struct AlertsBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/alerts/{alert}/test`: the outcome for each target.
+/// `POST /v1/alerts/{alert}/test`.
 package struct AlertTestBody: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var target: String
@@ -97,7 +96,7 @@ package struct AlertTestBody: Codable, Hashable, Sendable {
     package init(results: [Result]) { self.results = results }
 }
 
-/// The body sent to a webhook.
+/// Body of a webhook's request.
 package struct AlertNoticeBody: Codable, Hashable, Sendable {
     package struct Rule: Codable, Hashable, Sendable {
         package var id: Int64
@@ -129,7 +128,7 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         @NullCodable package var charge_mAh: Double?
         @NullCodable package var energy_Wh: Double?
         package var duration_ms: Int64
-        /// Part of the duration without readings.
+        /// Part of `duration_ms` without readings.
         package var gap_ms: Int64
 
         package init(recording: String, end: String, duration_ms: Int64, gap_ms: Int64) {
@@ -140,23 +139,23 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Number of the notice on this host; a repeated number is a resent notice. 0 for a test of an alert. For a battery
-    /// test, its start in milliseconds since 1970.
+    /// Number of the notice on this host; the same if resent. 0 for a test of an alert; for a battery test, its start
+    /// in milliseconds since 1970.
     package var number: Int64
     /// `raised`, `cleared`, `happened`, `finished` (a battery test) or `test`.
     package var event: String
     package var alert: Rule
     package var meter: Meter
-    /// Time of the event, RFC 3339, by the host's calendar.
+    /// Time of the event by the host's system clock, RFC 3339.
     package var at: String
     package var host: String
     @NullCodable package var quantity: String?
     @NullCodable package var value: Double?
     @NullCodable package var unit: String?
-    /// New holder's name after a change of holder.
+    /// New holder's name, after a change of holder.
     @NullCodable package var holder: String?
     package var result: Result?
-    /// Title; like `message`, a text for people.
+    /// Text for people, like `message`.
     package var title: String
     package var message: String
 

@@ -1,4 +1,4 @@
-/// An alias in `GET /v1/aliases`, and the answer to `POST` and `DELETE /v1/aliases/{alias}`.
+/// An alias in `GET /v1/aliases` and in the answer to `POST` or `DELETE /v1/aliases/{alias}`.
 package struct MeterAliasBody: Codable, Hashable, Sendable {
     package var alias: String
     /// The meter's id; after a removal, the id to which the alias referred.
@@ -10,7 +10,7 @@ package struct MeterAliasBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/aliases`: all aliases of the zone.
+/// `GET /v1/aliases`.
 package struct MeterAliases: Codable, Hashable, Sendable {
     package var aliases: [MeterAliasBody]
 

@@ -1,31 +1,28 @@
-/// `GET /v1/broker`: state of the connection to the MQTT broker in `[mqtt]`.
+/// `GET /v1/broker`: connection to the MQTT broker in `[mqtt]`.
 package struct BrokerStatus: Codable, Hashable, Sendable {
-    /// Whether `[mqtt]` names a broker. If not, everything else is 0, false or null.
+    /// Whether `[mqtt]` names a broker. If not, all other values are 0, false or null.
     package var configured: Bool
     /// URL such as `mqtts://host:8883`, without user and password.
     @NullCodable package var url: String?
     package var connected: Bool
-    /// Time when the link was last established or lost, RFC 3339. Before the first link: the start of meterd.
+    /// Time when the link was last established or lost, or the start of meterd; RFC 3339.
     @NullCodable package var since: String?
-    /// Messages waiting to be sent or confirmed.
     package var queued: Int
-    /// Number of messages in `queued` that are readings kept because the broker was down or too slow.
+    /// Readings in `queued` that waited because the broker was down or too slow.
     package var backlog: Int
-    /// Messages confirmed since meterd started. `dropped` (no room) and `refused` count from the same time.
+    /// Messages confirmed since meterd started, like `dropped` (no room) and `refused`.
     package var published: Int
     package var dropped: Int
     package var refused: Int
-    /// Number of topics on which the broker refused a message since the link was established.
+    /// Topics on which the broker refused a message since the link was established.
     package var refused_topics: Int
-    /// Whether the broker allows subscriptions to the topics of requests. True until it refuses one, also without a
-    /// link.
+    /// Whether the broker allows subscriptions to the topics of requests. True until it refuses one.
     package var hears_requests: Bool
-    /// Links since meterd started, the first one included.
+    /// Links established since meterd started, the first one included.
     package var links_opened: Int
     @NullCodable package var error: String?
     @NullCodable package var next: String?
 
-    /// - Parameter url: nil if no broker is configured.
     package init(url: String? = nil) {
         configured = url != nil
         self.url = url

@@ -2,11 +2,12 @@
 package struct CloudJoinRequest: Codable, Hashable, Sendable {
     /// URLs of one cloud's replicas, such as `https://host:8643`.
     package var urls: [String]
-    /// An enrolment token or this host's own. A secret, only for the control socket.
+    /// Access token: for enrolment, or this host's own. A secret, only for the control socket.
     package var token: String
-    /// `sha256:…` for a self-signed certificate.
+    /// Fingerprint `sha256:…` of a self-signed certificate's public key.
     package var pin: String?
-    /// Whether to send all records after a change of zone, not only those made or received on this host.
+    /// Whether to send all records after a change of zone. If not, only those of meters seen by this host or with a
+    /// setting made here.
     package var bring_all: Bool?
 
     package init(urls: [String], token: String, pin: String?, bring_all: Bool? = nil) {
@@ -40,17 +41,17 @@ package struct CloudStatus: Codable, Hashable, Sendable {
     @NullCodable package var pin: String?
     package var host_id: String
     package var host_name: String
-    /// Whether the cloud's event stream is open, so that changes arrive at once.
+    /// Whether the cloud's event stream is open.
     package var connected: Bool
-    /// `keep` or `strict`, as last reported by the cloud.
+    /// `keep` or `strict`.
     @NullCodable package var policy: String?
-    /// `full` or `readOnly`: this host's rights in the zone. Null until the cloud reports them.
+    /// This host's rights in the zone, `full` or `readOnly`; null until the cloud reports them.
     @NullCodable package var role: String?
-    /// This host's wall clock minus the cloud's.
+    /// This host's system clock minus the cloud's.
     @NullCodable package var clock_offset_ms: Int64?
-    /// Command line that joins another host, if this meterd serves the cloud itself.
+    /// Command line to join another host to the cloud that this meterd serves.
     @NullCodable package var serving: String?
-    /// Cause and remedy, if this meterd should serve the cloud but cannot. It retries every 10 s.
+    /// Cause and remedy if this meterd should serve the cloud but cannot. It retries every 10 s.
     @NullCodable package var unserved: String?
     @NullCodable package var error: String?
 

@@ -1,16 +1,15 @@
 package import Domain
 
-/// A command that a meter accepts.
 package struct CommandBody: Codable, Hashable, Sendable {
     package var command: String
-    /// Smallest number allowed; null for a command without a number.
+    /// Null for a command without a number.
     @NullCodable package var least: Int?
     @NullCodable package var greatest: Int?
     /// Distance between legal numbers, counted from `least`.
     @NullCodable package var step: Int?
-    /// `destroys`, `switches` or `draws`: the reason to ask a person first. Null for a harmless command.
+    /// Reason to ask the user for confirmation: `destroys`, `switches` or `draws`. Null for a harmless command.
     @NullCodable package var consequence: String?
-    /// Setting with the same, lasting effect: meterd sends it again at each connect.
+    /// Setting with the same effect, which meterd sends again at each connect.
     @NullCodable package var setting: String?
     /// Whether meterd verifies the effect on the meter.
     package var confirmed: Bool

@@ -1,12 +1,12 @@
 package import Domain
 
 package struct CostBody: Codable, Hashable, Sendable {
-    /// Amount in the currency, to a millionth; negative if the energy flowed back.
+    /// Amount in the currency, to a millionth; negative for energy that flowed back.
     package var amount: Double
     package var currency: String
     package var per_kWh: Double
 
-    /// - Returns: nil without an energy or a tariff.
+    /// Nil without an energy or a tariff.
     package init?(of energy_Wh: Double?, at tariff: Tariff?) {
         guard let energy_Wh, let tariff, energy_Wh.isFinite else { return nil }
         let cost = tariff.cost(of: energy_Wh)

@@ -1,15 +1,14 @@
-/// An overwritten setting.
 package struct HistoryLine: Codable, Hashable, Sendable {
-    /// The writer, and the time by the writer's calendar.
+    /// The writer, and the time by the writer's system clock.
     package struct Author: Codable, Hashable, Sendable {
-        /// Time of the write, RFC 3339.
+        /// RFC 3339.
         package var at: String
         @NullCodable package var host: String?
-        /// Id of the author's host; null if the rebuild or the cloud's clean-up wrote the value.
+        /// Null if the rebuild or the cloud's clean-up wrote the value.
         @NullCodable package var host_id: String?
         /// Name of the host that sent the value to the cloud, if not the author.
         @NullCodable package var brought_by: String?
-        /// Id of the host in `brought_by`; null if the author sent the value, or if unknown.
+        /// Id of the host in `brought_by`; null if that is null or unknown.
         @NullCodable package var brought_by_id: String?
 
         package init(
@@ -25,7 +24,7 @@ package struct HistoryLine: Codable, Hashable, Sendable {
 
     package var key: String
     @NullCodable package var old: String?
-    /// New value; null after a reset, or if all settings of the meter were deleted.
+    /// Null after a reset, or if all settings of the meter were deleted.
     @NullCodable package var new: String?
     package var deleted: Bool
     package var written: Author

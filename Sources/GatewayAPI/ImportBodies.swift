@@ -3,15 +3,15 @@ package struct ImportBody: Codable, Hashable, Sendable {
     package var recording: RecordingBody
     /// Detected format: `csv`, `json`, `rd-usb`, `fnirsi-logger`, `fnirsi-cfn` or `table`.
     package var format: String
-    /// Number of lines, including headings and empty lines.
+    /// Lines of the file, including headings and empty lines.
     package var lines: Int
     /// Columns that match no quantity.
     package var columns_left_out: [String]
-    /// Number of lines with values that the meter cannot have measured.
+    /// Lines with values that the meter cannot have measured.
     package var lines_left_out: Int
-    /// Number of impossible samples of a FNIRSI meter, dropped or replaced by a neighbour.
+    /// Impossible samples of a FNIRSI meter, dropped or replaced by a neighbour.
     package var filtered_samples: Int
-    /// Changes, omissions and assumptions, a sentence each.
+    /// Changes, omissions and assumptions, one sentence each.
     package var remarks: [String]
 
     package init(

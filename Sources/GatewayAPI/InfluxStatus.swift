@@ -1,23 +1,22 @@
-/// `GET /v1/influx`: state of the upload to the time series database in `[influx]`.
+/// `GET /v1/influx`: upload to the database in `[influx]`.
 package struct InfluxStatus: Codable, Hashable, Sendable {
-    /// Whether `[influx]` names a server. If not, everything else is 0, false or null.
+    /// Whether `[influx]` names a server. If not, all other values are 0, false or null.
     package var configured: Bool
     /// URL such as `https://influx.lan:8086`, without a path.
     @NullCodable package var url: String?
     /// Time of the last accepted batch, RFC 3339.
     @NullCodable package var taken: String?
-    /// Points accepted since meterd started. `rejected` counts from the same time.
+    /// Points accepted since meterd started, like `rejected`.
     package var sent: Int
     package var rejected: Int
-    /// Whether there is a backlog beyond the last batch.
+    /// Whether more than the last batch waits.
     package var behind: Bool
-    /// Reason why the upload is stopped. meterd sends the backlog later.
+    /// Reason why the upload has stopped. meterd sends the backlog later.
     @NullCodable package var error: String?
     @NullCodable package var next: String?
-    /// The server's message for the last rejected points.
+    /// The server's message about the last rejected points.
     @NullCodable package var rejection: String?
 
-    /// - Parameter url: nil if no server is configured.
     package init(url: String? = nil) {
         configured = url != nil
         self.url = url

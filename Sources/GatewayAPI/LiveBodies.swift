@@ -1,14 +1,14 @@
-/// The data of one event of `GET /v1/live`. Unchanged parts are absent.
+/// Data of one event of `GET /v1/live`. Unchanged parts are absent.
 package struct LiveBody: Codable, Hashable, Sendable {
-    /// Milliseconds since 1970, by this host's calendar.
+    /// Milliseconds since 1970, by this host's system clock.
     package var at: Int64
-    /// Every meter in an `all` event, the changed ones in a `changes` event.
+    /// All meters in an `all` event, changed ones in a `changes` event.
     package var meters: [MeterStatus]?
     package var adapters: [AdapterStatus]?
     package var store: StoreStatus?
     package var cloud: CloudStatus?
     package var sync: SyncStatusBody?
-    /// Number that rises with each change of settings, here or on another host.
+    /// Rises with each change of settings, here or on another host.
     package var refresh_version: UInt64?
     package var alerts_raised: Int?
 

@@ -1,21 +1,19 @@
-/// A line of a meter's log: an event that happened once or several times.
-///
-/// Logs that the meter recorded by itself are in `GET /v1/meters/{meter}/logs` (`MeterLogBody`).
+/// A line of a meter's log: an event that happened once or several times. Logs in the meter's own memory:
+/// `MeterLogBody`.
 package struct LogLineBody: Codable, Hashable, Sendable {
     /// `held`, `state`, `setting`, `command`, `remedy` or `alert`; later versions may add more.
     package var kind: String
-    /// First occurrence, RFC 3339, by the calendar of the answering host.
+    /// First occurrence by the answering host's system clock, RFC 3339.
     package var at: String
-    /// Time of the last occurrence. For a holding (a period in which a host held the meter), its end; null while it
-    /// continues.
+    /// Last occurrence. For `held`, the end of the period in which the host held the meter; null until then.
     @NullCodable package var until: String?
     package var age_ms: Int64
     package var count: Int
-    /// Name and id of the host concerned; null for a setting, which belongs to all hosts.
+    /// Host concerned; null for a setting, which belongs to all hosts.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
     package var mine: Bool
-    /// First occurrence, by the calendar of its host at that time.
+    /// First occurrence by the recording host's system clock at that time.
     package var host_time: String
     /// By `kind`: link (`ble`, `spp`, `usb`) over which the host held the meter, state, setting's key, command, remedy
     /// or alert.
@@ -29,7 +27,7 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     @NullCodable package var adapter: String?
     /// Fencing token of the lease under which the host held the meter; null without a lease.
     @NullCodable package var token: UInt64?
-    /// Fencing token of the last lease, if the line sums up several periods in which the host held the meter.
+    /// Fencing token of the last lease, if the line sums up several periods of holding the meter.
     @NullCodable package var last_token: UInt64?
 
     package init(
@@ -57,9 +55,9 @@ package struct LogBody: Codable, Hashable, Sendable {
     }
 
     package var meter: String
-    /// Lines, oldest first.
+    /// Oldest first.
     package var log: [LogLineBody]
-    /// Whether older lines exist.
+    /// Whether older lines were left out.
     package var cut: Bool
     package var others: Others
     /// Names of connected hosts that did not answer in time.

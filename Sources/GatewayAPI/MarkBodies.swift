@@ -1,14 +1,14 @@
-/// `POST /v1/meters/{meter}/marks`: marks a moment, unless `end` or `open` is set.
+/// `POST /v1/meters/{meter}/marks`: marks a moment or, with `end` or `open`, a span.
 package struct MarkRequest: Codable, Hashable, Sendable {
-    /// Name of the mark. meterd replaces illegal characters by spaces.
+    /// meterd replaces illegal characters by spaces.
     package var name: String
-    /// Time of the mark, RFC 3339; absent means now.
+    /// RFC 3339; absent means now.
     package var at: String?
     /// End of a span, RFC 3339.
     package var end: String?
-    /// Whether to begin a span that a later change ends.
+    /// Whether to begin a span whose end is set later (`MarkChange`).
     package var open: Bool?
-    /// Whether to keep the mark on this host only, and not to publish it over MQTT.
+    /// Whether to keep the mark on this host, without publishing it over MQTT.
     package var local: Bool?
 
     package init(name: String, at: String? = nil, end: String? = nil, open: Bool? = nil, local: Bool? = nil) {
@@ -20,7 +20,7 @@ package struct MarkRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// `PATCH /v1/marks/{mark}`. An absent value remains unchanged.
+/// `PATCH /v1/marks/{mark}`. Absent values remain unchanged.
 package struct MarkChange: Codable, Hashable, Sendable {
     package var name: String?
     /// End of an open span: RFC 3339, or `now`.
@@ -32,13 +32,12 @@ package struct MarkChange: Codable, Hashable, Sendable {
     }
 }
 
-/// A named moment or span on a meter's timeline.
 package struct MarkBody: Codable, Hashable, Sendable {
     /// Eight digits, the same on every host.
     package var id: String
     package var meter: String
     package var name: String
-    /// Start of the mark, RFC 3339.
+    /// RFC 3339.
     package var from: String
     /// Equal to `from` for a moment; null while a span is open.
     @NullCodable package var to: String?

@@ -1,4 +1,4 @@
-/// A log that a meter recorded by itself, in `GET /v1/meters/{meter}/logs`.
+/// A log in the meter's own memory, in `GET /v1/meters/{meter}/logs`.
 package struct MeterLogBody: Codable, Hashable, Sendable {
     /// Name on the meter's display; null if it is not plain text.
     @NullCodable package var name: String?
@@ -21,9 +21,9 @@ package struct MeterLogBody: Codable, Hashable, Sendable {
     }
 }
 
-/// A sample: one line of `GET /v1/meters/{meter}/logs/{name}`.
+/// A line of `GET /v1/meters/{meter}/logs/{name}`.
 package struct MeterLogSampleLine: Codable, Hashable, Sendable {
-    /// Seconds since the log began; meters have no calendar.
+    /// Seconds since the log began; the meter records no date.
     package var t: Double
     package var values: ReadingBody
 

@@ -7,35 +7,34 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var name: String?
     /// One of seven states, spelt as on the command line.
     package var state: String
-    /// Start of the state, RFC 3339.
+    /// Start of `state`, RFC 3339.
     package var since: String
     /// Whether the id is valid on this host only (Docs/SettingsAndRebuild.md#meter-ids).
     package var local_only: Bool
-    /// Whether the daemon keeps the meter connected, also after a restart.
+    /// Whether meterd keeps the meter connected, also after a restart.
     package var wanted: Bool
     @NullCodable package var transport: String?
     @NullCodable package var port: String?
     /// All kinds of link to the meter, the preferred one first.
     package var transports: [String] = []
-    /// Signal strength in dBm when last received; null over a cable, or if the adapter does not report it.
+    /// Last signal strength in dBm; null over a cable, or if the adapter does not report it.
     @NullCodable package var rssi: Int?
     @NullCodable package var reading: ReadingBody?
-    /// Range of the last 0.5 to 1 s; absent unless the meter samples too fast to show each sample.
+    /// Minima and maxima of the last 0.5 to 1 s; only for a meter that samples too fast to show each sample.
     package var spread: SpreadBody?
     /// Sampling by the meter's own clock; absent unless requested.
     package var sampling: SamplingBody?
-    /// Age of `reading`.
     @NullCodable package var age_ms: Int64?
-    /// Counts by meterd; absent before the first reading, and for another host's meter.
+    /// Energy and charge counted by meterd; absent before the first reading, and for another host's meter.
     package var counted: CountedBody?
     package var tariff: Tariff?
-    /// The meter's data beyond readings; absent if it sends none, or for another host's meter.
+    /// The meter's data besides readings; absent if it sends none, or for another host's meter.
     package var told: TelemetryBody?
-    /// True for a meter of this host that receives USB Power Delivery messages (`GET /v1/meters/{meter}/pd`).
+    /// Set if this host receives the meter's USB Power Delivery messages (`GET /v1/meters/{meter}/pd`).
     package var hears_pd: Bool?
-    /// The measuring host, if not this one.
+    /// Name of the measuring host, if not this one.
     package var measured_by: String?
-    /// State at the holder, if that is another host.
+    /// The meter's state at another host that holds it.
     package var holder_state: String?
     /// True if the holder does not share its readings.
     package var unshared: Bool?
@@ -43,31 +42,29 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     /// Poll interval; null if the meter sends without requests.
     @NullCodable package var poll_interval_ms: Int64?
     @NullCodable package var retry_in_ms: Int64?
-    /// Time left to search for the silent meter before this host returns its lease.
+    /// Time left to find the absent meter; null without a search.
     @NullCodable package var searching_ms: Int64?
-    /// State of the meter's lease; null only from a daemon without leases.
+    /// Null only from a meterd version without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// Last error since the meter stopped sending data, or a problem although it sends data; with the remedy.
+    /// Error since the meter stopped sending data, or a problem although it sends data; with the remedy.
     @NullCodable package var error: String?
-    /// Number of answers without a valid frame since the last good one; absent if so few that they may be chance.
+    /// Answers without a valid frame since the last good one; absent if they may be chance.
     package var rejected_answers: Int?
     package var counters: Counters
 
-    /// Counts since the daemon started.
+    /// Counts since meterd started.
     package struct Counters: Codable, Hashable, Sendable {
         package var readings = 0
-        /// Bytes skipped in search of a good frame.
+        /// Bytes skipped to find a valid frame.
         package var skipped_bytes = 0
-        /// Number of searches for a good frame.
         package var resynchronisations = 0
         package var timeouts = 0
         package var connects = 0
         package var disconnects = 0
-        /// Requests that the meter refused.
         package var rejected = 0
         /// Impossible samples, dropped or replaced by a neighbour; absent if none.
         package var filtered_samples: Int?
-        /// Samples of the meter's own clock that never arrived; absent if none.
+        /// Samples by the meter's own clock that never arrived; absent if none.
         package var lost_samples: Int?
 
         package init() {}
@@ -83,7 +80,6 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     }
 }
 
-/// Minimum and maximum of several readings.
 package struct SpreadBody: Codable, Hashable, Sendable {
     package var count: Int
     package var least: ReadingBody
@@ -96,7 +92,6 @@ package struct SpreadBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Sampling by the meter's own clock.
 package struct SamplingBody: Codable, Hashable, Sendable {
     /// The setting `rate`, in samples per second.
     package var wanted: Int
@@ -111,16 +106,15 @@ package struct SamplingBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Energy and charge counted by meterd: the totals that programs get.
+/// Energy and charge counted by meterd.
 package struct CountedBody: Codable, Hashable, Sendable {
     package var by = "meterd"
-    /// Signed for a meter without counters: energy flowing back is subtracted.
+    /// Signed for a meter without counters: energy that flows back is subtracted.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// Start of the count, RFC 3339: the first reading, the last `reset-energy`, or the return of the meter from
-    /// another host.
+    /// The first reading, the last `reset-energy`, or the return of the meter from another host; RFC 3339.
     package var since: String
-    /// Time covered by the count, without gaps.
+    /// Duration covered by the count, without gaps.
     package var counted_ms: Int64
 
     package init(energy_Wh: Double, charge_mAh: Double, since: String, counted_ms: Int64) {
@@ -148,14 +142,14 @@ package struct DeviceBody: Codable, Hashable, Sendable {
 extension MeterStatus {
     package var hasData: Bool { state == ConnectionState.dataAvailable.rawValue }
 
-    /// Name of another host that has the meter; nil if this host also wants the meter.
+    /// Another host that has the meter; nil if this host also wants it.
     package var holderElsewhere: String? { lease?.state == .elsewhere && !wanted ? lease?.holder : nil }
 }
 
 /// `GET /v1/status`.
 package struct GatewayStatus: Codable, Hashable, Sendable {
     package var meters: [MeterStatus]
-    /// Bluetooth adapters; empty if this host has or uses no radio.
+    /// Empty if this host has or uses no radio.
     package var adapters: [AdapterStatus]
     package var store: StoreStatus
     package var alerts_raised: Int?
@@ -175,12 +169,12 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     /// Readings in memory that are not in the file yet.
     package var unsaved: Int
     package var saved: Int
-    /// Readings discarded because the store failed for too long.
+    /// Readings lost because the store failed for too long.
     package var dropped: Int
     @NullCodable package var error: String?
-    /// Description of the data that fill the file beyond its limit although readings were deleted.
+    /// Text about the data that fill the file beyond its limit although readings were deleted.
     @NullCodable package var crowding: String?
-    /// State of the backups; null without backups.
+    /// Null without backups.
     @NullCodable package var backup: BackupStatus?
 
     package init(path: String, unsaved: Int, saved: Int, dropped: Int, error: String?, crowding: String? = nil) {
@@ -195,7 +189,7 @@ package struct StoreStatus: Codable, Hashable, Sendable {
 
 package struct BackupStatus: Codable, Hashable, Sendable {
     package var directory: String
-    /// Time of the last good backup by this machine's calendar then, RFC 3339.
+    /// Last good backup by this machine's system clock at that time, RFC 3339.
     @NullCodable package var written: String?
     @NullCodable package var age_ms: Int64?
     @NullCodable package var error: String?

@@ -1,5 +1,5 @@
-/// A value encoded in JSON as `null` if unknown or not applicable, instead of being omitted. A missing key, as from an
-/// older daemon, is decoded as `null`.
+/// A value encoded as JSON `null` if nil, instead of being omitted. A missing key, as from an older version, decodes as
+/// nil.
 @propertyWrapper
 package struct NullCodable<Value> {
     package var wrappedValue: Value?
@@ -22,7 +22,7 @@ extension NullCodable: Decodable where Value: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// Decodes a `NullCodable` property; called by synthesised decoding.
+    /// Called by synthesised decoding.
     package func decode<Value: Decodable>(
         _ type: NullCodable<Value>.Type, forKey key: Key
     ) throws -> NullCodable<Value> {

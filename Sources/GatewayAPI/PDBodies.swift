@@ -1,22 +1,21 @@
-/// `GET /v1/meters/{meter}/pd`: USB Power Delivery traffic on a meter's CC line since meterd started.
+/// `GET /v1/meters/{meter}/pd`: USB Power Delivery traffic on the meter's CC line since meterd started.
 package struct PDBody: Codable, Hashable, Sendable {
     package var meter: String
     /// Whether this host is linked to the meter and so receives new traffic.
     package var listening: Bool
     @NullCodable package var attached: Bool?
     @NullCodable package var line: Line?
-    /// Last agreement of source and sink.
     @NullCodable package var contract: Contract?
-    /// The source's last offer; empty if none was received.
+    /// The source's last offer; empty if none.
     package var capabilities: [PDObjectBody]
-    /// Entries, oldest first. With `after`, only newer entries, and an older entry whose `more` has changed since.
+    /// Oldest first. With `after`, only newer entries, and an older entry whose `more` has changed.
     package var entries: [PDEntryBody]
     /// Number of the newest entry, for `after`; 0 if there is none.
     package var last: Int
     package var dropped: Int
     package var entries_max: Int
 
-    /// Voltages and current of the plug.
+    /// Measured voltages and current of the plug.
     package struct Line: Codable, Hashable, Sendable {
         /// RFC 3339; absent inside an entry, which has its own time.
         package var time: String?
@@ -40,12 +39,12 @@ package struct PDBody: Codable, Hashable, Sendable {
         package var text: String
         /// Position of the chosen power data object in the source's offer, from 1.
         package var position: Int
-        /// Voltage of the contract; null if the source chooses it.
+        /// Null if the source chooses the voltage.
         @NullCodable package var voltage_V: Double?
         /// Current that the sink intends to draw; null if it asked for power.
         @NullCodable package var current_A: Double?
         @NullCodable package var power_W: Double?
-        /// Start of the contract, RFC 3339.
+        /// RFC 3339.
         @NullCodable package var since: String?
 
         package init(text: String, position: Int) {
@@ -65,21 +64,20 @@ package struct PDBody: Codable, Hashable, Sendable {
     }
 }
 
-/// A power data object: an offer of a source, or a request of a sink.
 package struct PDObjectBody: Codable, Hashable, Sendable {
-    /// Object position as in a PD request, from 1; the extended range starts at 8.
+    /// Position as in a PD request, from 1; the extended range starts at 8.
     package var position: Int
     /// `fixed`, `variable`, `battery`, `pps`, `avs`, `epr-avs` or `unknown`.
     package var kind: String
-    /// Human-readable form of the object: `PPS 3.3-11 V 3 A`.
+    /// Text for people, such as `PPS 3.3-11 V 3 A`.
     package var text: String
-    /// Lowest voltage; equal to the maximum for a fixed voltage.
+    /// Equal to the maximum for a fixed voltage.
     @NullCodable package var voltage_min_V: Double?
     @NullCodable package var voltage_max_V: Double?
     /// Maximum current. For an adjustable voltage, the limit up to 15 V.
     @NullCodable package var current_max_A: Double?
     @NullCodable package var power_max_W: Double?
-    /// Further capabilities of the partner. Empty except on the first object.
+    /// Further capabilities of the PD partner; only on the first object.
     package var abilities: [String]
 
     package init(position: Int, kind: String, text: String, abilities: [String]) {
@@ -91,42 +89,41 @@ package struct PDObjectBody: Codable, Hashable, Sendable {
 }
 
 package struct PDEntryBody: Codable, Hashable, Sendable {
-    /// Number of the entry, counted from 1 since meterd started.
+    /// Counted from 1 since meterd started.
     package var number: Int
-    /// RFC 3339, by the host's calendar.
+    /// RFC 3339, by the host's system clock.
     package var time: String
-    /// Time by the meter's clock, which wraps after 49 days.
+    /// The meter's clock, which wraps after 49 days.
     package var clock_ms: UInt32
     /// `listening`, `attached`, `detached`, `plug`, `message`, `voltage` or `unread`.
     package var kind: String
     package var text: String
-    /// Voltages and current measured when the meter reported the event.
+    /// Measured when the meter reported the event.
     package var line: PDBody.Line
-    /// Number of similar entries directly after this one that were merged into it.
+    /// Number of similar entries merged into this one.
     package var more: Int
     /// Time of the last merged entry, RFC 3339.
     @NullCodable package var until: String?
     package var message: Message?
 
     package struct Message: Codable, Hashable, Sendable {
-        /// Name in the specification: `Source_Capabilities`.
+        /// Name in the USB PD specification, such as `Source_Capabilities`.
         package var name: String
-        /// `SOP` for the partner, `SOP'` and `SOP''` for the cable's plugs.
+        /// `SOP` for the PD partner; `SOP'` and `SOP''` for the cable's plugs.
         package var sop: String
         /// `source`, `sink`, `cable` or `port`; null if the message does not contain it.
         @NullCodable package var from: String?
         @NullCodable package var to: String?
-        /// Message ID of the sender, 0 to 7; null without a header.
+        /// The sender's message ID, 0 to 7; null without a header.
         @NullCodable package var id: Int?
-        /// Revision of the specification, 1 to 3.
+        /// Revision of the USB PD specification, 1 to 3.
         @NullCodable package var revision: Int?
-        /// Meaning of the message; null if the name already expresses it, or if it is unknown.
+        /// Null if the name already expresses it, or if it is unknown.
         @NullCodable package var meaning: String?
-        /// Power data objects of the message; empty unless the message is a list of capabilities.
+        /// Power data objects; empty unless the message is a list of capabilities.
         package var objects: [PDObjectBody]
-        /// Whether the message only acknowledges the previous message.
         package var acknowledges: Bool
-        /// Whether the sender repeated the message because the acknowledgement was missing.
+        /// Whether this is a repetition after a missing acknowledgement.
         package var resent: Bool
         /// Header and objects as on the wire, in hexadecimal.
         package var bytes: String

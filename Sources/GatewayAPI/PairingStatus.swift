@@ -1,21 +1,19 @@
-/// State of Bluetooth pairing on one adapter, for meters that require a PIN.
+/// Bluetooth pairing on one adapter, for meters that require a PIN.
 package struct PairingStatus: Codable, Hashable, Sendable {
-    /// Whether the adapter accepts pairing. If false, the kernel refuses every PIN. Null without Bluetooth Classic.
+    /// Whether the adapter accepts pairing; if false, the kernel refuses every PIN. Null without Bluetooth Classic.
     @NullCodable package var bondable: Bool?
-    /// State of the pairing agent; null if meterd runs no agent, as in a test.
+    /// Null if meterd runs no pairing agent, as in a test.
     @NullCodable package var agent: Agent?
     @NullCodable package var error: String?
 
-    /// State of meterd as bluetoothd's pairing agent.
     package enum Agent: String, Codable, Sendable, CaseIterable {
         /// The system bus or the library for it is missing.
         case unavailable
-        /// bluetoothd is not on the bus, so the kernel sends pairing requests only to meterd.
+        /// bluetoothd is not on the bus, so meterd alone answers the kernel's pairing requests.
         case alone
         /// bluetoothd is present, and no meter needs pairing now.
         case ready
-        /// meterd is bluetoothd's default agent, because a link is being opened to a meter that bluetoothd is not
-        /// paired with.
+        /// meterd is the default agent, because it is opening a link to a meter that bluetoothd is not paired with.
         case standing
         /// bluetoothd or the bus refuses the agent.
         case refused

@@ -1,30 +1,29 @@
 package import Domain
 
-/// A record, or part of a record, that this host stores but excludes from sync (`meterctl sync parked`).
+/// A record, or part of one, that this host stores but excludes from sync (`meterctl sync parked`).
 package struct ParkedEntry: Codable, Hashable, Sendable {
     package enum Reason: String, Codable, Hashable, Sendable {
-        /// The cloud refused the record. Its values remain in force on this host.
+        /// The cloud refused the values, which remain in force on this host.
         case refused
         /// The cloud sent the record, but this host cannot store it.
         case unreadable
         /// The cloud did not list the record in a full resync; it was deleted or lost.
         case unlisted
-        /// The values belong to this host's previous zone, in which another host set them.
+        /// Another host set the values in this host's previous zone.
         case otherZone
     }
 
-    /// Id for `restore` and `drop`: `r` (refused or unreadable) or `a` (other reasons), and a number that is never
-    /// reused.
+    /// For `restore` and `drop`: `r` (refused or unreadable) or `a` (other reasons), and a number that is never reused.
     package var id: String
     package var reason: Reason
     package var words: String
     package var type: String
     package var name: String
     package var values: [String: String]
-    /// Whether one of the values was set on this host. Such an entry does not expire.
+    /// Whether a value was set on this host; if so, the entry does not expire.
     package var own: Bool
     @NullCodable package var zone: String?
-    /// Time at which this host excluded the record: milliseconds since 1970 by this host's calendar.
+    /// When this host excluded the record: milliseconds since 1970 by its system clock.
     package var at_ms: Int64
 
     package init(
@@ -43,7 +42,7 @@ package struct ParkedEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// Records excluded from sync: `GET /v1/sync/parked`, newest first.
+/// `GET /v1/sync/parked`: records excluded from sync, newest first.
 package struct ParkedBody: Codable, Hashable, Sendable {
     package var entries: [ParkedEntry]
 
@@ -53,7 +52,7 @@ package struct ParkedBody: Codable, Hashable, Sendable {
 /// Answer to `restore` and `drop`.
 package struct ParkedAnswer: Codable, Hashable, Sendable {
     package var id: String
-    /// Number of properties queued for sending. Absent with `drop`.
+    /// Number of properties queued for sending; absent for `drop`.
     package var properties: Int?
 
     package init(id: String, properties: Int? = nil) {

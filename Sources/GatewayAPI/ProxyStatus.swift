@@ -1,6 +1,6 @@
-/// A Bluetooth proxy's description of itself, in `GET /v1/status`.
+/// What a Bluetooth proxy reports about itself, in `GET /v1/status`.
 package struct ProxyStatus: Codable, Hashable, Sendable {
-    /// Name in ESPHome.
+    /// Node name in ESPHome.
     @NullCodable package var name: String?
     @NullCodable package var version: String?
     package var encrypted: Bool

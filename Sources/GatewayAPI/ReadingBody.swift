@@ -41,17 +41,17 @@ package struct ReadingLine: Codable, Hashable, Sendable {
     /// RFC 3339 with milliseconds, UTC.
     package var time: String
     package var values: ReadingBody
-    /// Number of readings dropped before this one because the client was too slow; absent if none.
+    /// Readings dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
-    /// Host that measured the reading; absent if this host did.
+    /// Name of the measuring host; absent if it is this host.
     package var measured_by: String?
-    /// The meter's telemetry other than readings, such as its data groups. Checked once a second; absent if unchanged.
+    /// The meter's data besides readings. Checked once a second; absent if unchanged.
     package var told: TelemetryBody?
-    /// Number of measurements averaged into this line; absent for a single measurement.
+    /// Measurements averaged into this line; absent for a single one.
     package var count: Int?
     package var least: ReadingBody?
     package var greatest: ReadingBody?
-    /// In an export: names of marks at this reading; absent if the exported period has no marks.
+    /// Only in an export: marks at this reading; absent if the exported period has none.
     package var marks: [String]?
 
     package init(time: String, values: ReadingBody, missed: Int? = nil) {

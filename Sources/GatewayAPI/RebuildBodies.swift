@@ -5,14 +5,14 @@ package struct RebuildRequest: Codable, Hashable, Sendable {
     package init(dry_run: Bool? = nil) { self.dry_run = dry_run }
 }
 
-/// Answer to a dry run of a rebuild.
+/// Answer to `POST /v1/rebuild` for a dry run.
 package struct RebuildReportBody: Codable, Hashable, Sendable {
     /// A record that a rebuild would merge into another record.
     package struct Example: Codable, Hashable, Sendable {
         package var type: String
         package var from: String
         package var into: String
-        /// Properties whose values move to the other record, sorted.
+        /// Properties whose values would move to the other record, sorted.
         package var moved: [String]
         /// Properties for which the other record already has a newer value, sorted.
         package var kept: [String]
@@ -39,12 +39,12 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Progress of a rebuild, one line each. Every line but the last has the state `running`.
+/// Every line but the last has the state `running`.
 package struct RebuildLine: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable {
         case running
         case complete
-        /// The work done so far is kept, and the next rebuild continues from there.
+        /// The next rebuild continues from here.
         case cancelled
         case failed
     }

@@ -3,14 +3,14 @@ package import Domain
 /// `POST /v1/meters/{meter}/recording`.
 package struct RecordingRequest: Codable, Hashable, Sendable {
     package var name: String?
-    /// The cut-off that makes the recording a battery test: `current < 50mA for 30s`.
+    /// Cut-off that makes the recording a battery test, such as `current < 50mA for 30s`.
     package var until: String?
-    /// Current that starts the test: `0.1` or `100mA`. If absent, the test starts immediately. Requires `until`.
+    /// Current such as `0.1` or `100mA` that starts the test; absent: starts immediately. Requires `until`.
     package var start_above: String?
     /// Names of `[notify.NAME]` to notify at the end. Requires `until`.
     package var notify: [String]?
-    /// Load settings that make the recording a battery test of an electronic load. meterd sets the load, switches it on
-    /// now, and off at the end. Without `until`, the test ends when the load switches itself off.
+    /// Makes the recording a battery test of an electronic load: meterd sets the load, switches it on now, and off at
+    /// the end. Without `until`, the test ends when the load switches itself off.
     package var load: LoadRequest?
 
     package init(
@@ -25,15 +25,15 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Settings of a load, as typed by the user.
+/// Settings as typed by the user.
 package struct LoadRequest: Codable, Hashable, Sendable {
     package var current: String
-    /// Cut-off voltage set in the load itself: `3.0V`.
+    /// Cut-off voltage set in the load itself, such as `3.0V`.
     package var cutoff: String
-    /// Time after which the load switches itself off: `8h`, `90m`.
+    /// Time after which the load switches itself off, such as `8h` or `90m`.
     package var limit: String?
-    /// Behaviour when the link is lost and returns. `keep` (also if absent): the test continues. `off`: meterd switches
-    /// the load off.
+    /// What meterd does when a lost link returns. `keep` (also if absent): continues the test. `off`: switches the load
+    /// off.
     package var on_link_loss: String?
 
     package init(current: String, cutoff: String, limit: String? = nil, on_link_loss: String? = nil) {
@@ -52,7 +52,7 @@ package struct LoadBody: Codable, Hashable, Sendable {
     /// `preparing`, `drawing`, `away` (the link is lost, the load continues by itself), `ending` (meterd switches it
     /// off) or `over`.
     package var state: String
-    /// Human-readable warning.
+    /// Warning for people; null if there is none.
     @NullCodable package var problem: String?
 
     package init(current_A: Double, cutoff_V: Double, limit_ms: Int64?, on_link_loss: String, state: String) {
@@ -64,14 +64,13 @@ package struct LoadBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Parameters and state of a battery test.
 package struct BatteryTestBody: Codable, Hashable, Sendable {
     package var until: String
-    /// Starting current in amperes; null if the recording began immediately.
+    /// Null if the recording began immediately.
     @NullCodable package var start_above_A: Double?
     package var notify: [String]
-    /// Whether a value on the other side of the cut-off was measured, such as 60 mA for `current < 50mA`. Until then,
-    /// the cut-off cannot end the test.
+    /// Whether a value that does not meet the cut-off was measured, such as 60 mA for `current < 50mA`. Only then can
+    /// the cut-off end the test.
     package var armed: Bool
     @NullCodable package var quantity: String?
     /// First value that met the cut-off; null unless the cut-off ended the test.
@@ -85,7 +84,7 @@ package struct BatteryTestBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `PATCH /v1/recordings/{recording}`. Null or absent keeps a text unchanged; an empty text removes it.
+/// `PATCH /v1/recordings/{recording}`. Null or absent keeps a text; an empty text removes it.
 package struct RecordingTextRequest: Codable, Hashable, Sendable {
     package var name: String?
     package var note: String?
@@ -96,41 +95,39 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A recording, also called charge session.
 package struct RecordingBody: Codable, Hashable, Sendable {
-    /// Eight-digit ID, the same on every host.
+    /// Eight digits, the same on every host.
     package var id: String
     package var meter: String
     @NullCodable package var name: String?
     @NullCodable package var note: String?
-    /// Name and id of the recording host.
     @NullCodable package var host: String?
     package var host_id: String
     /// Whether this host made the recording and has its readings.
     package var mine: Bool
     /// `running` or `ended`; a battery test may also be `waiting` for its start.
     package var state: String
-    /// Kind of imported file, such as `rd-usb`; null for own measurements.
+    /// Kind of imported file, such as `rd-usb`; null for measurements.
     @NullCodable package var imported: String?
-    /// Cause of the start: `hand` or `threshold`.
+    /// `hand` or `threshold`.
     package var trigger: String
     package var test: BatteryTestBody?
-    /// Cause of the end: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while it is running.
+    /// `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while the recording runs.
     @NullCodable package var end: String?
-    /// Start of the recording, RFC 3339, by its host's calendar.
+    /// RFC 3339, by the recording host's system clock.
     package var started: String
-    /// Time of the end, or of the last reading while the recording is running.
+    /// End, or time of the last reading while the recording runs; RFC 3339.
     package var until: String
     /// Sum of `recorded_ms` and `gap_ms`.
     package var duration_ms: Int64
     package var recorded_ms: Int64
     package var readings: Int
-    /// Signed charge, integrated by the host over the recorded time.
+    /// Signed; integrated by the host over `recorded_ms`.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// Cost at the meter's present tariff; absent without a tariff.
+    /// At the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
-    /// Increase of the meter's own counters, gaps included.
+    /// From the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     @NullCodable package var voltage_V: Range?
@@ -139,17 +136,17 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     @NullCodable package var temperature_C: Range?
     package var gap_ms: Int64
     package var gap_count: Int
-    /// The first gaps, at most 100.
+    /// The first 100 gaps.
     package var gaps: [Gap]
     /// Reasons why the recording may be inaccurate: `gaps`, `host-restarted`, `counter-reset`, `counter-jump`, `empty`,
     /// `imported`.
     package var marks: [String]
-    /// Telemetry of the meter other than readings, at the start and at the last reading.
+    /// The meter's data besides readings, at the start and at the last reading.
     @NullCodable package var told_at_start: TelemetryBody?
     @NullCodable package var told_at_end: TelemetryBody?
     package var overlaps: [String]
 
-    /// Minimum, maximum and time-weighted mean of a quantity.
+    /// `mean` is weighted by time.
     package struct Range: Codable, Hashable, Sendable {
         package var min: Double
         package var max: Double
@@ -166,7 +163,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
         /// Time of the last reading before the gap.
         package var start: String
         package var duration_ms: Int64
-        /// Cause of the gap: `link` (lost), `silence` (no reading over an open link) or `host`.
+        /// `link` (lost), `silence` (no reading over an open link) or `host`.
         package var cause: String
 
         package init(start: String, duration_ms: Int64, cause: String) {

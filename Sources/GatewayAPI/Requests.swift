@@ -4,22 +4,22 @@ import Domain
 package struct ConnectRequest: Codable, Hashable, Sendable {
     /// Longest wait for data; absent for no wait.
     package var wait_ms: Int64?
-    /// Model of the meter. Only for a meter named by a device path.
+    /// Only for a meter named by a device path.
     package var model: String?
-    /// Meter's own ID, if known. Only for a meter named by a device path.
+    /// If known; only for a meter named by a device path.
     package var id: String?
     package var takeover: Bool?
     /// Longest wait in the lease queue; absent for no wait.
     package var queue_ms: Int64?
-    /// Time limit for both waits together; if absent, the sum of `queue_ms` and `wait_ms`.
+    /// Limit for both waits together; absent: the sum of `queue_ms` and `wait_ms`.
     package var timeout_ms: Int64?
-    /// Whether to use the meter without a lease from the cloud. The lease holder is not notified.
+    /// Whether to use the meter without a lease. The cloud does not notify the lease holder.
     package var no_lease: Bool?
     /// Kind of link to use from now on: `serial`, `hid`, `bulk`, `network`, `ble`, `spp`, or `any` for the default
-    /// order. If absent, the present choice remains.
+    /// order. Absent: no change.
     package var over: String?
-    /// User's confirmation. Required for a meter that is new to this host, or to repeat a take-over after which the
-    /// meter stayed silent.
+    /// User's confirmation. Required for a meter that is new to this host, and to repeat a take-over after which the
+    /// meter sent nothing.
     package var yes: Bool?
 
     package init(wait_ms: Int64? = nil, model: String? = nil, id: String? = nil, over: String? = nil) {
@@ -32,7 +32,7 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/meters/{meter}/commands`.
 package struct CommandRequest: Codable, Hashable, Sendable {
-    /// Command, spelt as on the command line: `next-screen`, `brightness` …
+    /// Spelt as on the command line, such as `next-screen`.
     package var command: String
     package var number: Int?
 
@@ -53,13 +53,13 @@ package struct SettingsRequest: Codable, Hashable, Sendable {
 /// `GET /v1/meters/{meter}/settings`, and the answer to a change.
 package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
-    /// Answer to GET only: keys of all settings that a meter can have.
+    /// Only in an answer to GET: keys of all settings that a meter can have.
     package var known: [String]?
-    /// Answer to GET only: the meter's settings.
+    /// Only in an answer to GET.
     package var details: [SettingBody]?
-    /// Answer to a change only: one-time commands with the same effect, by setting.
+    /// Only in an answer to a change: commands with the same but not lasting effect, by setting.
     package var once: [String: String]?
-    /// Answer to a change only: true if this host's rights are read-only, so that no other host receives the change.
+    /// Only in an answer to a change: true if this host's rights are read-only, so that it does not sync the change.
     package var stays_here: Bool?
 
     package init(
@@ -74,14 +74,14 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of `GET /v1/meters/{meter}/traffic`, and of a capture file.
+/// A line of `GET /v1/meters/{meter}/traffic` or of a capture file.
 package struct TrafficLine: Codable, Hashable, Sendable {
     /// Seconds since the capture began.
     package var t: Double
     /// `in`: from the meter. `out`: to the meter.
     package var dir: String
     package var hex: String
-    /// Number of messages dropped before this one because the client was too slow; absent if none.
+    /// Records dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
 
     package init(t: Double, dir: String, hex: String, missed: Int? = nil) {
@@ -92,13 +92,12 @@ package struct TrafficLine: Codable, Hashable, Sendable {
     }
 }
 
-/// The first line of a capture file.
 package struct CaptureHeader: Codable, Hashable, Sendable {
     package var format: String
     package var version: Int
     package var meter: String
     package var model: String?
-    /// Start of the capture, RFC 3339.
+    /// RFC 3339.
     package var started: String
 
     package init(meter: String, model: String?, started: String) {
@@ -110,7 +109,7 @@ package struct CaptureHeader: Codable, Hashable, Sendable {
     }
 }
 
-/// A meter found now, whether configured or not, in `GET /v1/scan`.
+/// A present meter, whether configured or not, in `GET /v1/scan`.
 package struct ScanEntry: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
@@ -118,16 +117,15 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     /// Kind of the link in use, or of the preferred link if none is in use.
     package var transport: String
     package var port: String
-    /// Kinds of all available links, as in `MeterStatus`.
+    /// Kinds of all available links, the preferred one first.
     package var transports: [String]
-    /// Signal strength, as in `MeterStatus`.
+    /// Last signal strength in dBm, as in `MeterStatus`.
     @NullCodable package var rssi: Int?
     /// Address of this host's adapter that receives the meter; null over a cable.
     @NullCodable package var adapter: String?
     package var state: String
-    /// Name of the host that holds the meter's lease.
     @NullCodable package var holder: String?
-    /// Unusual properties of the address: `group-bit`, `locally-administered`. They do not mean a fault.
+    /// Unusual properties of the address: `group-bit`, `locally-administered`. They are not a fault.
     package var flags: [String] = []
 
     package init(id: String, model: String?, name: String?, transport: String, port: String, state: String) {
@@ -167,7 +165,7 @@ package struct ErrorBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Cause of a failed request, with its JSON value.
+/// Cause of a failed request, as in its JSON answer.
 package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     case badRequest = "bad-request"
     case noSuchMeter = "no-such-meter"
@@ -179,9 +177,9 @@ package enum ErrorCode: String, Codable, Sendable, CaseIterable {
     /// Another host, named in the message, holds the meter's lease.
     case held
     case permission
-    /// The web page is open to the network, and the client has no session.
+    /// The web page is open to the network, and the client is not logged in.
     case notAuthenticated = "not-authenticated"
-    /// Too many attempts. The message contains the time to wait.
+    /// Too many attempts; the message contains the time to wait.
     case tooManyRequests = "too-many-requests"
     case store
     case shuttingDown = "shutting-down"

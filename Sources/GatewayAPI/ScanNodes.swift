@@ -1,11 +1,11 @@
 package import Domain
 
-/// `GET /v1/scan/nodes`: ESPHome nodes that announce themselves in meterd's network. meterd connects only to nodes in
+/// `GET /v1/scan/nodes`: ESPHome nodes that announce themselves in the network. meterd connects only to those in
 /// `[[bluetooth.proxy]]`.
 package struct ScanNodes: Codable, Hashable, Sendable {
     /// The value of `[discovery] browse`.
     package var browses = true
-    /// Nodes found, likely Bluetooth proxies first.
+    /// Likely Bluetooth proxies first.
     package var nodes: [ScanNode] = []
     /// Whether more nodes answered than are listed.
     package var more = false
@@ -15,14 +15,13 @@ package struct ScanNodes: Codable, Hashable, Sendable {
     package init() {}
 }
 
-/// An mDNS announcement of an ESPHome node, which anybody can forge (esphome 2026.6.5,
-/// components/mdns/mdns_component.cpp, `MDNSComponent::compile_records_`). The announcement does not list the node's
-/// components.
+/// An ESPHome node's mDNS announcement, which anybody can forge (esphome 2026.6.5, components/mdns/mdns_component.cpp,
+/// `MDNSComponent::compile_records_`). It does not list the node's components.
 package struct ScanNode: Codable, Hashable, Sendable {
     /// Name in ESPHome.
     package var name: String
     @NullCodable package var friendly_name: String?
-    /// Host name, such as `garage.local`.
+    /// Such as `garage.local`.
     package var host: String
     package var port: Int
     @NullCodable package var version: String?
@@ -35,7 +34,7 @@ package struct ScanNode: Codable, Hashable, Sendable {
 
     package init(name: String, host: String, port: Int) { (self.name, self.host, self.port) = (name, host, port) }
 
-    /// Creates a node from an mDNS service. Returns nil for a name that meterd.toml cannot contain unchanged.
+    /// Nil for a name that meterd.toml cannot contain unchanged.
     package init?(_ service: FoundService) {
         // A node's name has up to 31 characters (esphome/core/config.py, `validate_hostname`).
         guard service.name.isPlainName(max: 31), service.name.first != "-", service.hasAddress else { return nil }

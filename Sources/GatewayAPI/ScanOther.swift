@@ -1,14 +1,13 @@
-/// A device received in the last minute that the scan does not list as a meter, with the reason.
+/// A device received in the last minute that the scan does not list as a meter.
 package struct ScanOther: Codable, Hashable, Sendable {
     package var address: String
     /// `ble` or `spp`.
     package var transport: String
-    /// Address of this host's adapter that received the device.
     package var adapter: String
     @NullCodable package var name: String?
-    /// Signal strength in dBm; null if the adapter does not report it.
+    /// In dBm; null if the adapter does not report it.
     @NullCodable package var rssi: Int?
-    /// Whether the device resembles a meter nevertheless.
+    /// Whether the device nevertheless resembles a meter.
     package var looks_like_meter: Bool
     package var reason: String
 

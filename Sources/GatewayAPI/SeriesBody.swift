@@ -1,20 +1,20 @@
 /// `GET /v1/meters/{meter}/series`: readings for a graph. All lists have the same length.
 package struct SeriesBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// The origin of `t_ms`, RFC 3339.
+    /// Origin of `t_ms`, RFC 3339.
     package var start: String
-    /// Length of time that one point covers, in milliseconds.
+    /// Milliseconds that one point covers.
     package var width_ms: Int64
-    /// Source: `raw` (single readings, or seconds where those are deleted), `1 min` or `1 h`.
+    /// Resolution: `raw` (single readings, or seconds where those are deleted), `1 min` or `1 h`.
     package var tier: String
-    /// Threshold for gaps in milliseconds. A longer gap is marked by a point with null in all lists.
+    /// Milliseconds. A longer gap is marked by a point with null in all lists.
     package var gap_ms: Int64
     /// Times of the points' first measurements in milliseconds since `start`, rising.
     package var t_ms: [Int64]
     /// Columns by key of a reading, such as `voltage_V`. Quantities without values are absent.
     package var series: [String: Column]
 
-    /// Minimum, maximum and mean of each point; null where unknown.
+    /// Values of each point; null where unknown.
     package struct Column: Codable, Hashable, Sendable {
         package var min: [Double?]
         package var max: [Double?]

@@ -1,13 +1,11 @@
 /// Path of the control socket (Docs/CommandLine.md#socket).
 package enum SocketPath {
-    /// Socket of the system's daemon.
+    /// Socket of the meterd that the system runs.
     package static let system = "/run/meterd/control.sock"
 
-    /// Returns the socket path of a user's own daemon.
+    /// Socket of a meterd that a user runs.
     ///
-    /// - Parameters:
-    ///   - runtimeDirectory: `XDG_RUNTIME_DIR`, if set.
-    ///   - userID: used for a path under /tmp if `runtimeDirectory` is nil.
+    /// - Parameter userID: for a path under /tmp if `XDG_RUNTIME_DIR` is not set.
     package static func user(runtimeDirectory: String?, userID: UInt32) -> String {
         guard let runtimeDirectory, runtimeDirectory.hasPrefix("/") else { return "/tmp/meterd-\(userID)/control.sock" }
         return "\(runtimeDirectory)/meterd/control.sock"

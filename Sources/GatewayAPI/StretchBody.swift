@@ -1,25 +1,25 @@
 package import Domain
 
-/// `GET /v1/meters/{meter}/stretch`: sums and ranges over a stretch of time.
+/// `GET /v1/meters/{meter}/stretch`: sums and ranges over a time span.
 package struct StretchBody: Codable, Hashable, Sendable {
     package var meter: String
-    /// Times of the first and last reading, RFC 3339.
+    /// Times of the first and last reading in the span, RFC 3339.
     @NullCodable package var from: String?
     @NullCodable package var to: String?
-    /// Number of measurements. For a period longer than a day, number of aggregated points.
+    /// Number of measurements; for a span longer than a day, of points with means.
     package var readings: Int
     /// Longest averaging interval in the data; 0 if all values are single readings.
     package var resolution_ms: Int64
-    /// Time from the first to the last reading, gaps included.
+    /// From the first to the last reading, gaps included.
     package var duration_ms: Int64
     package var gap_ms: Int64
     package var gap_count: Int
-    /// Signed charge, integrated by the host.
+    /// Signed; integrated by the host.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// Cost at the meter's present tariff; absent without a tariff.
+    /// At the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
-    /// Increase of the meter's own counters, gaps included.
+    /// From the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     /// Range of each quantity, by the keys of `meterctl watch --json`.
@@ -34,9 +34,9 @@ package struct StretchBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/meters/{meter}/recordings`: turns a past stretch into a recording.
+/// `POST /v1/meters/{meter}/recordings`: turns a past time span into a recording.
 package struct StretchRecordingRequest: Codable, Hashable, Sendable {
-    /// Start of the period, RFC 3339. The period includes `from` and excludes `to`.
+    /// RFC 3339. The span includes `from` and excludes `to`.
     package var from: String
     package var to: String
     package var name: String?

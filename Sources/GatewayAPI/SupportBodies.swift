@@ -1,7 +1,7 @@
-/// `GET /v1/support`: diagnostics about meters that are not found or send no data.
+/// `GET /v1/support`: diagnostics about missing or silent meters.
 package struct SupportBody: Codable, Hashable, Sendable {
     package var meters: [SupportMeter]
-    /// State of the radios; null if this host uses none.
+    /// Null if this host uses no radios.
     @NullCodable package var radios: SupportRadios?
 
     package init(meters: [SupportMeter], radios: SupportRadios?) {
@@ -15,11 +15,11 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     @NullCodable package var model: String?
     package var state: String
     @NullCodable package var transport: String?
-    /// Last changes of state, oldest first.
+    /// Oldest first.
     package var transitions: [Transition]
     /// GATT services found over the last Bluetooth LE link; null without such a link.
     @NullCodable package var gatt: [SupportService]?
-    /// Traffic of the last link before its first reading; empty after that.
+    /// Traffic of the last link until its first reading; empty afterwards.
     package var traffic: [Traffic]
 
     package struct Transition: Codable, Hashable, Sendable {
@@ -36,13 +36,12 @@ package struct SupportMeter: Codable, Hashable, Sendable {
         }
     }
 
-    /// A chunk of bytes sent or received over the link.
     package struct Traffic: Codable, Hashable, Sendable {
         package var age_ms: Int64
         /// `in`: from the meter. `out`: to the meter.
         package var dir: String
         package var hex: String
-        /// Number of bytes; `hex` has only the first ones.
+        /// Number of bytes; `hex` may contain only the first ones.
         package var bytes: Int
 
         package init(age_ms: Int64, dir: String, hex: String, bytes: Int) {
@@ -67,20 +66,20 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     }
 }
 
-/// A service of a Bluetooth LE meter. Characteristics are listed only for services that may contain the serial line.
+/// A service of a Bluetooth LE meter. Characteristics are listed only if they may carry the serial line.
 package struct SupportService: Codable, Hashable, Sendable {
     /// Four hexadecimal digits, or the whole UUID.
     package var service: String
-    /// First handle of the service.
+    /// First attribute handle of the service.
     package var handle: Int
     package var characteristics: [Characteristic]
 
     package struct Characteristic: Codable, Hashable, Sendable {
         package var uuid: String
-        /// Handle of the value.
+        /// Attribute handle of the value.
         package var handle: Int
         package var properties: [String]
-        /// Whether the characteristic has a descriptor for subscribing; null if meterd did not search for one.
+        /// Whether there is a descriptor for subscribing (CCCD); null if meterd did not search for one.
         @NullCodable package var cccd: Bool?
 
         package init(uuid: String, handle: Int, properties: [String], cccd: Bool?) {

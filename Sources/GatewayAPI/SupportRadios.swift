@@ -3,9 +3,9 @@ package struct SupportRadios: Codable, Hashable, Sendable {
     package var adapters: [Adapter]
     /// Advertisements of possible meters. Other devices are only counted.
     package var advertisements: [Advertisement]
-    /// Number of other devices received in the last minute.
+    /// Other devices received in the last minute.
     package var strangers: Int
-    /// Last commands to the kernel and events from the kernel, oldest first. Reports of devices are omitted.
+    /// Last Bluetooth management commands to and events from the kernel, oldest first. Reports of devices are omitted.
     package var management: [Trace]
 
     package struct Adapter: Codable, Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
         /// The kernel's bits (`MGMT_SETTING_…`), in hexadecimal.
         package var supported_settings: String
         package var current_settings: String
-        /// Bus over which meterd can reset the chip: `usb` or `serial`; null if a reset is impossible.
+        /// Bus over which meterd can reset the chip, `usb` or `serial`; null if a reset is impossible.
         @NullCodable package var reset: String?
 
         package init(
@@ -55,7 +55,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
 
     package struct Trace: Codable, Hashable, Sendable {
         package var age_ms: Int64
-        /// Name of the adapter: `hci0`.
+        /// Such as `hci0`.
         @NullCodable package var adapter: String?
         /// `out`: to the kernel. `in`: from the kernel.
         package var dir: String

@@ -6,18 +6,17 @@ package struct SyncRequest: Codable, Hashable, Sendable {
     package init(detach: Bool? = nil) { self.detach = detach }
 }
 
-/// Result of a sync run, in `GET /v1/sync` and the answer to `POST /v1/sync`.
+/// A sync run in `GET /v1/sync` and in the answer to `POST /v1/sync`.
 package struct SyncResultBody: Codable, Hashable, Sendable {
-    /// Numbers of records of one type in a run.
     package struct Counts: Codable, Hashable, Sendable {
         package var type: String
         /// Records that the cloud accepted.
         package var pushed: Int
-        /// Received records that changed data on this host.
+        /// Received records that changed stored data.
         package var fetched: Int
-        /// Received records that changed nothing on this host.
+        /// Received records that changed no stored data.
         package var unchanged: Int
-        /// Records excluded from sync because this host cannot store them or the cloud refused them.
+        /// Records that this host cannot store or the cloud refused.
         package var parked: Int
 
         package init(type: String, pushed: Int, fetched: Int, unchanged: Int, parked: Int) {
@@ -29,9 +28,9 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Number of the run since the daemon started, from 1.
+    /// Number of the run since meterd started, from 1.
     package var run: UInt64
-    /// Cause of the run: `asked`, `localChange`, `remoteChange`, `poll` …
+    /// `asked`, `localChange`, `remoteChange`, `poll` …
     package var trigger: String
     package var age_ms: Int64
     package var duration_ms: Int64
@@ -40,7 +39,7 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     package var was_cancelled: Bool
     /// Sum of `unchanged` and `parked` over all types.
     package var skipped: Int
-    /// Counts by type, in the order of syncing.
+    /// In the order of syncing.
     package var types: [Counts]
     @NullCodable package var error: String?
     @NullCodable package var next: String?
@@ -60,15 +59,15 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of `GET /v1/sync/events`.
+/// A line of `GET /v1/sync/events`.
 package struct SyncEventLine: Codable, Hashable, Sendable {
-    /// Number of the event since the host joined or the daemon started, whichever was later; from 1.
+    /// Counted from 1 since the host joined or meterd started, whichever was later.
     package var number: UInt64
     package var uptime_ms: Int64
-    /// Time by this host's calendar: `2026-11-21T13:40:05.250Z`. Absent from an older daemon.
+    /// Time by this host's system clock, such as `2026-11-21T13:40:05.250Z`. Absent from an older version.
     package var time: String?
     package var event: String
-    /// Number of events dropped before this one because the client was too slow; absent if none.
+    /// Events dropped before this one because the client was too slow; absent if none.
     package var missed: Int?
 
     package init(number: UInt64, uptime_ms: Int64, time: String? = nil, event: String, missed: Int? = nil) {
@@ -80,9 +79,9 @@ package struct SyncEventLine: Codable, Hashable, Sendable {
     }
 }
 
-/// One line of `GET /v1/refreshes`, sent when displayed records have changed.
+/// A line of `GET /v1/refreshes`, sent when displayed records have changed.
 package struct RefreshLine: Codable, Hashable, Sendable {
-    /// Version of the displayed records. Increases with every change by any host.
+    /// Increases with every change of displayed records by any host.
     package var refresh_version: UInt64
 
     package init(refresh_version: UInt64) { self.refresh_version = refresh_version }

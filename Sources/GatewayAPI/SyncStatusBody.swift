@@ -1,6 +1,5 @@
 /// `GET /v1/sync`, and the answer to cancelling and resuming.
 package struct SyncStatusBody: Codable, Hashable, Sendable {
-    /// Findings of the network monitor.
     package struct Network: Codable, Hashable, Sendable {
         /// Whether there is a route to the cloud.
         package var satisfied: Bool
@@ -15,14 +14,14 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Counts since the host joined or the daemon started, whichever was later.
+    /// Counts since the host joined or meterd started, whichever was later.
     package struct Counters: Codable, Hashable, Sendable {
         package var runs: UInt64 = 0
         package var complete: UInt64 = 0
         package var failed: UInt64 = 0
         package var cancelled: UInt64 = 0
         package var polls: UInt64 = 0
-        /// Number of polls omitted because an event reported the change.
+        /// Polls omitted because an event reported the change.
         package var polls_skipped: UInt64 = 0
         package var pages: UInt64 = 0
         package var batches: UInt64 = 0
@@ -33,7 +32,7 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
         package init() {}
     }
 
-    /// A change that the cloud cannot accept yet. It remains in the outbox until a retry succeeds.
+    /// A change that the cloud cannot accept yet; it remains in the outbox.
     package struct PutOff: Codable, Hashable, Sendable {
         package var type: String
         package var name: String
@@ -51,47 +50,47 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     /// `subscribe`, `modify`, `fetch`, `cleanUp`.
     package var mode: String
     package var pending: Int
-    /// Rights in the zone, `full` or `readOnly`. With `readOnly`, changes wait until the host joins with another token.
-    /// Null until the cloud reports the rights.
+    /// Rights in the zone, `full` or `readOnly` (changes then wait until the host joins with another access token);
+    /// null until the cloud reports them.
     @NullCodable package var role: String?
-    /// Number of records whose changes wait until the cloud has free space.
+    /// Records whose changes wait until the cloud has free space.
     package var held_back: Int
-    /// The exhausted limit and its remedy; null if no limit is exhausted.
+    /// The cloud's exhausted limit and its remedy; null if there is none.
     @NullCodable package var full: String?
     @NullCodable package var full_retry_in_ms: Int64?
-    /// Changes that the cloud cannot accept yet. Absent from an older daemon.
+    /// Absent from an older version.
     @NullCodable package var put_off: [PutOff]?
-    /// Number of records excluded from sync (`GET /v1/sync/parked`).
+    /// Records excluded from sync (`GET /v1/sync/parked`).
     package var parked: Int
     package var unread: [String]
     /// Record types in a full resync.
     package var refetching: [String]
-    /// Whether another run is already requested. It starts after the present run or the retry pause.
+    /// Whether another run follows the present run or the retry pause.
     package var again: Bool
     package var cancelling: Bool
     /// Consecutive failed runs, including those before a restart.
     package var failures: Int
-    /// Time of the last complete run, also before a restart: milliseconds since 1970 by this host's calendar.
+    /// Last complete run, also before a restart: milliseconds since 1970 by the system clock.
     @NullCodable package var last_success_ms: Int64?
     @NullCodable package var error: String?
-    /// Remedy if the sync session has halted; otherwise null.
+    /// Remedy; null unless sync has halted.
     @NullCodable package var halt: String?
     @NullCodable package var retry_in_ms: Int64?
     /// Time until the next poll, unless an event reports a change earlier.
     @NullCodable package var poll_in_ms: Int64?
-    /// State of the event stream: `closed`, `opening`, `open` or `waiting`.
+    /// State of the cloud's event stream: `closed`, `opening`, `open` or `waiting`.
     package var stream: String
-    /// Time since the event stream last received data; null unless the stream is open.
+    /// Time since the event stream last received data; null unless it is open.
     @NullCodable package var stream_age_ms: Int64?
-    /// Time since the stream last reported another host's change.
+    /// Time since the event stream last reported another host's change; null if never.
     @NullCodable package var push_age_ms: Int64?
-    /// Lag of this host's wall clock behind the cloud's.
+    /// Lag of this host's system clock behind the cloud's.
     @NullCodable package var clock_behind_ms: Int64?
     /// Uncertainty of `clock_behind_ms`.
     @NullCodable package var clock_error_ms: Int64?
     @NullCodable package var epoch: String?
     @NullCodable package var network: Network?
-    /// Version of the displayed records. Increases with every merge that changed data on this host.
+    /// Increases with every merge that changed data on this host.
     package var refresh_version: UInt64
     package var counters: Counters
     @NullCodable package var result: SyncResultBody?

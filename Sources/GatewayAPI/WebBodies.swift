@@ -1,23 +1,22 @@
 /// `GET /v1/web` on the control socket, and the answer to enabling and disabling.
 package struct WebStatus: Codable, Hashable, Sendable {
     package var serving: Bool
-    /// Whether the network can reach the page; everybody then has to log in.
+    /// Whether other machines can reach the page; everybody then has to log in.
     package var enabled: Bool
-    /// `address:port` of the listener.
+    /// `address:port`.
     package var listen: String
-    /// URLs for a browser, best first, without the token.
+    /// For a browser, best first, without the access token.
     package var urls: [String]
     @NullCodable package var error: String?
     @NullCodable package var next: String?
-    /// State of HTTPS; null if the page uses only plain HTTP.
+    /// Null if the page uses only plain HTTP.
     @NullCodable package var tls: WebTLSStatus?
     @NullCodable package var warning: String?
-    /// Name under which mDNS announces the page; null while mDNS does not announce it.
+    /// Name under which mDNS announces the page; null if it does not.
     @NullCodable package var announced: String?
-    /// Reason why mDNS does not announce a page open to the network.
     @NullCodable package var announcement_error: String?
     @NullCodable package var announcement_next: String?
-    /// Secret token for the login, shown only this once. Only in the answer to enabling.
+    /// Secret access token for the login. Only in the answer to enabling.
     package var token: String?
 
     package init(serving: Bool, enabled: Bool, listen: String, urls: [String]) {
@@ -29,12 +28,12 @@ package struct WebStatus: Codable, Hashable, Sendable {
 }
 
 package struct WebTLSStatus: Codable, Hashable, Sendable {
-    /// Whether meterd made the certificate and renews it.
+    /// Whether meterd made the certificate, which it then also renews.
     package var self_signed: Bool
     /// SHA-256 of the certificate in use.
     @NullCodable package var fingerprint: String?
     @NullCodable package var ends: String?
-    /// Whole days until the certificate expires; negative after the expiry.
+    /// Whole days until the certificate expires; negative afterwards.
     @NullCodable package var days_left: Int?
     /// Reason why meterd does not use the configured certificate files.
     @NullCodable package var error: String?
@@ -58,7 +57,7 @@ package struct WebEnableRequest: Codable, Hashable, Sendable {
 
 /// `POST /v1/session` on the web page's listener.
 package struct LoginRequest: Codable, Sendable {
-    /// Secret token of the page.
+    /// Secret access token of the page.
     package var token: String
 
     package init(token: String) { self.token = token }
@@ -67,7 +66,7 @@ package struct LoginRequest: Codable, Sendable {
 /// `GET /v1/session` on the web page's listener, and the answer to login and logout.
 package struct SessionBody: Codable, Hashable, Sendable {
     package enum Login: String, Codable, Hashable, Sendable {
-        /// No login is needed: only this machine can reach the page, or Home Assistant has logged the person in.
+        /// Only this machine can reach the page, or Home Assistant has logged the person in.
         case none
         case needed
         case done

@@ -17,7 +17,7 @@ package struct ControlServer: Sendable {
         self.logger = logger
     }
 
-    /// Returns the server as a service, which runs until graceful shutdown and then removes its socket.
+    /// Returns a service, which runs until graceful shutdown and then removes its socket.
     ///
     /// - Parameter onRunning: called once clients can connect.
     package func application(onRunning: @escaping @Sendable () -> Void) -> some ApplicationProtocol {
@@ -33,7 +33,7 @@ package struct ControlServer: Sendable {
     }
 }
 
-/// Restricts the socket to owner and group. The group is `meterd` if it exists and meterd may set it.
+/// The group becomes `meterd` if it exists and meterd may set it.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
         logger.warning("control socket permissions not set", metadata: ["path": "\(path)", "errno": "\(errno)"])

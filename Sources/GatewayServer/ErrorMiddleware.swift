@@ -6,7 +6,6 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Turns every error into an `ErrorBody`.
 struct ErrorMiddleware<Context: RequestContext>: RouterMiddleware {
     let routes: RouteMethods
 

@@ -2,19 +2,17 @@ import Domain
 
 /// Assigns marks to the lines of an export, which must be sorted by time.
 ///
-/// A mark of a moment belongs to the first line at or after the moment. A mark of a span belongs to each line inside
-/// the span. A span between two lines belongs to the second.
+/// A mark of a moment belongs to the first line that covers or follows it; a mark of a span to each line inside the
+/// span. A span between two lines belongs to the second.
 struct ExportMarks {
     private let marks: [Mark]
     private var next = 0
     private var open: [Mark] = []
 
-    /// Creates the assignment.
-    ///
     /// - Parameter marks: sorted by start.
     init(_ marks: [Mark]) { self.marks = marks }
 
-    /// Returns the names of the marks of the next line.
+    /// Returns the next line's marks.
     ///
     /// - Parameter length: time that the line covers; zero for a single reading.
     mutating func names(at time: WallTime, for length: Duration = .zero) -> [String] {

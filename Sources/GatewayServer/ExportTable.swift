@@ -2,19 +2,19 @@ import Domain
 import Gateway
 import NIOCore
 
-/// Writes readings of one or several meters on one time base. The format is CSV with a header, or one JSON object per
-/// line, as in `meterctl watch` and `meterctl record export`.
+/// Writes readings as CSV with a header, or as one JSON object per line, as `meterctl watch` and `meterctl record
+/// export` do. A line contains all meters' readings for one time.
 struct ExportTable {
     enum Format: String, CaseIterable {
         case csv, json
     }
 
     struct Column {
-        /// Name of the meter in headings; nil if it is the only meter.
+        /// Name in headings; nil if there is only one meter.
         var meter: String?
-        /// Quantities in output order. In CSV, each has a column, even if its values are unknown.
+        /// In CSV, each quantity has a column, even if its values are unknown.
         var quantities: [Quantity]
-        /// Marks of the meter; nil if there are none in the exported period.
+        /// Nil if the meter has no marks in the exported period.
         var marks: ExportMarks?
         fileprivate let label: [UInt8]
 
@@ -30,10 +30,10 @@ struct ExportTable {
 
     let format: Format
     private(set) var columns: [Column]
-    /// Length of a line's window; zero for single readings.
+    /// Length of the window whose means form a line; zero for single readings.
     private let every: Duration
     private var second: Int64?
-    /// Cached text of the current second, `2026-11-25T13:40:05.`, because fast meters have many readings in one second.
+    /// Cached text of the current second, such as `2026-11-25T13:40:05.`, for fast meters.
     private var prefix: [UInt8] = []
 
     init(format: Format, columns: [Column], every: Duration = .zero) {
@@ -42,7 +42,7 @@ struct ExportTable {
         self.every = every
     }
 
-    /// Header line of the CSV; empty for JSON.
+    /// Empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in
@@ -53,9 +53,7 @@ struct ExportTable {
         return (["time"] + names).joined(separator: ",") + "\n"
     }
 
-    /// Appends one line.
-    ///
-    /// - Parameter readings: one for each column; nil for a meter without a reading at this time.
+    /// - Parameter readings: one for each column; nil without a reading at this time.
     mutating func append(_ time: WallTime, _ readings: [Reading?], to buffer: inout ByteBuffer) {
         switch format {
         case .csv: appendCSV(time, readings, to: &buffer)
@@ -72,7 +70,7 @@ struct ExportTable {
             }
             guard columns[index].marks != nil else { continue }
             buffer.writeInteger(UInt8(ascii: ","))
-            // A mark is written on the next line on which its meter has a reading.
+            // A mark appears on the next line with a reading of its meter.
             guard reading != nil, let names = columns[index].marks?.names(at: time, for: every) else { continue }
             buffer.writeString(names.joined(separator: "; ").csvField)
         }
@@ -99,7 +97,7 @@ struct ExportTable {
         buffer.writeString("}\n")
     }
 
-    /// Appends a reading as JSON. Writes null for a quantity that the model measures, but whose value is unknown.
+    /// Writes null for a quantity that the model measures, but whose value is unknown.
     private static func append(
         _ reading: Reading, _ marks: [String]?, after first: String, to buffer: inout ByteBuffer
     ) {
@@ -142,14 +140,12 @@ struct ExportWindows {
         var last = Reading()
     }
 
-    /// Counters of the meter itself. A window contains their last value, not their mean.
+    /// A window contains the last values of the meter's own counters, not their means.
     private static let counters: QuantitySet = [
         QuantitySet(.energy, .charge, .countedEnergy, .countedCharge, .duration, .price)
     ]
 
-    /// Creates an empty window.
-    ///
-    /// - Parameter length: milliseconds, above 0.
+    /// - Parameter length: milliseconds per window, above 0.
     init(length: Int64) { self.length = length }
 
     mutating func add(_ piece: StoredPiece) {
@@ -165,11 +161,11 @@ struct ExportWindows {
 
     var times: some Sequence<WallTime> { windows.keys }
 
-    /// Returns means, and the last value of counters.
+    /// Means, and the last values of counters; nil for an empty window.
     func reading(at time: WallTime) -> Reading? {
         guard let window = windows[time] else { return nil }
         var reading = window.bucket.means
-        // Rounding removes the noise of floating-point sums.
+        // Removes the noise of floating-point sums.
         reading.known.forEach { reading[$0] = reading[$0]?.toMillionths }
         window.last.known.intersection(Self.counters).forEach { reading[$0] = window.last[$0] }
         return reading

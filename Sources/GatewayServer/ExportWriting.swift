@@ -5,7 +5,6 @@ import Hummingbird
 import NIOCore
 
 struct ExportWriting {
-    /// Number of bytes collected before they are sent.
     private static let chunkBytes = 64 * 1024
 
     private var table: ExportTable
@@ -19,8 +18,6 @@ struct ExportWriting {
 
     typealias Write = (ByteBuffer) async throws -> Void
 
-    /// Writes the export of all meters.
-    ///
     /// - Parameter every: length of an averaging window in milliseconds; nil to write every reading of a single meter.
     mutating func run(
         _ meters: [MeterID], _ span: Range<WallTime>, every: Int64?, _ write: Write
@@ -43,7 +40,7 @@ struct ExportWriting {
         }
     }
 
-    /// Writes windowed means. Reads some minutes of all meters at a time, in whole windows.
+    /// Writes means of windows. Loads some minutes of all meters at a time.
     private mutating func appendWindows(
         of meters: [MeterID], in span: Range<WallTime>, every: Int64, _ write: Write
     ) async throws {
@@ -87,7 +84,7 @@ struct ExportWriting {
 }
 
 extension SeriesService {
-    /// Returns the quantities measured in a span. Requests a series of only one point, because that point has them all.
+    /// Requests only one point, because it has all quantities of the span.
     func quantities(of meter: MeterID, in span: Range<WallTime>) async throws -> [Quantity] {
         try await series(of: meter, in: span, points: 1, quantities: Quantity.allCases).columns.map(\.quantity)
     }

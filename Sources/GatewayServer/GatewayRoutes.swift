@@ -1,9 +1,7 @@
 package import Gateway
 package import Hummingbird
 
-/// All routes of meterd, for each of its two listeners (Docs/meterd-openapi.yaml).
-///
-/// `WebResponder` adds `/v1/session` for the web page.
+/// All routes of meterd (Docs/meterd-openapi.yaml), except `/v1/session` of the web page (`WebResponder`).
 package struct GatewayRoutes: Sendable {
     private let meters: MeterRoutes
     private let metrics: MetricsRoute
@@ -28,8 +26,6 @@ package struct GatewayRoutes: Sendable {
         self.joining = joining
     }
 
-    /// Returns the router for the control socket.
-    ///
     /// - Parameter page: nil if `[web] serve = false`.
     package func controlRouter(page: WebPage?) -> Router<BasicRequestContext> {
         let own: [any RouteGroup] = [
@@ -38,7 +34,7 @@ package struct GatewayRoutes: Sendable {
         return meters.router(with: topics + own, metrics: metrics)
     }
 
-    /// Returns the router for the web page. Omits routes that join or leave a cloud, or open the page to the network.
+    /// Omits routes that join or leave a cloud, or open the page to the network.
     package func pageRouter() -> Router<BasicRequestContext> {
         meters.router(with: topics + [MembershipRoutes(joining: joining, isReadOnly: true)], metrics: metrics)
     }

@@ -34,11 +34,11 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// Writes a line for each step, then the outcome. Stops between two steps when the client disconnects.
+    /// Stops between two steps of a rebuild when the client disconnects.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()
-        // Relays steps until this scope ends, which cancels the task.
+        // Runs until this scope ends, which cancels the task.
         async let _: Void = Self.relay(steps, to: sink)
         async let end: Void = finish(sink)
         for await line in lines { try await write(line) }

@@ -13,8 +13,6 @@ package struct ImportRoutes: RouteGroup {
     private let zones: ImportZones
     private let loop: any SessionLoop
 
-    /// Creates the routes.
-    ///
     /// - Parameters:
     ///   - zoneOffset: returns this machine's offset from UTC at a moment.
     ///   - zoneFile: returns a time zone's file in the system's database.
@@ -41,8 +39,7 @@ package struct ImportRoutes: RouteGroup {
         }
     }
 
-    /// Returns the length of the request's body. Requires `Content-Length`, because a chunked body that ends early
-    /// looks complete.
+    /// Requires `Content-Length`, because a chunked body that ends early looks complete.
     private func length(of request: Request) throws(GatewayError) -> Int64 {
         guard let length = request.headers[.contentLength].flatMap({ Int64($0) }), length > 0 else {
             throw GatewayError(
@@ -97,7 +94,7 @@ package struct ImportRoutes: RouteGroup {
 }
 
 private final class Upload: Sendable {
-    /// Timeout for a silent client.
+    /// Timeout for a client that sends nothing.
     private static let patience = Duration.seconds(60)
 
     private let body: RequestBody

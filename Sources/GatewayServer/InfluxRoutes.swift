@@ -5,7 +5,6 @@ package import Hummingbird
 package struct InfluxRoutes: RouteGroup {
     private let status: @Sendable () -> InfluxStatus
 
-    /// - Parameter status: returns the status, even if no server is configured.
     package init(status: @escaping @Sendable () -> InfluxStatus) { self.status = status }
 
     package func add(to api: RouterGroup<BasicRequestContext>) {

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Hummingbird
 
-/// Writes and reads this server's JSON. Keys are sorted to keep the output stable.
+/// Sorted keys keep the output stable.
 enum JSON {
-    /// Maximum size of a body, far beyond any request.
+    /// Far beyond any request.
     static let bodyBytesMax = 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {
@@ -28,7 +28,7 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// Decodes a request's body. The body may be empty if every field is optional.
+    /// Accepts an empty body if every field is optional.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         var buffer = try await request.body.collect(upTo: bodyBytesMax)
         if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }

@@ -28,8 +28,8 @@ package struct LeaseRoutes: RouteGroup {
         var meters: [String: MeterStatus] = [:]
         for meter in await directory.status() { meters[meter.id] = meter }
         var names: [String: String] = [:]
-        // The names of other hosts' meters require the settings of all meters, so fetch these only if another host
-        // holds a meter.
+        // Other hosts' meters need a look-up in the settings of all meters, so do it only if another host holds a
+        // meter.
         if leases.contains(where: { meters[$0.meter] == nil }) {
             for meter in try await settings.meters() { names[meter.id.description] = meter.name }
         }

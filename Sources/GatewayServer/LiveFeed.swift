@@ -3,16 +3,15 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Sends changes of meters, adapters, cloud and sync to open pages, at most twice a second. Each change is encoded once
-/// for all pages.
+/// Sends changes to open pages at most twice a second, each encoded once for all pages.
 ///
-/// The feed queries only the parts that `ChangeMarks` marks as changed. Every 15 s it queries all parts, for two
-/// reasons. First, a query renews the interest in other hosts' readings, which otherwise expires. Second, the counts of
-/// adapters and store are never marked. A slow page loses messages and then receives the whole state.
+/// The feed queries only the parts that `ChangeMarks` marks as changed. Every 15 s it queries all parts: this renews
+/// the interest in other hosts' readings, which otherwise expires, and updates the counts of adapters and store, which
+/// are never marked. A slow page loses messages and then receives the whole state.
 package final class LiveFeed: Sendable {
     package struct Sources: Sendable {
         package var meters: @Sendable () async -> [MeterStatus]
-        /// Returns the meters that are marked as changed, or all meters, and removes their marks.
+        /// Returns the meters marked as changed, or all meters, and removes the marks.
         package var taken: @Sendable (_ all: Bool) async -> [MeterStatus]
         package var host: @Sendable () async -> LiveBody
 
@@ -27,7 +26,7 @@ package final class LiveFeed: Sendable {
 
     package static let interval = Duration.milliseconds(500)
 
-    /// Longest silence before a page may regard the connection as closed.
+    /// A page may regard a connection as closed after a longer silence.
     package static let silenceMax = Duration.seconds(15)
 
     private let sources: Sources
@@ -42,7 +41,7 @@ package final class LiveFeed: Sendable {
         self.loop = loop
     }
 
-    /// Runs the feed. Cancelling the task ends every stream.
+    /// Cancelling the task ends every stream.
     package func run() async {
         var told: TelemetryState?
         var alarm = Alarm(on: loop)
@@ -81,7 +80,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Subscribes to events. For the first listener, the events begin with the whole state.
+    /// For the first subscriber, the events begin with the whole state.
     package func events() -> Feed<ByteBuffer>.Subscription {
         defer { wake.continuation.yield() }
         return feed.subscribe(buffer: 4)
@@ -94,9 +93,8 @@ package final class LiveFeed: Sendable {
         return try Response.event("all", body)
     }
 
-    /// Queries the parts that are marked as changed, or all parts if an event is due.
-    ///
-    /// - Returns: the event to send; nil for none.
+    /// Queries the parts that are marked as changed, or all parts every `silenceMax`. Returns the event to send; nil
+    /// for none.
     private func look(at now: MonotonicTime, _ told: inout TelemetryState?) async -> ByteBuffer? {
         let marked = changes.take(waking: ring)
         let isDue = told.map { now >= $0.isDueAt } ?? true
@@ -108,7 +106,7 @@ package final class LiveFeed: Sendable {
         if event == nil { told = TelemetryState(news, at: loop.now) }
         told?.lookedAt = loop.now
         if isDue { told?.isDueAt = loop.now + Self.silenceMax }
-        // Send nothing if JSON cannot encode a value of the event, such as NaN.
+        // Send nothing if JSON cannot encode a value, such as NaN.
         guard let event else { return try? Response.event("all", news) }
         guard event.isEmpty else { return try? Response.event("changes", event) }
         return isDue ? ByteBuffer(string: ": nothing new\n\n") : nil
@@ -127,13 +125,12 @@ private struct TelemetryState {
         for meter in whole.meters ?? [] { meters[meter.id] = (meter, now) }
     }
 
-    /// Stores the new state.
+    /// Stores the new state and returns the differences, without values that pages compute by themselves. Nil if a part
+    /// was removed, so that the whole state has to be sent.
     ///
     /// - Parameters:
-    ///   - isEveryMeter: whether `news` contains all meters, so that a missing meter was removed.
+    ///   - isEveryMeter: whether a meter missing in `news` was removed.
     ///   - isDue: whether to include changed counts of adapters and store.
-    /// - Returns: differences, without values that pages compute by themselves. Nil if a part was removed, so that the
-    ///   whole state has to be sent.
     mutating func take(_ news: LiveBody, isEveryMeter: Bool, isDue: Bool, at now: MonotonicTime) -> LiveBody? {
         if isEveryMeter {
             let ids = Set((news.meters ?? []).map(\.id))
@@ -161,11 +158,10 @@ private struct TelemetryState {
 }
 
 extension MeterStatus {
-    /// Returns whether a page must receive this status: the page has `old` and has since advanced its times by itself.
+    /// Returns whether a page must receive this status: it has `old` and updates ages and remaining times by itself.
     fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
         let passed = elapsed.milliseconds
-        // Returns whether a time differs from its expected value by more than 100 ms, the allowance for building a
-        // status.
+        // Allows 100 ms for building a status.
         func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
             guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
             return abs(new - max(0, old + passed)) > 100

@@ -4,8 +4,8 @@ import GatewayAPI
 import Hummingbird
 import MeterCodec
 
-/// Logs that meters recorded by themselves. Only for clients that may make changes: a meter does not measure while it
-/// sends them.
+/// Logs in the meters' own memory. Only for clients that may make changes: a meter does not measure while it sends
+/// them.
 extension MeterRoutes {
     func addLogs(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("logs") { _, context in
@@ -17,7 +17,7 @@ extension MeterRoutes {
             try Self.checkMayDisturb()
             let session = try await directory.session(try Self.reference(in: context))
             let name = try context.parameters.require("log").percentDecoded ?? ""
-            // Read everything before the response begins, so that a failure has its own status code.
+            // Get the whole log first, so that a failure has its own status code.
             guard let log = try await session.logs(.log(named: name)).log else {
                 throw GatewayError(.notFound, "\(session.id) has no log \(name)", next: "meterctl logs \(session.id)")
             }

@@ -7,10 +7,8 @@ package struct MembershipRoutes: RouteGroup {
     private let joining: any CloudJoining
     private let isReadOnly: Bool
 
-    /// Creates the routes.
-    ///
-    /// - Parameter isReadOnly: whether to offer only GET. The token for joining may only be sent over the control
-    ///   socket.
+    /// - Parameter isReadOnly: whether to offer only GET, because the access token for joining may only be sent over
+    ///   the control socket.
     package init(joining: any CloudJoining, isReadOnly: Bool = false) {
         self.joining = joining
         self.isReadOnly = isReadOnly

@@ -3,14 +3,12 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Log of a meter's events: `/v1/meters/{meter}/log`. `…/logs` (LogRoutes.swift) serves logs recorded by the meter
-/// itself.
+/// Log of a meter's events: `/v1/meters/{meter}/log`. LogRoutes.swift serves the logs in the meter's own memory.
 package struct MeterLogRoutes: RouteGroup {
     private let log: ZoneLog
 
     private static let linesUsual = 200
-    /// Largest `limit` of a request. It exceeds the number of lines that a host stores for a meter, because the answer
-    /// includes other hosts' lines.
+    /// Largest `limit` of a request. A host stores fewer lines for a meter, but the answer includes other hosts' lines.
     private static let linesMax = 10_000
 
     package init(log: ZoneLog) { self.log = log }

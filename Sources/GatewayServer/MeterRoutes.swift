@@ -3,7 +3,7 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Routes about meters: each decodes, calls one service, and encodes (Docs/meterd-openapi.yaml).
+/// Each route decodes, calls one service, and encodes (Docs/meterd-openapi.yaml).
 package struct MeterRoutes: Sendable {
     let directory: MeterDirectory
     let zone: ZoneMeters
@@ -11,8 +11,6 @@ package struct MeterRoutes: Sendable {
     let version: VersionBody
     private let alertsRaised: @Sendable () -> Int
 
-    /// Creates the routes.
-    ///
     /// - Parameter zone: nil for a host without a cloud.
     package init(
         directory: MeterDirectory, zone: ZoneMeters? = nil, version: VersionBody,
@@ -26,14 +24,11 @@ package struct MeterRoutes: Sendable {
         self.storeStatus = storeStatus
     }
 
-    /// Returns the router with all routes.
-    ///
     /// - Parameter metrics: nil to omit `/metrics`.
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
-        // `ErrorMiddleware` needs a list of all routes, but must be added before them. So first add the routes to
-        // another router, only to list them.
+        // `ErrorMiddleware` needs a list of all routes, but must be added before them.
         let list = Router(context: BasicRequestContext.self)
         add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)
@@ -123,14 +118,14 @@ package struct MeterRoutes: Sendable {
         }
     }
 
-    /// Returns the percent-decoded reference in the path, such as a meter's name or ID.
+    /// Returns the percent-decoded name or id in the path.
     static func reference(_ parameter: String = "meter", in context: BasicRequestContext) throws -> String {
         let raw = try context.parameters.require(parameter)
         guard let decoded = raw.percentDecoded else {
             throw GatewayError(.badRequest, "\"\(raw)\" is not properly percent-encoded", next: "encode % as %25")
         }
-        // Ids of ports contain slashes. Clients send them as ~2F, because nginx and Home Assistant decode %2F on the
-        // way, which would change the path.
+        // Ids of ports contain slashes. Clients send them as ~2F, because nginx and Home Assistant would decode %2F and
+        // so change the path.
         let isID = ["port:", "usb:"].contains { decoded.hasPrefix($0) }
         return isID ? decoded.replacing("~2F", with: "/") : decoded
     }

@@ -5,7 +5,7 @@ package import Hummingbird
 import MeterCodec
 import NIOCore
 
-/// USB Power Delivery traffic on a meter's CC line: `/v1/meters/{meter}/pd`.
+/// USB Power Delivery traffic: `/v1/meters/{meter}/pd`.
 package struct PDRoutes: RouteGroup {
     private let directory: MeterDirectory
 

@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Charge sessions: `/v1/meters/{meter}/recording` starts and ends a session, `/v1/recordings` lists all.
+/// Recordings: `/v1/meters/{meter}/recording` starts and ends one, `/v1/recordings` lists all.
 package struct RecordingRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let zone: ZoneMeters
@@ -13,8 +13,6 @@ package struct RecordingRoutes: RouteGroup {
     private let alerts: AlertService?
     private let loads: LoadService?
 
-    /// Creates the routes.
-    ///
     /// - Parameters:
     ///   - zone: nil for a host without a cloud.
     ///   - marks: nil to export no marks.
@@ -99,7 +97,7 @@ package struct RecordingRoutes: RouteGroup {
 
     // MARK: Battery tests
 
-    /// Returns the battery test in the request; nil for a recording without a test.
+    /// Returns nil for a recording without a battery test.
     private func test(_ body: RecordingRequest) throws(GatewayError) -> BatteryTest? {
         let load = try body.load.map { request throws(GatewayError) in try plan(request, body) }
         guard let until = body.until ?? load?.until else {
@@ -148,7 +146,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Starts a test on this host only, because this host measures and has its own notification targets.
+    /// A test needs the measuring host's readings and notification targets, so this host must hold the meter.
     private func start(_ test: BatteryTest, name: String?, on reference: String) async throws -> Response {
         if let holder = try await zone.status(of: reference).holderElsewhere {
             throw GatewayError(
@@ -168,7 +166,7 @@ package struct RecordingRoutes: RouteGroup {
     }
 
     private func marks(of recording: Recording, in span: Range<WallTime>) async throws -> [Mark] {
-        // Imported readings are not on the meter's own timeline.
+        // Marks refer to the meter's own readings, not to imported ones.
         guard let marks, recording.source == nil else { return [] }
         let entry = try await recordings.entry(of: recording)
         return try await marks.marks(of: directory.ids(of: entry.meter), in: span).map(\.mark)
@@ -186,8 +184,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Writes one line for each reading. Writes a line only after the next reading has arrived, because the last line
-    /// also contains `toldAtEnd`.
+    /// Delays a line until the next reading is loaded, because the last line also contains `toldAtEnd`.
     private func readings(of reference: String, for request: Request) async throws -> Response {
         let (meter, span, recording) = try await local(reference)
         let marked = try await marks(of: recording, in: span)
@@ -219,8 +216,8 @@ package struct RecordingRoutes: RouteGroup {
         return body
     }
 
-    /// Returns the meter ID under which this host stores a recording's readings, and the time from the first to the
-    /// last reading.
+    /// Returns the id under which this host stores a recording's readings, and the span from the first to the last
+    /// reading.
     private func local(_ reference: String) async throws -> (MeterID, Range<WallTime>, Recording) {
         let entry = try await recordings.recording(reference)
         let recording = entry.recording

@@ -3,7 +3,7 @@ package import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Performs actions for other hosts on this host's meters. Responses equal those of this host's API.
+/// Performs other hosts' actions on this host's meters. Responses equal those of this host's API.
 package struct RelayedActions: Sendable {
     private let directory: MeterDirectory
     private let recordings: RecordingService
@@ -13,8 +13,6 @@ package struct RelayedActions: Sendable {
         self.recordings = recordings
     }
 
-    /// Performs an action.
-    ///
     /// - Returns: the response as JSON text; nil if there is nothing to report.
     package func perform(
         _ action: RelayAction, of meter: MeterID, by deadline: MonotonicTime

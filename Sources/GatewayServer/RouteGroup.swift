@@ -3,13 +3,13 @@ import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Routes on one topic, which add themselves below `/v1`.
+/// Routes of one topic, which add themselves below `/v1`.
 package protocol RouteGroup: Sendable {
     func add(to api: RouterGroup<BasicRequestContext>)
 }
 
 extension HTTPFields {
-    /// Makes browsers save the answer under this name, without illegal characters.
+    /// Makes browsers save the answer under this name; replaces illegal characters.
     mutating func saveAs(_ name: String) {
         let safe = String(name.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ".") ? $0 : "-" })
         self[.contentDisposition] = "attachment; filename=\"\(safe)\""
@@ -17,7 +17,7 @@ extension HTTPFields {
 }
 
 extension Request {
-    /// Returns a number in the query; nil if absent.
+    /// Nil if absent.
     ///
     /// - Throws: 400 unless the value is a whole number within `range`.
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
@@ -30,7 +30,7 @@ extension Request {
         return number
     }
 
-    /// Returns whether the query has `true` for this name; false if the name is missing.
+    /// False if absent.
     ///
     /// - Throws: 400 for values other than `true` and `false`.
     func flag(_ name: String) throws -> Bool {
@@ -41,7 +41,7 @@ extension Request {
         return flag
     }
 
-    /// Returns a case of an enumeration in the query; nil if absent.
+    /// Nil if absent.
     ///
     /// - Throws: 400 for any other value.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(GatewayError) -> Choice? {
@@ -55,7 +55,7 @@ extension Request {
         return choice
     }
 
-    /// Returns a time in the query: RFC 3339, or milliseconds since 1970. Nil if absent.
+    /// Returns a time in the query, RFC 3339 or milliseconds since 1970; nil if absent.
     func time(_ name: String) throws -> WallTime? {
         guard let text = uri.queryParameters[name[...]] else { return nil }
         if let time = WallTime(String(text)) { return time }
@@ -67,7 +67,7 @@ extension Request {
         return WallTime(millisecondsSince1970: number)
     }
 
-    /// Returns the range from `from` to `to` in the query. Defaults: `to` is now, `from` is an hour before `to`.
+    /// Defaults: `to` is now, `from` is an hour before `to`.
     func span(until now: WallTime) throws -> Range<WallTime> {
         let end = try time("to") ?? now
         return try .stretch(from: try time("from") ?? end + .seconds(-3600), to: end)
@@ -75,8 +75,6 @@ extension Request {
 }
 
 extension Range<WallTime> {
-    /// Returns the range between two times.
-    ///
     /// - Throws: 400 unless `start` is before `end`.
     static func stretch(from start: WallTime, to end: WallTime) throws -> Self {
         guard start < end else {
@@ -87,7 +85,7 @@ extension Range<WallTime> {
     }
 }
 
-/// The client of the present request. On the control socket, the client may do everything.
+/// The client of the present request. On the control socket, it may do everything.
 ///
 /// A class, because optimised programs of Swift 6.3.1 crash when a task-local value is set to a function.
 final class Asker: Sendable {
@@ -96,7 +94,7 @@ final class Asker: Sendable {
 
     init(mayDisturb: @escaping @Sendable () -> Bool) { isAllowed = mayDisturb }
 
-    /// Whether the client may act at others' expense: downloading a meter's logs, for example, stops its measuring.
-    /// Some viewers of the web page may not. Checked at each call.
+    /// Whether the client may start actions that stop measuring, such as downloading a meter's logs. Checked at each
+    /// call.
     var mayDisturb: Bool { isAllowed() }
 }

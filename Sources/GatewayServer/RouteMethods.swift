@@ -1,9 +1,9 @@
 import Hummingbird
 
-/// The methods of each path, to distinguish a wrong method from an unknown path.
+/// Distinguishes a wrong method from an unknown path.
 struct RouteMethods: Sendable {
     private struct Entry {
-        /// Path segments. A segment that begins with `:` matches any text.
+        /// A segment that begins with `:` matches any text.
         var template: [String]
         var method: HTTPRequest.Method
     }
@@ -18,7 +18,7 @@ struct RouteMethods: Sendable {
         }
     }
 
-    /// Returns the sorted names of the methods; empty for a path without a route.
+    /// Returns the sorted methods; empty for a path without a route.
     func methods(of path: String) -> [String] {
         let parts = path.split(separator: "/")
         let found = entries.filter { entry in

@@ -26,7 +26,6 @@ extension SeriesService {
     private static let pointsUsual = 1000
     private static let quantitiesUsual: [Quantity] = [.voltage, .current, .power]
 
-    /// Returns the readings of a meter. Uses the number of points and the quantities in the query, or the defaults.
     func body(for request: Request, of meter: MeterID, in span: Range<WallTime>) async throws -> SeriesBody {
         let points = try request.number("points", in: 1...SeriesBuilder.pointsMax) ?? Self.pointsUsual
         let quantities = try request.quantities() ?? Self.quantitiesUsual
@@ -50,7 +49,7 @@ extension SeriesBody {
 }
 
 extension SeriesBody {
-    /// Rounds a mean to the precision of meters. Additional digits made up most of a chart's bytes.
+    /// Rounds to the precision of meters, because additional digits made up most of a chart's bytes.
     fileprivate static func short(_ mean: Double) -> Double {
         let scaled = mean * 1e6
         return scaled.magnitude < 1e15 ? scaled.rounded() / 1e6 : mean

@@ -3,7 +3,7 @@ import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Routes whose response continues until the client disconnects: one JSON object per line.
+/// Routes that stream one JSON object per line until the client disconnects.
 extension MeterRoutes {
     func addStreams(to meter: RouterGroup<BasicRequestContext>) {
         meter.get("readings") { request, context in
@@ -14,7 +14,7 @@ extension MeterRoutes {
                 try await readings.forEach { reading in
                     var line = ReadingLine(reading)
                     if reading.origin == nil, glance.isDue(at: reading.wallTime) {
-                        // Another host may have taken over the meter meanwhile. The line then has no telemetry.
+                        // Another host may have taken over the meter meanwhile.
                         line.told = glance.news(try? await directory.session(reference).told())
                     }
                     try await write(line)
@@ -34,13 +34,13 @@ extension MeterRoutes {
     }
 }
 
-/// Checks a meter's telemetry other than readings once a second, and returns it when it has changed.
+/// Returns a meter's data besides readings when they have changed, checked once a second.
 private struct TelemetryWatch {
     private var next: WallTime?
     private var last: TelemetryBody?
 
     mutating func isDue(at time: WallTime) -> Bool {
-        // If the clock was set back, do not wait for `next`.
+        // If the system clock was set back, do not wait for `next`.
         if let next, time < next, next < time + .seconds(2) { return false }
         next = time + .seconds(1)
         return true
@@ -67,7 +67,6 @@ extension ReadingLine {
 }
 
 extension Response {
-    /// Streams the values of a feed. Ends with the feed, or when the client disconnects.
     static func lines<Value: Sendable>(
         of items: Feed<Value>.Subscription, for request: Request,
         line: @escaping @Sendable (Feed<Value>.Item) -> any Encodable
@@ -77,10 +76,8 @@ extension Response {
         }
     }
 
-    /// Streams one line of JSON for each value that `body` writes. Cancels the task of `body` when the client
-    /// disconnects.
-    ///
-    /// Sends the first bytes immediately, so that the client detects the connection.
+    /// Cancels the task of `body` when the client disconnects. Sends the first bytes immediately, so that the client
+    /// detects the connection.
     static func lines(
         for request: Request,
         _ body: @escaping @Sendable (_ write: (any Encodable) async throws -> Void) async throws -> Void
@@ -109,7 +106,7 @@ extension Response {
             body: try await stream(for: request, body))
     }
 
-    /// Returns headers for chunks that have to arrive without delay, even through a proxy that buffers (nginx).
+    /// Headers for chunks that must arrive without delay, even through a proxy that buffers (nginx).
     private static func streamHeaders(_ type: String) -> HTTPFields {
         var headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         if let name = HTTPFields.Element.Name("X-Accel-Buffering") { headers[name] = "no" }
@@ -128,7 +125,7 @@ extension Response {
         _ body: @escaping @Sendable (_ write: (ByteBuffer) async throws -> Void) async throws -> Void
     ) async throws -> ResponseBody {
         // Hummingbird detects a disconnect by continuing to read the request, and traps if a response ends before the
-        // whole request was read. So read the request to its end here, whatever the client sends and however slowly.
+        // whole request was read. So read it to its end first.
         var request = request
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
         let whole = request.body

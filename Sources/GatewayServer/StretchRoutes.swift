@@ -4,7 +4,7 @@ import GatewayAPI
 package import Hummingbird
 import NIOCore
 
-/// Any period of stored readings, recorded or not: its sums, its export, and a recording created from the period later.
+/// Sums, export and later recording of any time span of stored readings.
 package struct StretchRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService

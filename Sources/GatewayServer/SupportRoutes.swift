@@ -2,8 +2,8 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Routes for the control socket alone. `/v1/support` is the report for a maintainer, with meters' addresses and link
-/// traffic. `/v1/scan/nodes` helps to add a node to meterd.toml.
+/// Routes for the control socket alone. `/v1/support` reports meters' addresses and link traffic to a maintainer.
+/// `/v1/scan/nodes` helps to add a node to meterd.toml.
 package struct SupportRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let nodes: @Sendable () async -> ScanNodes

@@ -3,8 +3,8 @@ import GatewayAPI
 package import Hummingbird
 import ServerKit
 
-/// Routes that control the web page and its addresses for the Firefox Profiler: `/v1/web` and `/v1/profiler`, on the
-/// control socket only.
+/// Routes for the web page and its Firefox Profiler addresses: `/v1/web` and `/v1/profiler`, on the control socket
+/// only.
 package struct WebRoutes: RouteGroup {
     private let page: WebPage?
 
@@ -39,7 +39,7 @@ package struct WebRoutes: RouteGroup {
         return page
     }
 
-    /// Parses an address. Port 0 selects the configured port.
+    /// Returns a numeric address and its port. Port 0 means the configured port.
     private static func address(_ text: String) throws(GatewayError) -> (String, Int) {
         guard let (host, port) = IPAddress.hostAndPort(text), IPAddress.bytes(of: host) != nil else {
             throw GatewayError(

@@ -8,7 +8,7 @@ package struct BrokerAddress: Hashable, Sendable, CustomStringConvertible {
     package let isEncrypted: Bool
     package let isLoopback: Bool
 
-    /// Ports that IANA assigned to MQTT and to MQTT over TLS.
+    /// Ports assigned by IANA.
     private static let ports: (plain: UInt16, encrypted: UInt16) = (1883, 8883)
 
     package init(_ text: String) throws(HomeAutomationError) {

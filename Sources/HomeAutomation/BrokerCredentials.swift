@@ -1,23 +1,22 @@
 import Glibc
 import LinuxIO
 
-/// User and password for the broker, from a file of two lines. The password does not appear on a command line, in a log
-/// or in an address.
+/// User and password for the broker, from a file of two lines, so that the password is not in a command line, log or
+/// address.
 package struct BrokerCredentials: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     package let user: String
     let password: String
 
     private static let sizeMax = 4096
 
-    /// Reads the file at `path`: the user in the first line, the password in the second.
+    /// Reads the user from the first line, the password from the second.
     ///
-    /// - Throws: if the file is unreadable or invalid, if other users may read it, or if any user but its owner may
-    ///   write it.
+    /// - Throws: if the file is unreadable, invalid, readable by other users, or writable by any user but its owner.
     package init(file path: String) throws(HomeAutomationError) {
         let bytes: [UInt8]
         let status: stat
         do throws(Errno) {
-            // Open once, so that the check and the read use the same file. O_NONBLOCK prevents blocking on a pipe.
+            // Open once, so that check and read use the same file. O_NONBLOCK prevents blocking on a pipe.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             status = try Self.status(of: file)
             bytes = status.st_mode & S_IFMT == S_IFREG ? try Self.read(file) : []

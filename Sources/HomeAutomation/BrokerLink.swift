@@ -1,16 +1,16 @@
 package import Domain
 
-/// A connection to a broker for `HomeBridge`: one attempt or link at a time. Calls never block. Each attempt reports
-/// its results to its listener, on any thread.
+/// A connection to a broker for `HomeBridge`: one attempt or link at a time. Calls never block. Listeners receive
+/// events on any thread.
 package protocol BrokerLink: Sendable {
-    /// Begins an attempt. Ends any earlier attempt or link, whose listener receives no more events.
+    /// Ends any earlier attempt or link, whose listener receives no more events.
     ///
     /// - Parameter will: message that the broker publishes if it loses the connection.
     func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
-    /// Ends the link or the attempt, possibly without an event to the listener.
+    /// Ends link or attempt, possibly without an event to the listener.
     func close()
     func subscribe(_ topics: [String])
-    /// Publishes messages in order, waking the link's thread only once.
+    /// Publishes in order, waking the link's thread only once.
     func publish(_ messages: [NumberedMessage])
 }
 
@@ -26,7 +26,7 @@ package struct NumberedMessage: Hashable, Sendable {
 
 package enum BrokerEvent: Hashable, Sendable {
     case opened
-    /// The link was lost, or the attempt failed. No event of this attempt follows.
+    /// The link or the attempt failed. No event of this attempt follows.
     case lost(BrokerTrouble)
     case acknowledged(PacketNumber, refusal: String?)
     case received(BrokerMessage)

@@ -1,8 +1,8 @@
 import Domain
 import Synchronization
 
-/// Events of broker links, queued for the bridge. The number of messages is limited. Messages above the limit are
-/// dropped and counted, so that a flood does not fill the memory.
+/// Events of broker links, queued for the bridge. Messages above a limit are dropped and counted, so that a flood does
+/// not fill memory.
 final class EventQueue: Sendable {
     static let messagesMax = 64
 
@@ -36,7 +36,7 @@ final class EventQueue: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.events.isEmpty && $0.overrun == 0 } }
 
-    /// Removes and returns all events in order, and the number of messages dropped above the limit.
+    /// Removes and returns all events, and the number of dropped messages.
     func take() -> (events: [(attempt: Int, event: BrokerEvent)], overrun: Int) {
         state.withLock { state in
             defer { state = State() }

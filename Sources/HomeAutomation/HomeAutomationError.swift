@@ -1,6 +1,6 @@
 /// An error in the broker's settings.
 package struct HomeAutomationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Description of the failure with the faulty value, but never with a password.
+    /// Contains the faulty value, but never a password.
     package var message: String
     package var next: String
 

@@ -1,19 +1,18 @@
 package import Domain
 package import Logging
 
-/// Runs the bridge between this host's meters and a broker.
+/// Bridge between this host's meters and an MQTT broker.
 ///
-/// This actor runs on the loop of the meter sessions and reads all meters once a second. Events of links arrive through
-/// a bounded queue. Blocking calls run only inside the link.
+/// Runs on the loop of the meter sessions and fetches all meters' values once a second. Only the link makes blocking
+/// calls.
 package actor HomeBridge {
     package struct Dependencies: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// Returns the meters. Called on the loop of the meters, so no other thread is involved.
+        /// Called on the loop of the meter sessions.
         package var meters: @Sendable () -> [BridgedMeter]
         package var alerts: @Sendable () -> [BridgedAlert]
-        /// Returns the shared marks (named moments or spans of a meter) made or changed on this host since the last
-        /// call.
+        /// Returns shared marks (named moments or spans of a meter) made or changed on this host since the last call.
         package var marks: @Sendable () -> [BridgedMark]
         package var perform: @Sendable (MeterRequest, MeterID) async -> RequestOutcome
         package var rng: any RandomNumberGenerator & Sendable
@@ -37,8 +36,7 @@ package actor HomeBridge {
 
     package struct Status: Hashable, Sendable {
         package var isConnected: Bool
-        /// Time when the link was established or lost; before the first link, when the bridge started. Nil before the
-        /// start.
+        /// Time when the link was established or lost; before the first link, when the bridge started.
         package var since: WallTime?
         package var queued: Int
         /// Number of readings among `queued` that are stored for later delivery.
@@ -54,8 +52,8 @@ package actor HomeBridge {
         package var trouble: BrokerTrouble?
     }
 
-    /// Events that `run` handles, except the timer's. The timer bypasses the stream: each element of the stream passes
-    /// through another thread, which costs more than reading all meters.
+    /// Events that `run` handles, except the timer's. Each passes through another thread, which costs more than
+    /// fetching all meters' values.
     private enum Wake: Sendable {
         case events
         case perform(RequestNumber, MeterRequest, MeterID)
@@ -75,13 +73,11 @@ package actor HomeBridge {
     private var rng: any RandomNumberGenerator & Sendable
     private var machine: BridgeMachine
     private var timer: LoopTimer?
-    /// Number that identifies the current connection attempt, so that late events of earlier attempts are ignored.
+    /// ID of the current connection attempt. Events of earlier attempts are ignored.
     private var attempt = 0
     private var isFinished = false
-    /// Whether the link is up. Then `since` is the time when it was established.
     private var isConnected = false
-    /// Time when the link was established or lost; before the first link, when the bridge started. Nil before the
-    /// start.
+    /// See `Status.since`.
     private var since: WallTime?
     private var hearsRequests = true
 
@@ -104,12 +100,12 @@ package actor HomeBridge {
             trouble: machine.trouble)
     }
 
-    /// Runs until `finish`, and then until the broker has received the last message or a timeout expires. Cancelling
-    /// ends it immediately.
+    /// Runs until `finish` is called and the broker has the last message, or a timeout expires. Cancelling ends it
+    /// immediately.
     package func run() async {
         since = loop.wallNow
         await withDiscardingTaskGroup { group in
-            // Correct the broker's retained messages of an earlier run before announcing the bridge.
+            // Before announcing the bridge, correct the messages that the broker has retained from an earlier run.
             look()
             act(machine.start(at: loop.now))
             for await next in wakes where !isFinished {

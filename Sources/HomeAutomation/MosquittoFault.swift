@@ -2,14 +2,10 @@ import CMosquitto
 import Domain
 import Glibc
 
-/// Cause of the end of an attempt or link, as reported by the library and the kernel.
 enum MosquittoFault: Hashable {
     case refused(Int32)
     case dismissed(Int32)
-    /// The library ended the attempt.
-    ///
     /// - Parameters:
-    ///   - code: the library's code.
     ///   - system: the kernel's `errno`, which matters with some codes.
     ///   - complaint: the library's last message.
     ///   - wasOpen: whether the broker had accepted the connection.
@@ -111,7 +107,7 @@ enum MosquittoCode {
 
     static func systemText(_ number: Int32) -> String { text(strerror(number)) }
 
-    /// Returns whether the code means an unsupported protocol version: MQTT 5's code, or an older broker's 1.
+    /// MQTT 5's code, or an older broker's 1.
     static func isUnknownProtocol(_ code: Int32) -> Bool {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }

@@ -5,16 +5,14 @@ import Synchronization
 /// A connection to a broker through libmosquitto, over MQTT 5.
 ///
 /// Each attempt has its own thread, the only one that uses the library. Connecting may block this thread until the
-/// kernel's timeout: two minutes for a silent host. Until the thread ends, the next attempt fails immediately, so there
-/// is never more than one such thread.
+/// kernel's timeout: two minutes for a silent host. Until the thread ends, further attempts fail immediately.
 package final class MosquittoLink: BrokerLink {
     package struct Settings: Hashable, Sendable {
         package var address: BrokerAddress
-        /// ID of this client. It must be unique, because a broker disconnects the older of two clients with the same
-        /// ID.
+        /// Must be unique, because a broker disconnects the older of two clients with the same ID.
         package var clientID: String
         package var credentialsPath: String?
-        /// PEM file of the authorities that may have issued the broker's certificate; nil for the system's authorities.
+        /// PEM file of the authorities for the broker's certificate; nil for the system's.
         package var certificatePath: String?
         /// Longest interval between two packets to the broker.
         package var keepAlive = Duration.seconds(30)
@@ -86,7 +84,7 @@ package final class MosquittoLink: BrokerLink {
         state.lock.withLock { $0.orders }?.add(order)
     }
 
-    /// A value under a lock. The link and the thread share this object, because the thread may outlive the link.
+    /// Shared by the link and its thread, because the thread may outlive the link.
     private final class Shared<Value: Sendable>: Sendable {
         let lock: Mutex<Value>
 

@@ -3,9 +3,8 @@ import Glibc
 import LinuxIO
 import Synchronization
 
-/// Orders (publish, subscribe, close) from other threads to the thread of an attempt. Adding an order never blocks.
-///
-/// No limit is needed here, because the sender has at most a window of messages in flight.
+/// Orders (publish, subscribe, close) from other threads to an attempt's thread. Adding one never blocks. Unlimited,
+/// because the sender limits its messages in flight.
 final class MosquittoOrders: Sendable {
     enum Order: Sendable {
         case publish([NumberedMessage])
@@ -14,7 +13,7 @@ final class MosquittoOrders: Sendable {
     }
 
     private let orders = Mutex<[Order]>([])
-    /// Reading end of the socket pair. A byte in it means that an order is waiting.
+    /// Reading end of the socket pair. A byte in it means a waiting order.
     private let input: FileDescriptor
     private let output: FileDescriptor
 
@@ -43,8 +42,6 @@ final class MosquittoOrders: Sendable {
         }
     }
 
-    /// Waits until an order arrives, the socket is ready, or the time has passed.
-    ///
     /// - Parameter wantsToWrite: whether the wait also ends when the socket accepts data.
     func wait(beside socket: Int32, wantsToWrite: Bool, milliseconds: Int32) {
         let events = wantsToWrite ? POLLIN | POLLOUT : POLLIN
@@ -52,11 +49,9 @@ final class MosquittoOrders: Sendable {
             pollfd(fd: input.raw, events: Int16(POLLIN), revents: 0),
             pollfd(fd: socket, events: Int16(events), revents: 0),
         ]
-        // Ignore a failure, such as lack of memory: the caller then only repeats its loop sooner.
         _ = poll(&states, nfds_t(states.count), milliseconds)
         guard states[0].revents != 0 else { return }
         var buffer = [UInt8](repeating: 0, count: 64)
-        // An empty socket is no error.
         _ = try? buffer.withUnsafeMutableBytes { buffer throws(Errno) -> Int? in try input.read(into: buffer) }
     }
 }

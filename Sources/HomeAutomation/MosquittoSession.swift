@@ -2,15 +2,15 @@ import CMosquitto
 import Domain
 import Glibc
 
-/// One attempt and its link, on a single thread. libmosquitto runs its callbacks on this thread.
+/// One connection attempt and the resulting link, on a single thread, which also runs libmosquitto's callbacks.
 final class MosquittoSession {
-    /// Maximum packet size in bytes. The broker must not send larger packets.
+    /// Maximum size of a packet from the broker, in bytes.
     private static let packetMax: UInt32 = 8192
-    /// Limit of select(2), which the library uses. It cannot handle descriptors from this number on.
+    /// select(2), which the library uses, cannot handle this descriptor number or higher ones.
     private static let descriptorMax = 1024
 
-    /// Milliseconds between calls of the library while the link is idle. The library sends its pings in these calls.
-    /// The interval must be under 15 s, because a broker disconnects after 1.5 times `keepAlive` (30 s).
+    /// Milliseconds between calls of the library, which send its pings while the link is idle. Must be under 15 s: a
+    /// broker disconnects after 1.5 times `keepAlive` (30 s).
     private static let lookInterval: Int32 = 5000
 
     private let client: OpaquePointer
@@ -21,12 +21,11 @@ final class MosquittoSession {
     private var isOpen = false
     /// The broker's refusal, or its reason for ending the connection.
     private var refusal: MosquittoFault?
-    /// The library's last message, which is the only explanation of certificate errors.
+    /// The library's last message: the only explanation of certificate errors.
     private var complaint: String?
 
     private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
 
-    /// Runs an attempt and its link. Returns the reason for the end.
     static func run(
         _ settings: MosquittoLink.Settings, will: BrokerMessage, orders: MosquittoOrders,
         tell: @escaping @Sendable (BrokerEvent) -> Void
@@ -66,7 +65,7 @@ final class MosquittoSession {
             mosquitto_will_set_v5(
                 client, will.topic, Int32(will.payload.count), will.payload, 1, will.isRetained, nil))
         if let path = settings.credentialsPath {
-            // Read at each attempt, so that a new password does not need a restart.
+            // Read at each attempt, so that a new password needs no restart.
             let credentials = try BrokerCredentials(file: path)
             try check("credentials", mosquitto_username_pw_set(client, credentials.user, credentials.password))
         }
@@ -135,7 +134,6 @@ final class MosquittoSession {
                     next: "serve fewer meters and pages from this host")
             }
             orders.wait(beside: socket, wantsToWrite: mosquitto_want_write(client), milliseconds: Self.lookInterval)
-            // Sends and receives without waiting.
             code = mosquitto_loop(client, 0, 1)
         }
         let system = errno
@@ -151,8 +149,7 @@ final class MosquittoSession {
             case .subscribe(let topics): subscribe(topics)
             case .close:
                 isClosed = true
-                // This code makes the broker publish the will even after an orderly disconnect, because the host is
-                // gone either way.
+                // With this code, the broker publishes the will even after an orderly disconnect.
                 if isOpen { _ = mosquitto_disconnect_v5(client, Int32(MQTT_RC_DISCONNECT_WITH_WILL_MSG.rawValue), nil) }
             }
         }
@@ -189,7 +186,7 @@ final class MosquittoSession {
     }
 
     private func disconnected(_ code: Int32) {
-        // Ignore codes below 128: they are the library's own, and `run` receives them too.
+        // Codes below 128 are the library's own, and `run` receives them too.
         if code >= 128, refusal == nil { refusal = .dismissed(code) }
     }
 
@@ -204,7 +201,7 @@ final class MosquittoSession {
 
     private func received(_ message: mosquitto_message) {
         guard let topic = message.topic else { return }
-        // One byte more than allowed shows that the payload is too long; the rest need not be copied.
+        // One byte more than allowed suffices to detect an overlong payload.
         let count = min(Int(max(message.payloadlen, 0)), MeterRequest.payloadMax + 1)
         let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))

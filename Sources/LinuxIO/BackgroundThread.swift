@@ -1,8 +1,8 @@
 import Glibc
 
-/// Runs work that may wait for a device, outside the loop and Swift's small thread pool.
+/// Runs work that may block, outside the loop and Swift's small thread pool.
 package enum BackgroundThread {
-    /// Runs `body` on its own thread, or on the calling thread if none can be created.
+    /// Uses the calling thread if no other can be created.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()

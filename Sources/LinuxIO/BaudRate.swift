@@ -1,6 +1,6 @@
 import Glibc
 
-/// Baud rates with a name in termios. Other rates need a different system call, and no meter uses them.
+/// Baud rates with a name in termios. No meter uses others, which need a different system call.
 enum BaudRate {
     static let all: [(bitsPerSecond: Int, speed: speed_t)] = [
         (1200, speed_t(B1200)), (2400, speed_t(B2400)), (4800, speed_t(B4800)), (9600, speed_t(B9600)),

@@ -3,8 +3,8 @@ import Domain
 import Glibc
 import Synchronization
 
-/// Runs another program for a limited time in its own process group, which is killed at the end. The program gets only
-/// the given environment: no open files, input or ignored signals.
+/// Runs another program for a limited time in its own process group, which is then killed. The program gets only the
+/// given environment: no open files, input or ignored signals.
 package struct BoundedProgram: Sendable {
     package enum End: Hashable, Sendable {
         case exited(Int32)
@@ -16,7 +16,7 @@ package struct BoundedProgram: Sendable {
 
     package struct Outcome: Hashable, Sendable {
         package var end: End
-        /// Beginning of the program's output, including standard error.
+        /// Beginning of the output, including standard error.
         package var output: [UInt8]
     }
 
@@ -37,7 +37,7 @@ package struct BoundedProgram: Sendable {
         self.outputMax = outputMax
     }
 
-    /// Runs a program on its own thread until the program ends, its time is up, or the task is cancelled.
+    /// Runs on its own thread until the program ends, its time is up, or the task is cancelled.
     package static func run(
         _ command: [String], environment: [String: String], limit: Duration, outputMax: Int = 1024
     ) async -> Outcome {

@@ -2,9 +2,7 @@ import Domain
 import Glibc
 
 extension FileDescriptor {
-    /// Opens the node of a meter's device to read and write, without blocking.
-    ///
-    /// - Parameter flags: additional flags of open(2).
+    /// Opens a meter's device node for reading and writing, non-blocking.
     convenience init(node path: String, _ flags: Int32 = 0, isSerial: Bool = false) throws(ChannelFailure) {
         do {
             try self.init(opening: path, O_RDWR | O_NONBLOCK | flags)
@@ -15,10 +13,8 @@ extension FileDescriptor {
 }
 
 extension ChannelFailure {
-    /// Translates an error of open(2).
-    ///
-    /// - Parameter isSerial: whether the path is a serial port, which the system's udev rules assign to the group
-    ///   dialout. Other device nodes need this project's udev rules.
+    /// - Parameter isSerial: whether the path is a serial port, so that errors advise the group dialout instead of this
+    ///   project's udev rules.
     init(_ error: Errno, opening path: String, isSerial: Bool = false) {
         switch error.code {
         case ENOENT, ENXIO, ENODEV, ENOTDIR:

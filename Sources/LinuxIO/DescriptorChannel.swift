@@ -10,12 +10,11 @@ package import Domain
 ///        └──────────────┴───────────────────────────────────────────────────┘
 /// ```
 ///
-/// If no connect is needed, OPENING leads directly to OPEN. `close` leads from each state to CLOSED. From OPEN, the
-/// channel may pass through LINGERING, in which it still reads for a while. A link that cannot be opened is CLOSED
-/// immediately.
+/// "told" means that the handler was called. Without a connect, OPENING leads directly to OPEN. `close` leads from each
+/// state to CLOSED, from OPEN possibly through LINGERING, which sends the backlog. A link that cannot be opened is
+/// CLOSED immediately.
 package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: the channel is created on any thread, then used only on the loop (see `ByteChannel`). Every entry
-    // point checks this.
+    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`). Every entry point checks this.
 
     private let link: any DescriptorLink
     private let loop: IOLoop
@@ -26,14 +25,14 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private var stallTimer: LoopTimer?
     private var gapTimer: LoopTimer?
     private var awaitsRoom = false
-    /// Whether a thread writes, or is about to write. The descriptor remains open until the thread has finished.
+    /// Whether a thread writes or is about to. The descriptor remains open while this is true.
     private var isWriting = false
 
     private enum State {
         case opening(Handler)
         case connecting(any LinkEndpoint, LoopTimer, Handler)
         case open(any LinkEndpoint, Handler)
-        /// The caller has closed the channel. The backlog is still sent, and received bytes are discarded.
+        /// Closed by the caller. The backlog is still sent; received bytes are discarded.
         case lingering(any LinkEndpoint, LoopTimer)
         case failed(Handler)
         case closed
@@ -41,7 +40,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     package typealias Handler = @Sendable (ChannelEvent) -> Void
 
-    /// Starts opening a link; see `ChannelOpener.open`. Callable on any thread.
+    /// See `ChannelOpener.open`. Callable on any thread.
     ///
     /// - Parameter stallLimit: longest time that the link may accept no byte of a backlog.
     package static func open(
@@ -96,8 +95,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     // MARK: Opening
 
-    /// Opens the link on its own thread, because blocking the loop would delay other meters. A failing device may delay
-    /// its transfers for seconds, and a connect may wait for a lock in the kernel.
+    /// Opens the link on its own thread, so as not to delay other meters: a failing device may block for seconds, and a
+    /// connect may wait for a kernel lock.
     private func begin() {
         guard case .opening = state else { return }
         BackgroundThread.run { [self] in
@@ -181,10 +180,9 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         if readiness.contains(.writable) { writeQueue() }
     }
 
-    /// Reads up to eight packets, or one buffer of a stream. The rest waits until the loop has served other
-    /// descriptors.
+    /// Reads up to eight packets, or one buffer of a stream. The loop then serves other descriptors first.
     private func read(hasHungUp: Bool) {
-        // A block of a UM meter arrives in seven packets together. Waking the loop for each packet would cost more.
+        // A UM meter's block arrives in seven packets at once. Waking the loop for each would cost more.
         for _ in 0..<(link.framing == .packets ? 8 : 1) {
             let (descriptor, handle): (FileDescriptor, Handler?)
             switch state {
@@ -262,8 +260,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // A blocking write waits for room on its own thread, so the loop waits only if the first write accepted no
-        // bytes.
+        // A blocking write waits on its own thread. So wait here only if the first write accepted no bytes.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom
@@ -285,8 +282,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno?) { fail(link.failure(losing: reason)) }
 
-    /// Closes immediately, but calls the handler in the loop's next turn, because `send` may detect the failure and
-    /// must not call the handler itself.
+    /// Closes immediately, but calls the handler in the loop's next turn, because `send` must not call it.
     private func fail(_ failure: ChannelFailure) {
         let handle: Handler
         switch state {
@@ -309,8 +305,8 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         gapTimer = nil
         if let end = usableEnd {
             loop.unregister(end.descriptor)
-            // During a write on another thread, leave closing to `wrote`: closing here would allow another file to
-            // reuse the descriptor's number.
+            // If another thread is writing, `wrote` closes the descriptor: otherwise another file might reuse its
+            // number.
             if !isWriting { end.close(discardingOutput: !queue.isEmpty) }
         }
         switch state {
@@ -327,7 +323,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
         state = .closed
     }
 
-    /// Reads and discards pending bytes, because some meters hang if their last packets are not fetched
+    /// Discards pending bytes, because some meters hang if their last packets are not fetched
     /// (Docs/Protocols/FNIRSI.md#commands). Bounded, because a meter may send faster than this reads. The kernel
     /// buffers 64 packets of a raw HID device.
     private func drain(_ end: any LinkEndpoint) {

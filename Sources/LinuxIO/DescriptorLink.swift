@@ -1,24 +1,22 @@
 package import Domain
 
-/// A transport's part of a link: opening, framing and texts. `DescriptorChannel` implements the rest.
+/// The transport-specific part of a `DescriptorChannel`: opening, framing and texts.
 package protocol DescriptorLink: Sendable {
-    /// Name in messages: the device node, or the addresses of meter and adapter.
+    /// In messages: device node, or addresses of meter and adapter.
     var name: String { get }
     var framing: Framing { get }
-    /// Whether a write waits for the device even on a non-blocking descriptor. Such writes run on a thread.
+    /// Whether a write blocks even on a non-blocking descriptor, and so runs on a thread.
     var writesBlock: Bool { get }
     /// Pause after each blocking write, for slow devices.
     var writeGap: Duration { get }
-    /// Advice for the user about a link that accepts no bytes, as a sentence.
+    /// Advice for the user, as a sentence, about a link that accepts no bytes.
     var remedy: String { get }
 
-    /// Opens the link, or starts to open it. Called once, on its own thread, where it may block.
+    /// Opens the link, or starts to. Called once, on its own thread, where it may block.
     func open() throws(ChannelFailure) -> OpenedLink
-    /// Returns the failure of a connect. ETIMEDOUT may also mean that `limit` was exceeded.
+    /// ETIMEDOUT may also mean that a connect exceeded `limit`.
     func failure(connecting reason: Errno) -> ChannelFailure
-    /// Returns the failure that ended an open link.
-    ///
-    /// - Parameter reason: nil for an end without an error.
+    /// - Parameter reason: nil if the open link ended without an error.
     func failure(losing reason: Errno?) -> ChannelFailure
 }
 
@@ -41,13 +39,13 @@ package enum Framing: Sendable {
 /// Result of `DescriptorLink.open`. The descriptor is non-blocking.
 package enum OpenedLink: Sendable {
     case open(any LinkEndpoint)
-    /// A socket whose connect(2) returned EINPROGRESS. After `limit` the other end counts as unreachable.
+    /// connect(2) returned EINPROGRESS. After `limit` the other end counts as unreachable.
     case connecting(any LinkEndpoint, limit: Duration)
 }
 
 package protocol LinkEndpoint: Sendable {
     var descriptor: FileDescriptor { get }
-    /// Closes the end. Called once, on the loop, so it must not block.
+    /// Called once, on the loop, so it must not block.
     ///
     /// - Parameter discardingOutput: whether to drop unsent bytes instead of waiting.
     func close(discardingOutput: Bool)

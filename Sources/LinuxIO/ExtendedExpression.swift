@@ -1,6 +1,6 @@
 import Glibc
 
-/// A POSIX extended regular expression (regcomp, regexec). Must not be used from several threads simultaneously.
+/// A POSIX extended regular expression (regcomp, regexec), for one thread at a time.
 package final class ExtendedExpression {
     package struct Problem: Error, Hashable {
         package var message: String
@@ -10,9 +10,7 @@ package final class ExtendedExpression {
 
     private var expression = regex_t()
 
-    /// Compiles an expression.
-    ///
-    /// - Throws: the reason if the expression is invalid or has no group.
+    /// - Throws: if the expression is invalid or has no group.
     package init(_ pattern: String) throws(Problem) {
         // Use UTF-8: in the default locale, characters are bytes, so a group might end inside a character.
         setlocale(LC_CTYPE, "C.UTF-8")
@@ -31,7 +29,7 @@ package final class ExtendedExpression {
 
     deinit { if isCompiled { regfree(&expression) } }
 
-    /// Returns the text of the first group; nil without a match, or if the group did not take part in it.
+    /// Nil without a match, or if the group took no part in it.
     package func firstGroup(in line: String) -> String? {
         let bytes = Array(line.utf8.prefix(Self.lineMax).prefix { $0 != 0 })
         var places = [regmatch_t](repeating: regmatch_t(), count: 2)

@@ -1,19 +1,16 @@
 import Glibc
 import Synchronization
 
-/// Owns one open file and closes it once: on request, or with the last reference.
+/// Owns one open file and closes it once, at the latest with the last reference.
 package final class FileDescriptor: Sendable {
-    /// Descriptor number. -1 once closed, so that a late call fails with EBADF and never uses another file with the
-    /// same number.
+    /// -1 once closed, so that a late call fails with EBADF and never uses another file with the same number.
     private let number: Atomic<Int32>
 
     package init(owning number: Int32) {
         self.number = Atomic(number)
     }
 
-    /// Opens a file with `flags` of open(2); adds close-on-exec.
-    ///
-    /// - Parameter mode: mode of a file that this creates.
+    /// `flags` are those of open(2); adds close-on-exec.
     package convenience init(opening path: String, _ flags: Int32, mode: UInt32 = 0) throws(Errno) {
         self.init(owning: try Errno.check { Glibc.open(path, flags | O_CLOEXEC, mode) })
     }
@@ -24,27 +21,23 @@ package final class FileDescriptor: Sendable {
 
     package func close() {
         let open = number.exchange(-1, ordering: .relaxed)
-        // No retry after EINTR: Linux has already closed the descriptor, and its number may be in use again.
+        // No retry after EINTR: Linux has already closed the descriptor, whose number may be in use again.
         if open >= 0 { _ = Glibc.close(open) }
     }
 
-    /// Closes the file on its own thread, for a file whose last close may wait for a device.
+    /// Closes the file on its own thread, because the last close may wait for a device.
     package func closeElsewhere() {
         let open = number.exchange(-1, ordering: .relaxed)
         guard open >= 0 else { return }
         BackgroundThread.run { _ = Glibc.close(open) }
     }
 
-    /// Reads available bytes.
-    ///
-    /// - Returns: number of bytes read; 0 at the end of the file; nil if no bytes are available yet.
+    /// Returns the number of bytes read; 0 at the end of the file; nil if none is available yet.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.read(raw, buffer.baseAddress, buffer.count) }
     }
 
-    /// Writes as many bytes as the file accepts.
-    ///
-    /// - Returns: number of accepted bytes; nil if the file accepts none yet.
+    /// Returns the number of bytes that the file accepted; nil if it accepts none yet.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) -> Int? {
         try Errno.checkUnlessBlocked { Glibc.write(raw, bytes.baseAddress, bytes.count) }
     }

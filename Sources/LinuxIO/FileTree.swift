@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Reads /dev and /sys. Both may change at any moment, so a missing or unreadable file is empty or nil, not an error.
+/// Reads /dev and /sys, which may change at any moment. So a missing or unreadable file is empty or nil, not an error.
 package enum FileTree {
     package static func names(in folder: String) -> [String] {
         guard let stream = opendir(folder) else { return [] }
@@ -18,8 +18,7 @@ package enum FileTree {
 
     package static func isCharacterDevice(_ path: String) -> Bool { cl_is_character_device(path) == 1 }
 
-    /// Returns the character device at a path; nil if the path is no such device. A device that was removed and created
-    /// again compares unequal.
+    /// Nil if the path is no character device. A device that was removed and created again compares unequal.
     package static func characterDevice(at path: String) -> CharacterDevice? {
         var found = stat()
         guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFCHR else { return nil }
@@ -40,13 +39,12 @@ package enum FileTree {
         return String(cString: resolved)
     }
 
-    /// Returns the start of a small text file, without surrounding blanks and line ends; nil if there is no such file.
+    /// Returns the start of a small text file, without surrounding blanks and line ends, if it exists.
     package static func text(at path: String, bytesMax: Int = 256) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY) else {
             return nil
         }
         var bytes = [UInt8](repeating: 0, count: bytesMax)
-        // A read may fail because the device has just been unplugged.
         guard let count = try? bytes.withUnsafeMutableBytes({ try file.read(into: $0) }) else { return nil }
         let isBlank = { (byte: UInt8) in byte <= 0x20 }
         let text = bytes.prefix(count).drop(while: isBlank)
@@ -54,7 +52,7 @@ package enum FileTree {
         return String(decoding: text[...last], as: UTF8.self)
     }
 
-    /// Returns a whole file that the kernel generates. Nil if it is missing or longer than `limit` bytes.
+    /// Returns a whole file that the kernel generates; nil if missing or longer than `limit` bytes.
     package static func contents(at path: String, atMost limit: Int) -> String? {
         bytes(at: path, atMost: limit).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -1,9 +1,7 @@
 import Glibc
 
 package enum Folder {
-    /// Creates the folder at `path` and its parents, if missing.
-    ///
-    /// - Parameter mode: for created folders. Existing folders keep their mode.
+    /// Creates missing folders with `mode`. Existing folders keep their mode.
     package static func make(_ path: String, mode: UInt32 = 0o750) throws(Errno) {
         var partial = path.hasPrefix("/") ? "/" : ""
         for name in path.split(separator: "/") {

@@ -11,16 +11,15 @@ package struct ForegroundProgram: Sendable {
 
     private let process: pid_t
 
-    /// Starts the program. From then on, this program ignores the interrupt keys and leaves them to the child, which
-    /// receives them as well.
+    /// From the start on, only the child reacts to the interrupt keys.
     ///
     /// - Parameters:
     ///   - command: name, searched in PATH, and arguments.
-    ///   - toErrors: whether the child's output is redirected to standard error.
+    ///   - toErrors: whether the child's output goes to standard error.
     package init(_ command: [String], toErrors: Bool) throws(Errno) {
         signal(SIGINT, SIG_IGN)
         signal(SIGQUIT, SIG_IGN)
-        // Reset SIGCHLD: the parent process may have set it to be ignored, which discards the status of ended children.
+        // If the parent process has set SIGCHLD to be ignored, the status of ended children is lost.
         signal(SIGCHLD, SIG_DFL)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

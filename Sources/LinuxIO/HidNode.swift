@@ -2,8 +2,8 @@ import CLinux
 package import Domain
 import Glibc
 
-/// An open raw HID device. Reads do not wait. Writes wait for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in
-/// the kernel's usbhid).
+/// An open raw HID device. Only writes wait for the device, up to five seconds (USB_CTRL_SET_TIMEOUT in the kernel's
+/// usbhid).
 package struct HidNode: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let vendor: UInt16
@@ -15,7 +15,7 @@ package struct HidNode: LinkEndpoint {
         do {
             try Errno.check { cl_hidraw_info(descriptor.raw, &device) }
         } catch {
-            // The device was removed meanwhile, or this is another kind of file.
+            // The device was removed meanwhile, or the node is another kind of file.
             throw error.code == ENOTTY || error.code == EINVAL
                 ? ChannelFailure(.unsuitable, "\(path) is not a raw HID device. Those are /dev/hidraw*.")
                 : ChannelFailure(error, opening: path)
@@ -23,7 +23,6 @@ package struct HidNode: LinkEndpoint {
         (self.descriptor, vendor, product) = (descriptor, device.vendor, device.product)
     }
 
-    /// Closes the device on another thread. The last close stops the kernel's reading from the device, and a slow
-    /// device delays this.
+    /// Closes on another thread: the last close stops the kernel's reads, which a slow device delays.
     package func close(discardingOutput: Bool) { descriptor.closeElsewhere() }
 }

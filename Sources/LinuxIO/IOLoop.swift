@@ -5,20 +5,18 @@ import Synchronization
 
 /// A thread that waits for descriptors and timers, and runs actors.
 ///
-/// The channels and timers of an actor with this executor call it on the same thread: in a handler, `assumeIsolated`
-/// succeeds. Adding work on the loop's own thread costs no system call. Adding work on another thread costs at most
-/// one.
+/// Channels and timers of an actor with this executor call it on this thread, so `assumeIsolated` succeeds in their
+/// handlers. Adding work on the loop's own thread costs no system call.
 package final class IOLoop: SessionLoop, @unchecked Sendable {
-    // Unchecked: only the loop's thread accesses members marked "loop only". The other members are safe on any thread.
+    // Unchecked: members marked "loop only" belong to the loop's thread. All others are safe on any thread.
 
     private let inbox = Mutex(Inbox())
     private let timers = Mutex(TimerHeap())
-    /// `pthread_self` of the loop's thread; 0 while it does not run.
     private let thread = Atomic<UInt>(0)
     private let name: String
-    /// Poller of the descriptors. Loop only, except for `wake`.
+    /// Loop only, except for `wake`.
     private let poller: Poller
-    /// Work that runs in this turn of the loop (`running`), and work added for the next turn (`arrived`). Loop only.
+    /// Work of this turn of the loop, and of the next (`arrived`). Loop only.
     private var running: [Work] = []
     private var arrived: [Work] = []
     /// Number of `hold` calls without a `letGo`. Loop only.
@@ -63,8 +61,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs pending work, ends the thread and waits for its end. Call it once no actor on the loop has work left. Later
-    /// work never runs, unless `hold` keeps the loop running. Repeated calls have no effect.
+    /// Runs pending work, then ends the thread. Call it once no actor on the loop has work left. Later work runs only
+    /// while `hold` keeps the loop running. Repeated calls have no effect.
     package func shutdown() {
         precondition(!isOnLoop, "The loop's own thread cannot wait for its own end")
         let thread = inbox.withLock { inbox in
@@ -77,8 +75,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         pthread_join(thread, nil)
     }
 
-    /// Keeps the loop running, even after `shutdown`, until `letGo` was called as often as `hold`. Use it only for a
-    /// few seconds, and only on the loop.
+    /// Keeps the loop running, even after `shutdown`, until `letGo` was called as often as `hold`. Only on the loop,
+    /// and only for a few seconds.
     package func hold() {
         checkIsolated()
         holds += 1
@@ -106,7 +104,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     package func isIsolatingCurrentContext() -> Bool? { isOnLoop }
 
-    /// Runs `body` on the loop, always after this call has returned. Callable from any thread.
+    /// Runs `body` on the loop after this call has returned. Callable from any thread.
     package func execute(_ body: @escaping @Sendable () -> Void) {
         add(.body(body))
     }
@@ -157,8 +155,8 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
 
     // MARK: Descriptors
 
-    /// Calls `handler` on the loop repeatedly while the descriptor is ready (level-triggered). Only on the loop.
-    /// Unregister before the descriptor is closed.
+    /// Calls `handler` on the loop while the descriptor is ready (level-triggered). Only on the loop. Unregister before
+    /// closing the descriptor.
     package func register(
         _ descriptor: FileDescriptor, _ interest: Readiness, _ handler: @escaping @Sendable (Readiness) -> Void
     ) throws(Errno) {
@@ -171,7 +169,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         try poller.modify(descriptor, interest)
     }
 
-    /// Removes the handler, which is not called again, even for pending events. Only on the loop.
+    /// Removes the handler, even for pending events. Only on the loop.
     package func unregister(_ descriptor: FileDescriptor) {
         checkIsolated()
         poller.unregister(descriptor)
@@ -220,8 +218,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
         }
     }
 
-    /// Runs the work that has been added so far. Work added meanwhile runs only after the loop has served the
-    /// descriptors.
+    /// Runs the work added so far. The loop serves the descriptors before any newer work.
     private func runWork() {
         guard !arrived.isEmpty else { return }
         swap(&arrived, &running)

@@ -1,19 +1,18 @@
 import Glibc
 
 package enum KernelLog {
-    /// Reads the last megabytes of the log; nil if this user may not read it. With dmesg_restrict, that requires
-    /// CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`). The journal's copy requires the group adm
-    /// or systemd-journal (journalctl(1)).
+    /// Returns the last megabytes of the kernel log; nil without permission. With dmesg_restrict, that requires
+    /// CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`), for the journal's copy the group adm or
+    /// systemd-journal (journalctl(1)).
     ///
-    /// - Parameter root: prefix of the path, for tests. With a prefix, the journal is not read.
+    /// - Parameter root: prefix of the path, for tests; disables the journal.
     package static func read(root: String = "") -> String? {
         records(at: "\(root)/dev/kmsg") ?? (root.isEmpty ? journal : nil)
     }
 
     private static let bytesMax = 4 << 20
 
-    /// Reads records `priority,number,time,flags;text`; each read returns one record
-    /// (Documentation/ABI/testing/dev-kmsg).
+    /// Parses records `priority,number,time,flags;text`, one per read(2) (Documentation/ABI/testing/dev-kmsg).
     private static func records(at path: String) -> String? {
         guard let file = try? FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK) else {
             return nil
@@ -26,8 +25,7 @@ package enum KernelLog {
                 guard let count, count > 0 else { break }
                 all += record[..<count]
             } catch {
-                // EPIPE: the record was overwritten before it was read. The next read continues with the oldest
-                // remaining record.
+                // EPIPE: the record was overwritten before it was read. The oldest remaining record follows.
                 guard error.code == EPIPE else { return all.isEmpty ? nil : String(decoding: all, as: UTF8.self) }
             }
         }
@@ -41,8 +39,8 @@ package enum KernelLog {
         return try result.get()
     }
 
-    /// The journal's copy of the log; nil if it is empty. A started kernel has always logged something, so an empty
-    /// copy means that the user may not read it.
+    /// The journal's copy of the kernel log; nil if empty. The kernel always logs at boot, so an empty copy means a
+    /// lack of permission.
     private static var journal: String? {
         guard let pipe = popen("journalctl --dmesg --quiet --no-pager --output=cat 2>/dev/null", "r") else {
             return nil

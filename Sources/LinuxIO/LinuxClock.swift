@@ -11,7 +11,7 @@ package enum LinuxClock {
         return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Returns the offset from UTC of this machine's time zone, or of the zone in the environment's `TZ`.
+    /// Offset from UTC of this machine's time zone, or of the environment's `TZ`.
     package static func zoneOffset(at moment: WallTime) -> Duration {
         let milliseconds = moment.millisecondsSince1970
         var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))
@@ -20,10 +20,9 @@ package enum LinuxClock {
         return .seconds(local.tm_gmtoff)
     }
 
-    /// Returns a zone's file in the system's time zone database; nil if there is none.
+    /// Returns a zone's file in the system's time zone database, if any.
     ///
-    /// - Parameter name: such as `Europe/Berlin`. The caller must have checked that it does not leave the database's
-    ///   folder.
+    /// - Parameter name: such as `Europe/Berlin`. The caller must check that it stays in the database's folder.
     package static func zoneFile(named name: String) -> [UInt8]? {
         FileTree.bytes(at: "/usr/share/zoneinfo/\(name)", atMost: 1 << 20)
     }
@@ -39,7 +38,7 @@ package enum LinuxClock {
         return time
     }
 
-    /// Whether a service such as NTP synchronises the clock. Nil if the kernel does not report it.
+    /// Whether a service such as NTP synchronises the system clock; nil if unknown.
     package static var isSynchronised: Bool? {
         let answer = cl_clock_is_synchronised()
         return answer < 0 ? nil : answer == 1

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Finds the user at the other end of a loopback connection, from the kernel's list of sockets.
+/// Finds the user of a loopback connection in the kernel's list of sockets.
 package enum LocalPeer {
     package struct End: Hashable, Sendable {
         /// Address of 4 or 16 bytes.
@@ -14,8 +14,7 @@ package enum LocalPeer {
 
         private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-        /// Address of 16 bytes. An IPv4 address has the form of dual-stack sockets (`::ffff:…`). Nil for a wrong
-        /// length.
+        /// Address of 16 bytes; IPv4 in the form of dual-stack sockets (`::ffff:…`). Nil for a wrong length.
         var mapped: [UInt8]? {
             switch address.count {
             case 4: Self.mappedPrefix + address
@@ -24,12 +23,12 @@ package enum LocalPeer {
             }
         }
 
-        /// Address of 4 bytes for any form of an IPv4 address, otherwise of 16. Nil for a wrong length.
+        /// Address of 4 bytes for any form of IPv4, otherwise of 16. Nil for a wrong length.
         var plain: [UInt8]? {
             mapped.map { $0.starts(with: Self.mappedPrefix) ? Array($0.suffix(4)) : $0 }
         }
 
-        /// Returns the address and port as in `/proc/net/tcp`: words in the machine's byte order, in hexadecimal.
+        /// Returns address and port as in `/proc/net/tcp`: hexadecimal words in the machine's byte order.
         fileprivate func text(_ count: Int) -> String? {
             let bytes = count == 4 ? plain : mapped
             guard let bytes, bytes.count == count, (0...65_535).contains(port) else { return nil }
@@ -49,7 +48,7 @@ package enum LocalPeer {
 
     package struct Socket: Hashable, Sendable {
         package var user: UInt32
-        /// Inode number, unique among open sockets. Never 0.
+        /// Unique among open sockets. Never 0.
         package var inode: UInt32
 
         package init(user: UInt32, inode: UInt32) {
@@ -58,11 +57,9 @@ package enum LocalPeer {
         }
     }
 
-    /// Returns the socket `client` if a program holds it open and can both send and receive.
-    ///
-    /// Returns nil for a socket that is closed, or closed for sending. The kernel lists such a socket with user 0, like
-    /// the remains of a finished connection. Also returns nil for a connection from another machine, or if the kernel
-    /// does not answer.
+    /// Returns the socket `client` if a program holds it open and it can send and receive. Otherwise the kernel lists
+    /// it with user 0, and this returns nil. Also nil for a connection from another machine, or without an answer of
+    /// the kernel.
     package static func socket(of client: End, to server: End) -> Socket? {
         if case .known(let socket) = SocketDiagnosis.ask(for: client, to: server) { return socket }
         for (path, count) in [("/proc/net/tcp", 4), ("/proc/net/tcp6", 16)] {
@@ -72,8 +69,8 @@ package enum LocalPeer {
         return nil
     }
 
-    /// Finds the socket in the text of `/proc/net/tcp` or `tcp6`. Columns: number, both ends, state, queues, timers,
-    /// retransmissions, user, timeouts, inode (the kernel's Documentation/networking/proc_net_tcp.rst).
+    /// Parses `/proc/net/tcp` or `tcp6`. Columns: number, both ends, state, queues, timers, retransmissions, user,
+    /// timeouts, inode (the kernel's Documentation/networking/proc_net_tcp.rst).
     package static func socket(
         of client: End, to server: End, in table: String, addressBytes: Int
     ) -> Socket? {

@@ -2,13 +2,10 @@ import Glibc
 
 /// A lock file for one process at a time: flock(2), and the holder's process ID as content.
 ///
-/// The system releases the lock when the process ends in any way. The file is never deleted. Otherwise two processes
-/// could hold locks simultaneously, each on its own file.
+/// The lock ends with the process. The file is never deleted: otherwise two processes could each lock a different file.
 package final class LockFile: Sendable {
     package enum Refusal: Error, Hashable, Sendable {
-        /// Another process holds the lock.
-        ///
-        /// - Parameter owner: the holder's process ID, if the file contains it.
+        /// `owner` is the process ID of the lock's holder, if the file contains it.
         case held(owner: Int32?)
         case unopened(Errno)
         case unlockable(Errno)
@@ -17,8 +14,6 @@ package final class LockFile: Sendable {
     private let descriptor: FileDescriptor
 
     /// Acquires the lock, or throws immediately.
-    ///
-    /// - Parameter mode: mode of a file that this creates.
     package init(_ path: String, mode: UInt32) throws(Refusal) {
         do {
             descriptor = try FileDescriptor(opening: path, O_RDWR | O_CREAT, mode: mode)
@@ -36,15 +31,15 @@ package final class LockFile: Sendable {
     deinit { release() }
 
     package func release() {
-        // Unlocks explicitly. A process that another thread is just starting has copies of all our descriptors until it
-        // runs its program. Each copy would keep the lock.
+        // A child process that another thread is just starting has copies of all descriptors until exec, which would
+        // keep the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         descriptor.close()
     }
 
     private static func write(owner: pid_t, to descriptor: Int32) {
         let text = Array("\(owner)\n".utf8)
-        // Ignore errors: the process ID appears only in the error message of another process.
+        // Ignore errors: the process ID is only for another process's error message.
         _ = ftruncate(descriptor, 0)
         _ = text.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, 0) }
     }

@@ -1,4 +1,4 @@
-/// A report of the kernel about links, addresses and routes: the part of rtnetlink(7) that the network monitor needs.
+/// A report of the kernel about links, addresses and routes, from rtnetlink(7).
 package enum NetlinkMessage: Hashable, Sendable {
     /// `isUp` means switched on and with a carrier.
     case link(index: Int32, isUp: Bool, name: String?)
@@ -8,13 +8,13 @@ package enum NetlinkMessage: Hashable, Sendable {
     case route
     case routeGone
     case overrun
-    /// A request failed. `code` is the kernel's errno.
+    /// A request failed. `code` is an errno.
     case failure(code: Int32)
     case other(type: UInt16)
-    /// The rest of the datagram is unreadable: a length exceeds the data, or is too small for a message.
+    /// A length in the rest of the datagram exceeds the data or is too small.
     case malformed
 
-    /// Decodes one datagram in the machine's byte order. Never traps. Drops messages after a malformed one.
+    /// Decodes one datagram in the machine's byte order. Never traps. Drops all messages after a malformed one.
     package static func decode(_ bytes: UnsafeRawBufferPointer) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var offset = 0
@@ -30,7 +30,6 @@ package enum NetlinkMessage: Hashable, Sendable {
         return messages
     }
 
-    /// Size of the message header: length, type, flags, sequence, sender.
     private static let headerLength = 16
     private static let endOfDump: UInt16 = 3
 
@@ -73,7 +72,6 @@ package enum NetlinkMessage: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the next multiple of four, at which messages and attributes begin.
     private static func aligned(_ length: Int) -> Int { (length + 3) & ~3 }
 }
 

@@ -1,10 +1,10 @@
 package import Domain
 import Glibc
 
-/// The kernel's route for a packet. This sends no packet: connecting a datagram socket makes the kernel choose a route
-/// and a source address.
+/// The kernel's route for a packet, found without sending one: connecting a datagram socket selects a route and a
+/// source address.
 package enum NetworkRoute {
-    /// Returns the path to a numeric address, in the calling thread's network namespace.
+    /// Path to a numeric address, in the calling thread's network namespace.
     package static func path(to address: String) -> NetworkPath {
         guard let source = sourceAddress(towards: address), let name = interface(with: source) else { return .lost }
         return NetworkPath(isSatisfied: true, interface: name, kind: kind(of: name))
@@ -12,14 +12,14 @@ package enum NetworkRoute {
 
     package static func isNumeric(_ host: String) -> Bool { !numericAddresses(of: host, AI_NUMERICHOST).isEmpty }
 
-    /// Returns the addresses of a name as text. May wait for the network for many seconds: never call it on the loop.
+    /// Returns numeric addresses. May wait for the network for many seconds: never call it on the loop.
     package static func resolve(_ name: String) -> [String] { numericAddresses(of: name, 0) }
 
-    /// Returns the kind of interface from sysfs. Sysfs shows the network namespace in which it was mounted.
+    /// Reads sysfs, which shows the network namespace in which it was mounted.
     package static func kind(of interface: String, sysfs: String = "/sys/class/net") -> NetworkPath.InterfaceKind {
         let names = Set(FileTree.names(in: "\(sysfs)/\(interface)"))
         if names.contains("wireless") || names.contains("phy80211") { return .wifi }
-        // An interface with a device and of type Ethernet is not a bridge, a tunnel or a phone.
+        // An Ethernet interface with a device is no bridge, tunnel or phone.
         return names.contains("device") && FileTree.text(at: "\(sysfs)/\(interface)/type") == "1" ? .wired : .other
     }
 

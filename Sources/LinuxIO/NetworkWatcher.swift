@@ -2,8 +2,7 @@ import CLinux
 package import Domain
 import Glibc
 
-/// Watches the route to the cloud. Checks the route when the kernel reports a change, and regularly, because reports
-/// can be lost.
+/// Watches the route to the cloud: on reports of the kernel, and regularly, because reports can be lost.
 package final class NetworkWatcher: NetworkMonitor {
     private let loop: IOLoop
     private let host: String
@@ -25,7 +24,7 @@ package final class NetworkWatcher: NetworkMonitor {
     }
 }
 
-/// One watch, on the loop's thread, because its sockets use that thread's network namespace.
+/// Runs on the loop's thread, because its sockets use that thread's network namespace.
 private actor NetworkWatch {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -41,8 +40,8 @@ private actor NetworkWatch {
     private var isStopped = false
     private var buffer = [UInt8](repeating: 0, count: 32 * 1024)
 
-    /// Addresses reserved for documentation (RFC 5737, RFC 3849). They are unused, and the default route covers them.
-    /// They replace the address of a name that is not resolved yet.
+    /// Documentation addresses (RFC 5737, RFC 3849), covered by the default route. They replace the address of an
+    /// unresolved name.
     private static let standIns = ["192.0.2.1", "2001:db8::1"]
 
     init(loop: IOLoop, host: String, recheck: Duration, report: @escaping @Sendable (NetworkPath) -> Void) {
@@ -89,7 +88,7 @@ private actor NetworkWatch {
     private func hear() {
         guard let socket else { return }
         var isNews = false
-        // Bounded, so that the loop still serves the meters during many changes.
+        // Bounded, so that many changes do not delay the meters.
         for _ in 0..<64 {
             do {
                 guard let count = try buffer.withUnsafeMutableBytes({ try socket.read(into: $0) }), count > 0 else {
@@ -98,8 +97,8 @@ private actor NetworkWatch {
                 isNews =
                     isNews || buffer.withUnsafeBytes { Self.isNews(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
             } catch {
-                // ENOBUFS means that messages were lost, so check the route. Any other error would repeat immediately,
-                // so also close the socket.
+                // ENOBUFS means lost messages, so check the route. Any other error would repeat immediately, so also
+                // close the socket.
                 isNews = true
                 if (error as? Errno)?.isLostMessages != true { close() }
                 break

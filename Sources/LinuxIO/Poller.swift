@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// Waits for descriptors, one alarm and a wake-up from another thread: epoll, timerfd and eventfd. Only `wake` may be
-/// called from any thread.
+/// Waits for descriptors, one alarm and a wake-up from another thread (epoll, timerfd, eventfd). Only `wake` is
+/// callable from any thread.
 final class Poller {
     typealias Handler = @Sendable (Readiness) -> Void
 
@@ -12,7 +12,7 @@ final class Poller {
     private var events = [epoll_event](repeating: epoll_event(), count: 64)
     private var handlers: [Registration?] = []
     private var generation: UInt32 = 0
-    /// Time of the alarm in boot-time nanoseconds; .max while it is off.
+    /// Boot-time nanoseconds; .max while the alarm is off.
     private var alarmTime = Int64.max
 
     private struct Registration {
@@ -20,15 +20,14 @@ final class Poller {
         var handler: Handler
     }
 
-    /// Event data (`epoll_data`) of the poller's own descriptors. No other descriptor has this value.
     private static let ownMark = UInt64.max
 
     init() throws(Errno) {
         epoll = FileDescriptor(owning: try Errno.check { epoll_create1(cl_epoll_cloexec) })
         wakeup = FileDescriptor(owning: try Errno.check { eventfd(0, cl_eventfd_flags) })
-        // The boot-time clock makes a timer that expires during suspend run right after it.
+        // With the boot-time clock, a timer that expires during suspend runs right after it.
         alarm = FileDescriptor(owning: try Errno.check { timerfd_create(CLOCK_BOOTTIME, cl_timerfd_flags) })
-        // Edge-triggered: each wake-up and each expiry is one event. No read is needed to clear the event.
+        // Edge-triggered: each wake-up and each expiry is one event, without a read to clear it.
         for own in [wakeup, alarm] {
             try control(EPOLL_CTL_ADD, own, cl_epoll_in | cl_epoll_edge, mark: Self.ownMark)
         }
@@ -63,11 +62,9 @@ final class Poller {
         _ = Glibc.write(wakeup.raw, &one, 8)
     }
 
-    /// Waits for a ready descriptor, `deadline` or `wake`, and calls the handlers.
-    ///
     /// - Parameters:
-    ///   - deadline: boot-time nanoseconds, or nil for none. An outdated alarm may end the wait earlier.
-    ///   - blocking: whether to wait. If false, only checks the descriptors.
+    ///   - deadline: boot-time nanoseconds; nil for none. An outdated alarm may end the wait earlier.
+    ///   - blocking: false only checks the descriptors.
     func wait(until deadline: Int64?, blocking: Bool) throws(Errno) {
         if blocking, let deadline { try setAlarm(deadline) }
         let capacity = Int32(events.count)
@@ -83,14 +80,13 @@ final class Poller {
             return
         }
         let number = Int(mark & 0xFFFF_FFFF)
-        // Compare generations: an earlier handler of this batch may have closed the descriptor, and its number may be
-        // in use again.
+        // An earlier handler of this batch may have closed the descriptor, whose number may be in use again.
         guard let registration = handlers[number], registration.generation == UInt32(mark >> 32) else { return }
         registration.handler(Readiness(rawValue: event.events))
     }
 
-    /// Sets the alarm unless an earlier alarm is already set. A cancelled timer does not clear its alarm. That costs
-    /// one needless turn of the loop, but saves a system call for each timer that never runs.
+    /// Keeps an earlier alarm. A cancelled timer does not clear its alarm: one needless turn of the loop costs less
+    /// than a system call for each timer.
     private func setAlarm(_ time: Int64) throws(Errno) {
         guard time < alarmTime else { return }
         let (seconds, nanoseconds) = max(1, time).quotientAndRemainder(dividingBy: 1_000_000_000)

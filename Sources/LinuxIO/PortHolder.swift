@@ -2,7 +2,7 @@ import Glibc
 
 package enum PortHolder {
     package struct Program: Hashable, Sendable, CustomStringConvertible {
-        /// Name of the process in the kernel, at most 15 bytes (proc_pid_comm(5)).
+        /// Kernel's name of the process, at most 15 bytes (proc_pid_comm(5)).
         package var name: String
         package var process: Int
 
@@ -14,8 +14,8 @@ package enum PortHolder {
         package var description: String { "\(name), process \(process)" }
     }
 
-    /// Finds the program that listens on a TCP port. Returns nil if no program does, or if the program belongs to
-    /// another user: only root may read that user's open files.
+    /// Returns the program that listens on a TCP port. Nil if there is none, or it belongs to another user: only root
+    /// may see that user's open files.
     package static func program(listeningOn port: Int, processes: String = "/proc") -> Program? {
         var sockets: Set<String> = []
         for table in ["net/tcp", "net/tcp6"] {
@@ -36,8 +36,8 @@ package enum PortHolder {
         FileTree.linkTarget(path).map(sockets.contains) ?? false
     }
 
-    /// Returns the inodes of sockets that listen on a port, from the text of `/proc/net/tcp` or `tcp6`. The second
-    /// column is address and port in hex, the fourth `0A` for LISTEN, the tenth the inode (the kernel's
+    /// Returns the inodes of sockets that listen on a port, from `/proc/net/tcp` or `tcp6`. Column 2 is address and
+    /// port in hex, column 4 `0A` for LISTEN, column 10 the inode (the kernel's
     /// Documentation/networking/proc_net_tcp.rst).
     package static func listeners(on port: Int, in table: String) -> [UInt32] {
         table.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in

@@ -2,7 +2,7 @@ package import Domain
 import Glibc
 
 extension ProcessFigures {
-    /// Resource usage of this process; nil without `/proc`.
+    /// Nil without `/proc`.
     package static var current: ProcessFigures? {
         guard let stat = FileTree.text(at: "/proc/self/stat", bytesMax: 4096) else { return nil }
         var limit = rlimit()
@@ -13,7 +13,7 @@ extension ProcessFigures {
             descriptorsMax: UInt64(limit.rlim_cur))
     }
 
-    /// Boot time in seconds since 1970. Changes only when the clock is set.
+    /// Boot time in seconds since 1970. Changes only when the system clock is set.
     private static var bootSeconds: Double? {
         FileTree.text(at: "/proc/stat", bytesMax: 1 << 16)?.split(separator: "\n")
             .first { $0.hasPrefix("btime ") }.flatMap { Double($0.dropFirst(6)) }

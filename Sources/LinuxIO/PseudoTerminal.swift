@@ -3,15 +3,12 @@ import Glibc
 
 /// A serial port in software, which connects a program that opens `path` to the holder of `master`.
 ///
-/// The holder does not keep a slave open, so the master reports whether a program is connected. It reports EPOLLHUP at
-/// first and after each close, but not while a program has the slave open.
+/// The master reports EPOLLHUP until a program opens the slave, and again after the program has closed it.
 package final class PseudoTerminal: Sendable {
     package let master: FileDescriptor
     package let path: String
     package let link: String?
 
-    /// Creates the port.
-    ///
     /// - Parameter link: stable path of the port. An older link is replaced atomically. Throws EEXIST if the path is
     ///   not a link.
     package init(link: String? = nil) throws(Errno) {
@@ -30,14 +27,14 @@ package final class PseudoTerminal: Sendable {
         if let link { try Self.place(link, to: path) }
     }
 
-    /// Whether a program has the slave open, or has closed it before all its bytes were read.
+    /// Whether a program has the slave open, or has closed it with bytes still unread.
     package var hasPeer: Bool {
         var state = pollfd(fd: master.raw, events: Int16(POLLIN), revents: 0)
         guard poll(&state, 1, 0) >= 0 else { return false }
         return state.revents & Int16(POLLHUP) == 0 || state.revents & Int16(POLLIN) != 0
     }
 
-    /// Closes the master and removes the link. A program with an open slave sees this as an unplugged cable.
+    /// A program with an open slave sees this as an unplugged cable.
     package func close() {
         if let link, FileTree.linkTarget(link) == path {
             _ = unlink(link)
@@ -48,7 +45,7 @@ package final class PseudoTerminal: Sendable {
     private static func place(_ link: String, to path: String) throws(Errno) {
         if cl_exists(link) == 1, cl_is_symlink(link) == 0 { throw Errno(EEXIST) }
         let new = "\(link).\(getpid()).new"
-        // Remove a leftover link: a killed process with the same process ID may have created it.
+        // Remove the leftover link of a killed process that had the same process ID.
         _ = unlink(new)
         try Errno.check { symlink(path, new) }
         do {

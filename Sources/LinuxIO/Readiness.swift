@@ -9,11 +9,10 @@ package struct Readiness: OptionSet, Hashable, Sendable {
 
     package static let readable = Readiness(rawValue: cl_epoll_in)
     package static let writable = Readiness(rawValue: cl_epoll_out)
-    /// The other end has closed. Reported in every turn of the loop, even if not requested.
+    /// Reported in every turn of the loop after the other end has closed, even if not requested.
     package static let hangup = Readiness(rawValue: cl_epoll_hup)
     package static let failed = Readiness(rawValue: cl_epoll_err)
 
-    /// Whether the state contains `hangup` or `failed`. Uses raw bits because this runs for each packet: a set literal
-    /// would cost a loop over its members in another module.
+    /// Uses raw bits because this runs for each packet, and a set literal would cost a loop.
     package var isOver: Bool { rawValue & (cl_epoll_hup | cl_epoll_err) != 0 }
 }

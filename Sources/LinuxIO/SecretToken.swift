@@ -1,6 +1,6 @@
 import Glibc
 
-/// A token or key from a file that others must not read. Prints as redacted.
+/// A token or key from a file that others must not read. Printed as redacted.
 package struct SecretToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The secret. Use it only in the code that sends it.
     package let text: String
@@ -14,12 +14,11 @@ package struct SecretToken: Sendable, CustomStringConvertible, CustomDebugString
     /// Reads the first line of the file at `path`.
     ///
     /// - Parameter what: name of the secret in messages.
-    /// - Throws: if the file is unreadable or invalid, if other users may read it, or if users other than its owner may
-    ///   write it.
+    /// - Throws: if the file is unreadable, invalid, readable by other users, or writable by any user but its owner.
     package init(file path: String, of what: String = "token") throws(Problem) {
         let line: Substring?
         do throws(Errno) {
-            // Open once, so that the check and the read use the same file. O_NONBLOCK prevents blocking on a pipe.
+            // Open once, so that check and read use the same file. O_NONBLOCK prevents blocking on a pipe.
             let file = try FileDescriptor(opening: path, O_RDONLY | O_NONBLOCK)
             var status = stat()
             try Errno.check { fstat(file.raw, &status) }

@@ -6,8 +6,8 @@ import Glibc
 package struct SerialLine: LinkEndpoint {
     package let descriptor: FileDescriptor
     package let path: String
-    /// Whether the port is a pseudo-terminal. TIOCEXCL is not set on such a port, because it would last after its slave
-    /// is closed, as long as the master is open.
+    /// TIOCEXCL is not set on a pseudo-terminal, because it would last after the slave is closed, until the master is
+    /// closed too.
     private let isPseudoTerminal: Bool
 
     /// Opens without blocking, and discards the line's buffers.
@@ -17,7 +17,7 @@ package struct SerialLine: LinkEndpoint {
             let known = BaudRate.all.map { String($0.bitsPerSecond) }.joined(separator: ", ")
             throw ChannelFailure(.system, "Cannot open \(path) at \(baudRate) baud; the rates are \(known).")
         }
-        // Without O_NOCTTY a meter's line could send the daemon signals. Opening without blocking avoids the wait for a
+        // Without O_NOCTTY, a meter's line could send signals to the daemon. A non-blocking open(2) does not wait for a
         // carrier.
         descriptor = try FileDescriptor(node: path, O_NOCTTY, isSerial: true)
         guard isatty(descriptor.raw) == 1 else {
@@ -34,21 +34,19 @@ package struct SerialLine: LinkEndpoint {
         }
     }
 
-    /// Discards received bytes, and closes the port.
-    ///
-    /// - Parameter discardingOutput: whether to discard unsent bytes too, if the driver can. Otherwise the kernel may
-    ///   wait up to 30 s for a device that accepts nothing (closing_wait). This wait must not delay other meters.
+    /// - Parameter discardingOutput: whether to discard unsent bytes, if the driver can. Otherwise the kernel may wait
+    ///   up to 30 s for a stuck device (closing_wait), which would delay other meters.
     package func close(discardingOutput: Bool) {
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
-        // A process that another thread is just starting has copies of all descriptors until it executes its program.
-        // Closing alone would not release the lock.
+        // A child process that another thread is just starting has copies of all descriptors until exec, which would
+        // keep the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }
 
-    /// Locks the port against other programs. TIOCEXCL makes their open(2) fail, except for root. The flock(2) lock
-    /// also stops root, and programs that check this lock.
+    /// Locks the port against other programs. TIOCEXCL makes their open(2) fail, except for root. flock(2) also stops
+    /// root, and programs that check this lock.
     private func claim() throws(ChannelFailure) {
         let isTaken = cl_tty_is_exclusive(descriptor.raw) == 1
         do throws(Errno) {
@@ -64,7 +62,7 @@ package struct SerialLine: LinkEndpoint {
         var settings = termios()
         try Errno.check { tcgetattr(descriptor.raw, &settings) }
         cfmakeraw(&settings)
-        // Meters do not use the modem lines, and a missing carrier would look like the end of the link.
+        // Meters do not use the modem lines, and a missing carrier would end the link.
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         if let speed { try Errno.check { cfsetspeed(&settings, speed) } }

@@ -2,15 +2,14 @@ import CLinux
 import Domain
 import Glibc
 
-/// The service manager systemd and its messages (sd_notify(3)): a datagram of lines `KEY=value` to a socket named in
-/// the environment.
+/// Messages to systemd (sd_notify(3)): a datagram of lines `KEY=value` to a socket named in the environment.
 package struct ServiceManager: Sendable {
     package enum Notice: Hashable, Sendable {
         case ready
         case stopping
-        /// The program is running. Must be sent at least once every `watchdogLimit`.
+        /// Must be sent at least once every `watchdogLimit`.
         case alive
-        /// Human-readable state: one line of `systemctl status`.
+        /// One line of `systemctl status`.
         case status(String)
 
         var line: String {
@@ -23,17 +22,14 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Time without `alive` after which systemd considers the program hung. Nil without a watchdog.
+    /// Time without `alive` after which systemd considers the program hung; nil without a watchdog.
     package let watchdogLimit: Duration?
     private let path: String
 
-    /// Creates a connection to the service manager; nil if no manager expects messages, or if its socket is of another
-    /// kind.
+    /// Nil if no service manager expects messages, or its socket is of another kind.
     ///
-    /// - Parameters:
-    ///   - environment: `NOTIFY_SOCKET`, a path or, after `@`, a name in the abstract space; `WATCHDOG_USEC`, and
-    ///     `WATCHDOG_PID` if that applies to one process only.
-    ///   - processID: ID of this process.
+    /// - Parameter environment: `NOTIFY_SOCKET`, a path or, after `@`, a name in the abstract space; `WATCHDOG_USEC`,
+    ///   and `WATCHDOG_PID` if that applies to one process only.
     package init?(environment: [String: String], processID: Int32 = getpid()) {
         guard let path = environment["NOTIFY_SOCKET"], path.utf8.count > 1, Self.address(path) != nil else {
             return nil
@@ -44,18 +40,15 @@ package struct ServiceManager: Sendable {
         watchdogLimit = isMeant ? limit.map { .microseconds($0) } : nil
     }
 
-    /// Returns the folder that systemd created for this program and named in a variable (systemd.exec(5)).
+    /// Returns the folder that systemd created for this program (systemd.exec(5)). Nil if the variable is missing or
+    /// lists several folders.
     ///
     /// - Parameter variable: `STATE_DIRECTORY` or a similar variable.
-    /// - Returns: nil if the variable is missing or lists several folders separated by colons, which this project's
-    ///   units do not set.
     package static func folder(_ variable: String, in environment: [String: String]) -> String? {
         guard let path = environment[variable], path.hasPrefix("/"), !path.contains(":") else { return nil }
         return path
     }
 
-    /// Sends one message.
-    ///
     /// - Parameter waiting: whether to wait for a busy manager. Allowed only at the program's start and end.
     /// - Throws: EAGAIN if the manager is busy, and the socket's own errors.
     package func tell(_ notices: Notice..., waiting: Bool = false) throws(Errno) {
@@ -75,7 +68,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// Returns the path as a socket address. An abstract name begins with a zero byte, and the length marks its end.
+    /// An abstract name begins with a zero byte, and ends at the address's length.
     private static func address(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -2,12 +2,11 @@ import Glibc
 
 /// Queries the kernel for one TCP socket: sock_diag(7), with the structures of `linux/inet_diag.h`.
 ///
-/// Unlike reading `/proc/net/tcp`, the cost does not depend on the number of sockets. The kernel searches connected
-/// sockets first, then listening ones (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c). The answer may thus
-/// describe a listening socket, so `decode` compares both ends and the state.
+/// Unlike with `/proc/net/tcp`, the cost is independent of the number of sockets. The kernel may find a listening
+/// socket (`inet_diag_find_one_icsk` in its net/ipv4/inet_diag.c), so `decode` compares both ends and the state.
 package enum SocketDiagnosis {
     package enum Answer: Hashable, Sendable {
-        /// The kernel answered. The socket is nil if it is closed, half closed, or not the requested one.
+        /// Nil if the socket is closed, half closed, or not the requested one.
         case known(LocalPeer.Socket?)
         case unknown
     }
@@ -41,7 +40,7 @@ package enum SocketDiagnosis {
         return bytes + word(0) + word(.max) + word(.max)
     }
 
-    /// Reads `struct inet_diag_msg`. Never traps.
+    /// Decodes `struct inet_diag_msg`. Never traps.
     package static func decode(_ bytes: [UInt8], client: LocalPeer.End, server: LocalPeer.End) -> Answer {
         bytes.withUnsafeBytes { raw in
             guard raw.count >= 16 + 72, raw.loadUnaligned(fromByteOffset: 4, as: UInt16.self) == Self.byFamily else {

@@ -7,7 +7,7 @@ package enum SocketProbe {
         case free
         case served
         case noSocket
-        /// The path is too long for a socket address, which holds `limit` bytes.
+        /// A socket address holds `limit` bytes.
         case tooLong(limit: Int)
     }
 

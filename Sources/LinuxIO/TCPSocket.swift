@@ -2,7 +2,7 @@ import Domain
 import Glibc
 
 package enum TCPSocket {
-    /// Connects to the first of a host's addresses that accepts. Blocks: call it on a spare thread.
+    /// Connects to the first address that accepts. Blocks: call it on a spare thread.
     ///
     /// - Parameter limit: timeout for each address.
     package static func connect(to host: String, port: Int, limit: Duration) throws(Failure) -> FileDescriptor {
@@ -101,7 +101,6 @@ package enum TCPSocket {
         return socket
     }
 
-    /// Disables the delay of small messages (TCP_NODELAY).
     private static func sendAtOnce(_ socket: FileDescriptor) throws(Errno) {
         var on: Int32 = 1
         try Errno.check {

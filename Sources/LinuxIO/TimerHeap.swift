@@ -1,25 +1,24 @@
 import Domain
 
-/// Timers by deadline; with equal deadlines, in the order of addition. Contains no clock.
+/// Timers by deadline, then in the order of addition.
 ///
-/// A timer may have an earlier time from which it may run if the loop is awake.
+/// A timer may have an earlier time, from which it may run whenever the loop is awake.
 ///
-/// Cancelling a timer only marks it. The heap removes marked timers at their deadline, or once they make up half of the
-/// heap. So both adding and cancelling are cheap.
+/// Cancelling only marks a timer. Marked timers are removed at their deadline, or once they make up half of the heap.
 struct TimerHeap {
     typealias Body = @Sendable () -> Void
 
     private(set) var count = 0
-    /// One more than the number of timers ever added. The upper bits of a timer's ID contain its number.
+    /// Number of the next timer, in the upper bits of its ID.
     private(set) var nextNumber: UInt64 = 1
     private var heap: [Entry] = []
     private var slots: [Slot] = []
     private var freeSlots: [Int] = []
-    /// Timers that may run before their deadline. The list is short and unsorted.
+    /// Timers that may run before their deadline. Short and unsorted.
     private var early: [Entry] = []
 
-    /// Number of low bits of an ID that contain the slot; the other 40 contain the number. This allows 16 million
-    /// timers simultaneously, and 34 years at 1000 a second.
+    /// Low bits of an ID, for the slot; the other 40 contain the timer's number. This allows 16 million timers at once,
+    /// and 34 years at 1000 a second.
     private static let slotBits: UInt64 = 24
 
     private struct Entry {
@@ -32,13 +31,13 @@ struct TimerHeap {
         }
     }
 
-    /// Storage of a timer. `id` is 0 while the slot is free.
+    /// `id` is 0 while the slot is free.
     private struct Slot {
         var id: UInt64
         var body: Body?
     }
 
-    /// Adds a timer. Both times are in nanoseconds of the clock used with `popDue`.
+    /// Times are in nanoseconds of the clock used with `popDue`.
     ///
     /// - Parameters:
     ///   - time: earliest time to run; nil for the deadline.
@@ -62,9 +61,7 @@ struct TimerHeap {
         return LoopTimer(id: id)
     }
 
-    /// Cancels a timer.
-    ///
-    /// - Returns: false if the timer has run or was already cancelled.
+    /// Returns false if the timer has run or was already cancelled.
     @discardableResult
     mutating func cancel(_ timer: LoopTimer) -> Bool {
         guard release(timer.id) != nil else { return false }
@@ -80,17 +77,17 @@ struct TimerHeap {
         return nil
     }
 
-    /// Removes the first timer whose deadline is not after `now`, or one that may already run, if its number is below
-    /// `limit`.
+    /// Removes the first timer that is due or may already run.
     ///
-    /// - Parameter limit: `nextNumber` at an earlier moment. Prevents an endless loop if a timer adds itself again.
+    /// - Parameter limit: `nextNumber` at an earlier moment. Ignoring newer timers prevents an endless loop if a timer
+    ///   adds itself again.
     mutating func popDue(at now: Int64, addedBefore limit: UInt64) -> Body? {
         popFirst(at: now, addedBefore: limit) ?? popEarly(at: now, addedBefore: limit)
     }
 
     private mutating func popEarly(at now: Int64, addedBefore limit: UInt64) -> Body? {
         guard !early.isEmpty else { return nil }
-        // Check first, because filtering copies the list and is rarely needed.
+        // Filtering copies the list and is rarely needed.
         if !early.allSatisfy({ isWaiting($0.id) }) { early = early.filter { isWaiting($0.id) } }
         guard let index = early.firstIndex(where: { $0.deadline <= now && $0.id >> Self.slotBits < limit }) else {
             return nil

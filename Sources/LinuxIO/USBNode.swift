@@ -2,8 +2,8 @@ import CLinux
 package import Domain
 import Glibc
 
-/// The node of a USB device, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs). Only one thread uses it at
-/// a time: first the thread that opens it, then the loop's thread.
+/// The node of a USB device, `/dev/bus/usb/…` (Documentation/driver-api/usb/usb.rst, usbfs). Used first by the thread
+/// that opens it, then by the loop's.
 package final class USBNode: Sendable {
     package let descriptor: FileDescriptor
 
@@ -11,8 +11,7 @@ package final class USBNode: Sendable {
         descriptor = try FileDescriptor(node: path)
     }
 
-    /// Returns the descriptors of the device and of its configurations, in order and in bus format. Must be called only
-    /// once.
+    /// Descriptors of the device and its configurations, in order and in bus format. Call it only once.
     package func descriptors() throws(Errno) -> [UInt8] {
         // Maximum for a configuration: 65,535 octets (USB 2.0, 9.6.3, wTotalLength). Meters need about 200.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
@@ -21,7 +20,7 @@ package final class USBNode: Sendable {
         return [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
-    /// Returns the name of an interface's driver, if any. The name is `usbfs` if another program uses the interface.
+    /// Name of an interface's driver, if any: `usbfs` if another program uses the interface.
     package func driver(ofInterface number: UInt8) throws(Errno) -> String? {
         let name = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 64)
         defer { name.deallocate() }
@@ -43,7 +42,7 @@ package final class USBNode: Sendable {
         try Errno.check { cl_usb_clear_halt(descriptor.raw, UInt32(endpoint)) }
     }
 
-    /// Returns the next completed transfer, if any. Throws if the device was removed.
+    /// Next completed USB transfer, if any. Throws if the device was removed.
     package func reap() throws(Errno) -> USBTransfer.Done? {
         guard let done = cl_usb_reap(descriptor.raw) else {
             let reason = Errno.last
@@ -54,16 +53,15 @@ package final class USBNode: Sendable {
     }
 }
 
-/// Bulk transfers over one endpoint, one at a time.
-///
-/// The kernel writes into the buffer only during `reap`, so the buffer may be freed once the node is closed.
+/// Bulk USB transfers over one endpoint, one at a time. The kernel writes into the buffer only during `reap`, so it may
+/// be freed once the node is closed.
 package final class USBTransfer {
     private let raw: OpaquePointer
     private let node: USBNode
     package let endpoint: UInt8
     package let capacity: Int
 
-    /// Result of a transfer. Valid until the transfer is submitted again.
+    /// Valid until the USB transfer is submitted again.
     package struct Done {
         private let raw: OpaquePointer
 
@@ -79,11 +77,9 @@ package final class USBTransfer {
         }
     }
 
-    /// Creates a transfer.
-    ///
     /// - Parameters:
     ///   - endpoint: address; bit 0x80 marks the direction to the host.
-    ///   - capacity: size of a transfer in octets.
+    ///   - capacity: size of a USB transfer in octets.
     package init(_ node: USBNode, endpoint: UInt8, capacity: Int) throws(Errno) {
         guard let raw = cl_usb_transfer_new(endpoint, capacity) else { throw Errno(ENOMEM) }
         (self.raw, self.node, self.endpoint, self.capacity) = (raw, node, endpoint, capacity)

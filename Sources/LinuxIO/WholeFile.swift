@@ -2,11 +2,11 @@ import Glibc
 
 /// Files that are written atomically and read in one piece.
 package enum WholeFile {
-    /// Writes a file to `path`, replacing an old one. The new file is on the disk when this returns. After an earlier
-    /// crash the old file remains.
+    /// Replaces the file at `path`. The new file is on the disk when this returns; after an earlier crash, the old file
+    /// remains.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(Errno) {
         let new = path + ".new"
-        // Remove a leftover file: a crashed attempt may have created it, perhaps with another mode.
+        // Remove a crashed attempt's leftover file, which may have another mode.
         _ = unlink(new)
         let file = try FileDescriptor(opening: new, O_WRONLY | O_CREAT | O_EXCL, mode: mode)
         var rest = bytes[...]
@@ -19,20 +19,18 @@ package enum WholeFile {
         try sync(path.parentFolder)
     }
 
-    /// Waits until a file, or the names in a folder, are on the disk.
+    /// Waits until a file, or a folder's list of names, is on the disk.
     package static func sync(_ path: String) throws(Errno) {
         let file = try FileDescriptor(opening: path, O_RDONLY)
         try Errno.check { fsync(file.raw) }
     }
 
-    /// Returns the text of a file of at most 1 MiB; nil if there is no such file.
+    /// Text of a file of at most 1 MiB; nil if it does not exist.
     package static func text(_ path: String) throws(Errno) -> String? {
         try bytes(path, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Returns the bytes of a file; nil if there is no such file.
-    ///
-    /// - Throws: `EFBIG` for a file longer than `limit`.
+    /// Nil if the file does not exist. Throws `EFBIG` if it is longer than `limit`.
     static func bytes(_ path: String, atMost limit: Int) throws(Errno) -> [UInt8]? {
         let file: FileDescriptor
         do throws(Errno) {

@@ -2,7 +2,7 @@ package import Domain
 
 /// Send queue with a limit, and the pause before the next write.
 package struct WriteQueue {
-    /// Limit in bytes, above the need of any meter. A link with a longer backlog is stuck.
+    /// In bytes, more than any meter needs. A link with a longer backlog is stuck.
     package static let capacity = 65_536
 
     private let framing: Framing
@@ -13,7 +13,7 @@ package struct WriteQueue {
     private let gap: Duration
     private var quietUntil: MonotonicTime?
 
-    /// - Parameter gap: pause after the end of each write, so that two writes to a slow line are never adjacent.
+    /// - Parameter gap: pause after each write, so that two writes to a slow line are never adjacent.
     package init(_ framing: Framing, gap: Duration = .zero) {
         self.framing = framing
         self.gap = gap
@@ -28,9 +28,7 @@ package struct WriteQueue {
         if gap > .zero { quietUntil = now + gap }
     }
 
-    /// Appends bytes to the queue.
-    ///
-    /// - Returns: false if the bytes exceed the limit; then they are not queued.
+    /// Returns false, without queuing the bytes, if they exceed the limit.
     package mutating func append(_ new: [UInt8]) -> Bool {
         guard count + new.count <= Self.capacity else { return false }
         guard !new.isEmpty else { return true }
@@ -55,10 +53,8 @@ package struct WriteQueue {
         }
     }
 
-    /// Removes sent bytes.
-    ///
-    /// - Parameter taken: number of bytes that the line accepted. A packet is always removed completely, because its
-    ///   rest would be sent as another packet.
+    /// - Parameter taken: number of bytes that the line accepted. A packet is always removed completely: its rest would
+    ///   become another packet.
     package mutating func removeFirst(_ taken: Int) {
         start += lengths.popFirst() ?? min(taken, count)
         if isEmpty {

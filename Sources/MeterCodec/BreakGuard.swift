@@ -1,9 +1,9 @@
 /// A measurement that can be compared with the previous one.
 package protocol Successor: Sendable {
-    /// Returns whether this measurement differs from `last` so much that one of the two may be damaged.
+    /// Returns whether this measurement differs from `last` so much that one of them may be damaged.
     func breaks(with last: Self) -> Bool
     /// Returns whether `next` shows that the jump from `last` to this measurement was real; `last` is nil for the first
-    /// measurement.
+    /// one.
     func isConfirmed(by next: Self, after last: Self?) -> Bool
 }
 
@@ -11,8 +11,7 @@ package protocol Successor: Sendable {
 /// no checksum.
 ///
 /// A confirmed measurement keeps its arrival time; an unconfirmed one is dropped and counted. Measurements near the
-/// last level, the level before it, or the last dropped one always pass. Otherwise those of a load that pulses once a
-/// second would be dropped permanently.
+/// last level, the level before it, or the last dropped one always pass, because a load may pulse.
 package struct BreakGuard<Measurement: Successor>: Sendable {
     private struct Item: Sendable {
         var measurement: Measurement
@@ -27,10 +26,8 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
 
     package init() {}
 
-    /// Processes the next measurement and reports the frames that pass.
-    ///
-    /// - Parameter parts: the frame split into the part to delay and the part to report immediately; nil to delay the
-    ///   whole frame.
+    /// - Parameter parts: the part of the frame to delay and the part to report immediately; nil to delay the whole
+    ///   frame.
     package mutating func take(
         _ next: Measurement, as frame: Frame, parts: (waiting: Frame, rest: Frame)? = nil,
         _ handle: (MeterEvent) -> Void
@@ -64,12 +61,12 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
     }
 }
 
-/// A voltage and a current, used to distinguish real steps from damaged frames.
+/// Distinguishes real steps from damaged frames.
 package struct StepLevel: Hashable, Sendable {
     package var voltage: Double
     package var current: Double
 
-    /// Relative change of the voltage above which a change is a step.
+    /// Relative change of the voltage above which it is a step.
     private let voltagePart: Double
 
     /// - Parameter voltagePart: less than 0.1 for a supply with a constant voltage.
@@ -83,9 +80,9 @@ package struct StepLevel: Hashable, Sendable {
         Self.isStep(from: other.voltage, to: voltage, voltagePart) || Self.isStep(from: other.current, to: current, 0.1)
     }
 
-    /// Returns whether `next` is near this level or continues in the direction of the step from `last`. A current that
-    /// changes by less than a factor of two needs no confirmation: a recorded J7-C drew 0.37, 0.46 and 0.38 A in three
-    /// seconds (syssi/esphome-atorch-dl24 docs/pdus/atorch-j7-c.txt).
+    /// Returns whether `next` is near this level or continues the step from `last`. Current changes below a factor of
+    /// two need no confirmation: a recorded J7-C drew 0.37, 0.46 and 0.38 A in three seconds (syssi/esphome-atorch-dl24
+    /// docs/pdus/atorch-j7-c.txt).
     package func isConfirmed(by next: StepLevel, after last: StepLevel) -> Bool {
         Self.isConfirmed(voltage, by: next.voltage, after: last.voltage, voltagePart)
             && (Self.isConfirmed(current, by: next.current, after: last.current, 0.1)

@@ -1,26 +1,25 @@
-/// Checksums of the wire protocols. ChecksumTests contains a check vector for each.
+/// ChecksumTests contains a check vector for each checksum.
 package enum Checksum {
-    /// Returns the CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, Docs/Protocols/TC66.md#the-answer).
+    /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, Docs/Protocols/TC66.md#the-answer).
     package static func crc16Modbus(_ bytes: some Sequence<UInt8>) -> UInt16 {
         bytes.reduce(0xFFFF) { crc, byte in
             crc >> 8 ^ modbusTable[Int(truncatingIfNeeded: (crc ^ UInt16(byte)) & 0xFF)]
         }
     }
 
-    /// Returns the CRC-16/XMODEM: polynomial 1021, initial 0 (FNIRSI BLE, Docs/Protocols/FNIRSI.md#bluetooth-le).
+    /// CRC-16/XMODEM: polynomial 1021, initial 0 (FNIRSI BLE, Docs/Protocols/FNIRSI.md#bluetooth-le).
     package static func crc16Xmodem(_ bytes: some Sequence<UInt8>) -> UInt16 {
         bytes.reduce(0) { crc, byte in
             crc << 8 ^ xmodemTable[Int(truncatingIfNeeded: (crc >> 8 ^ UInt16(byte)) & 0xFF)]
         }
     }
 
-    /// Returns the CRC-8: polynomial 39, initial 42, not reflected, no final xor (FNIRSI USB,
-    /// Docs/Protocols/FNIRSI.md#commands).
+    /// CRC-8: polynomial 39, initial 42, not reflected, no final xor (FNIRSI USB, Docs/Protocols/FNIRSI.md#commands).
     package static func crc8FNIRSI(_ bytes: some Sequence<UInt8>) -> UInt8 {
         bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
     }
 
-    /// Returns the same CRC over raw bytes. Uses no iterator, because FNIRSI USB meters send the most data.
+    /// Uses no iterator, because FNIRSI USB meters send the most data.
     package static func crc8FNIRSI(_ bytes: UnsafeRawBufferPointer) -> UInt8 {
         fnirsiTable.withUnsafeBufferPointer { table in
             var crc: UInt8 = 0x42
@@ -29,11 +28,10 @@ package enum Checksum {
         }
     }
 
-    /// Returns the sum of all bytes, modulo 256 (WITRN, YZXStudio, POWER-Z KM001 Pro).
+    /// Sum of all bytes, modulo 256 (WITRN, YZXStudio, POWER-Z KM001 Pro).
     static func sum8(_ bytes: UnsafeRawBufferPointer) -> UInt8 { bytes.reduce(0, &+) }
 
-    /// Returns the CRC-32 as in Ethernet and zip (KM003C settings,
-    /// Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+    /// CRC-32 as in Ethernet and zip (KM003C settings, Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
     package static func crc32(_ bytes: some Sequence<UInt8>) -> UInt32 {
         ~bytes.reduce(0xFFFF_FFFF) { crc, byte in
             crc >> 8 ^ crc32Table[Int(truncatingIfNeeded: (crc ^ UInt32(byte)) & 0xFF)]

@@ -1,25 +1,24 @@
 package import Domain
 
-/// Reason why bytes are not a frame, or a command cannot be encoded. Contains only numbers, so that creating an error
-/// costs nothing.
+/// Reason why bytes are not a frame, or a command cannot be encoded. Cheap, because it contains only numbers.
 package enum CodecError: Error, Hashable, Sendable {
-    /// No frame starts here. `found` is the byte at the place of a start mark or model word.
+    /// `found` is the byte in the place of a start mark or model word.
     case noStartMark(found: UInt8)
     case unknownModel(word: UInt32)
     case wrongCheck(expected: UInt32, found: UInt32)
-    /// No frame of this protocol has this length or count field.
+    /// No frame of the protocol has this length or count field.
     case impossibleLength(Int)
-    /// A field holds a value that the meter cannot measure or send. `offset` is its byte offset in the frame.
+    /// The meter cannot measure or send the value of the field at byte `offset` of the frame.
     case implausibleField(offset: Int)
     /// The rest of a frame did not arrive in time.
     case truncated(have: Int)
-    /// An answer without a request. Answers of this protocol do not name their request.
+    /// An answer without a pending request. Answers do not name their request.
     case unasked
     /// The meter answers no query, so the driver could not check the command's effect.
     case unanswering(MeterCommand.Kind)
     case unsupportedCommand(MeterCommand.Kind, model: ModelName)
-    /// The command does not accept this number. Legal numbers are `step` apart; `legal` is nil for a command without a
-    /// number.
+    /// The command does not accept this value. Legal values are `step` apart; `legal` is nil for a command without a
+    /// value.
     case commandNumber(MeterCommand, legal: ClosedRange<Int>?, step: Int = 1)
 }
 

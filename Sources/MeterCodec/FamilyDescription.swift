@@ -1,52 +1,46 @@
 package import Domain
 
-/// Description of a family of meters, without its wire format. `MeterCatalogue.standard` lists all families.
-///
-/// Only the first four members are required. The defaults of the other members suit most families.
+/// Description of a family of meters, without its wire format. `MeterCatalogue.standard` lists all families. Only the
+/// first four members are required.
 package protocol FamilyDescription: Sendable {
     var family: MeterFamily { get }
     /// Models in display order.
     var models: [ModelName] { get }
     /// Decoders of captured bytes, by the names of Docs/CommandLine.md#meters.
     var decoders: [NamedDecoder] { get }
-    /// Returns a driver; nil if the model has no such link or the link is not supported.
+    /// Nil if the model has no such link or the link is not supported.
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
     var usbDevices: [USBIdentity] { get }
     /// Other USB properties that identify the maker but not the model.
     var usbMaker: USBMaker? { get }
 
-    /// Returns the model of a meter that advertises this name; nil if the name does not identify it
-    /// (Docs/Identities.md#over-the-air).
+    /// Nil if the name does not identify the model (Docs/Identities.md#over-the-air).
     func model(named name: AdvertisedName) -> ModelName?
-    /// Returns whether the name belongs to the maker, even if it does not identify the model.
-    ///
-    /// - Parameter name: in upper case.
+    /// Returns whether the name, in upper case, belongs to the maker, even if it does not identify the model.
     func isMakersName(_ name: String) -> Bool
-    /// The radio over which the maker's name alone is sufficient for connecting; nil for none.
+    /// The radio over which the maker's name alone suffices for connecting; nil for none.
     var makersNameRadio: LinkAddress.Transport? { get }
-    /// Returns whether the name is that of a radio module in the family's meters. Other devices may have the same
-    /// module.
+    /// Returns whether the family's meters contain a radio module of this name. Other devices may too.
     func isModulesName(_ name: AdvertisedName) -> Bool
     var radioModules: Set<RadioModule> { get }
-    /// Request that identifies the family's meters; nil for a family without a radio.
+    /// Identifies the family's meters; nil for a family without a radio.
     var radioQuestion: RadioQuestion? { get }
     /// Whether a meter's LE and Classic addresses differ only in the group bit.
     var hasTwinAddresses: Bool { get }
 
-    /// Returns the ranges that a model can measure. Live decoding and file checks refuse values outside. A missing
-    /// entry means no limit.
+    /// Ranges that a model can measure; no entry means no limit. Live decoding and file checks refuse other values.
     func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>]
 
-    /// Models that record logs themselves, in display order.
+    /// Models with logs in their own memory, in display order.
     var modelsWithLogs: [ModelName] { get }
     func logTransfer(_ wish: LogRequest, from model: ModelName) -> (any MeterTransfer<MeterLogs>)?
 
-    /// Models that capture USB Power Delivery on the CC line, in display order. Their frames have `powerDelivery`.
+    /// Models that capture USB Power Delivery on the CC line, in display order.
     var modelsHearingPD: [ModelName] { get }
 
-    /// This family, if users can describe models of it; otherwise nil. A cast instead would make Swift's runtime search
-    /// every conformance and slow meterd's start.
+    /// This family, if users can describe models of it. A cast would make Swift's runtime search every conformance and
+    /// slow meterd's start.
     var describable: (any DescribableFamily)? { get }
 }
 
@@ -96,15 +90,13 @@ package struct AdvertisedName: Hashable, Sendable {
 
 /// Requests that identify a family's meters over a radio by their answers (Docs/Protocols/Identification.md).
 package struct RadioQuestion: Sendable {
-    /// Requests to send, one per step. An empty request allows time for a slow answer. The list is empty for meters
-    /// that push.
+    /// Requests to send, one per step; empty for meters that push. An empty request allows time for a slow answer.
     package var steps: [[UInt8]]
-    /// Families whose meters would execute the requests as a command. The requests are not sent if the device may
-    /// belong to one of these families.
+    /// Families whose meters would execute the requests as a command. Devices that may belong to one get no request.
     var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// Returns the model that sends such a frame; nil if the frame does not identify it. `unproved` counts this link's
-    /// possible chance matches.
+    /// Returns the model that sends such a frame, if the frame identifies it. `unproved` counts this link's possible
+    /// chance matches.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 
     package init(

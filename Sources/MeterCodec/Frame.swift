@@ -2,8 +2,8 @@ package import Domain
 
 /// One complete message from a meter, verified by all checks that the model provides.
 ///
-/// For frequent frames, `forEachReading` avoids the existential box of `any FrameContent`. These are the families with
-/// a separate case, and frames of up to 64 bytes of any family (`packed`). All other frames use `other`.
+/// Frequent frames have separate cases or, up to 64 bytes, use `packed`, because `forEachReading` then needs no
+/// existential box.
 package enum Frame: Sendable {
     case um(UMBlock)
     case fnirsiUSB(FNIRSIUSBPacket)
@@ -18,21 +18,19 @@ package enum Frame: Sendable {
 }
 
 package protocol FrameContent: Sendable {
-    /// Model of the meter; nil if the bytes do not identify it.
+    /// Nil if the bytes do not identify the model.
     var model: ModelName? { get }
-    /// Calls `body` for each measurement in the frame, oldest first. Most frames contain one measurement; replies
-    /// contain none.
+    /// Calls `body` for each measurement, oldest first. Replies contain none.
     func forEachReading(_ body: (Reading) -> Void)
-    /// Calls `body` as `forEachReading` does, with each measurement's tick if the frame contains it.
+    /// Calls `body` for each measurement, with its tick if known.
     func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
     /// Ticks of the frame's samples; nil in a frame without samples.
     var sampleTicks: SampleTicks? { get }
-    /// Data groups in the frame; empty for most frames.
+    /// Data groups; empty for most frames.
     var groups: [GroupTotals] { get }
-    /// Data group whose energy and charge are in the readings. Nil without groups, or while the group is unknown.
+    /// Data group whose energy and charge are in the readings; nil without groups, or while unknown.
     var countingGroup: Int? { get }
     var device: DeviceInfo? { get }
-    /// USB Power Delivery report; nil in other frames.
     var powerDelivery: PDReport? { get }
     /// All other fields, under their JSON keys.
     var details: [FrameDetail] { get }
@@ -69,7 +67,7 @@ extension Frame {
         }
     }
 
-    /// Number of the frame's kind. A later frame replaces an earlier one of the same kind.
+    /// A later frame replaces an earlier one of the same shape.
     package var shape: Int {
         switch self {
         case .um: 0
@@ -86,8 +84,7 @@ extension Frame {
         }
     }
 
-    /// Calls `body` for each measurement. Avoids the existential box of `content.forEachReading`, because this is the
-    /// hot path. The same applies to the members below.
+    /// This hot path avoids the existential box of `content.forEachReading`. So do the members below.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)
@@ -159,11 +156,11 @@ extension Frame {
     }
 }
 
-/// A further field of a frame. The JSON key ends in the unit, as in `Quantity.key`.
+/// A further field of a frame. Its JSON key ends in the unit.
 package struct FrameDetail: Hashable, Sendable {
     package var key: String
     package var value: Value
-    /// Whether live views show the field, because it describes the meter or the measurement, not only the frame.
+    /// Whether live views show the field: it describes the meter or the measurement, not only the frame.
     package var isTold = false
 
     package init(_ key: String, _ value: Value) {
@@ -171,14 +168,14 @@ package struct FrameDetail: Hashable, Sendable {
         self.value = value
     }
 
-    /// Returns a field that live views show, under a key documented on the model's page in Docs/Meters.
+    /// Returns a field for live views, under a key documented on the model's page in Docs/Meters.
     package static func told(_ key: String, _ value: Value) -> FrameDetail {
         var detail = FrameDetail(key, value)
         detail.isTold = true
         return detail
     }
 
-    /// Compares key and value. Ignores `isTold`.
+    /// Ignores `isTold`.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.key == rhs.key && lhs.value == rhs.value }
 
     package func hash(into hasher: inout Hasher) {

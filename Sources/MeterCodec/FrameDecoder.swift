@@ -1,11 +1,10 @@
 /// Splits a stream of bytes from a meter into checked frames.
 ///
-/// The caller passes bytes to `append`, then calls `next` until it returns nil. The decoder reports noise as `skipped`
-/// with the number of bytes, and resynchronises at the next valid frame.
+/// The caller passes bytes to `append`, then calls `next` until it returns nil. Noise is reported as `skipped`.
 package protocol FrameDecoder: Sendable {
     mutating func append(_ bytes: [UInt8])
     mutating func next() -> DecodeStep?
-    /// Bytes of the frame that `next` returned last, valid until the next `append`.
+    /// Bytes of the last frame from `next`, valid until the next `append`.
     var frameBytes: [UInt8] { get }
     /// Number of bytes of a partial frame.
     var pendingCount: Int { get }
@@ -13,9 +12,9 @@ package protocol FrameDecoder: Sendable {
     mutating func reset() -> Int
 }
 
-/// A decoder that stores pending bytes in a `ReceiveBuffer`. A conforming type only has to implement `next`.
+/// Stores pending bytes in a `ReceiveBuffer`, so that a decoder only has to implement `next`.
 package protocol BufferedFrameDecoder: FrameDecoder {
-    /// Pending bytes. Only the decoder may change them.
+    /// Only the decoder may change this.
     var buffer: ReceiveBuffer { get set }
 }
 
@@ -32,7 +31,6 @@ extension BufferedFrameDecoder {
     }
 }
 
-/// A decoder of frames that begin with a start mark.
 package protocol MarkedFrameDecoder: BufferedFrameDecoder {
     static var startMark: UInt8 { get }
     /// Second start mark, if there are two kinds of frames.
@@ -50,7 +48,7 @@ extension MarkedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Applies a verdict: returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
+    /// Returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
     package mutating func step(_ verdict: FrameVerdict, length: Int) -> DecodeStep {
         switch verdict {
         case .good(let frame):
@@ -65,12 +63,12 @@ extension MarkedFrameDecoder {
     }
 }
 
-/// Judgement of bytes that begin like a frame and have its length.
+/// Judgement of bytes that look like a frame.
 package enum FrameVerdict: Sendable {
     case good(Frame)
-    /// A complete but useless frame, for example with an impossible value. All its bytes are skipped.
+    /// A complete frame with, for example, an impossible value. Skipped as a whole.
     case refused(CodecError)
-    /// Other bytes that only looked like the beginning of a frame.
+    /// Bytes that only looked like the beginning of a frame.
     case noFrame(CodecError)
 }
 

@@ -1,4 +1,4 @@
-/// Stores a frame's bytes inside the value, so that decoding allocates nothing.
+/// Stores a frame's bytes inline, so that decoding allocates nothing.
 extension InlineArray where Element == UInt8 {
     /// Copies as many bytes as fit; the remaining bytes are 0.
     package init(copying bytes: UnsafeRawBufferPointer) {

@@ -1,13 +1,13 @@
 package import Domain
 
-/// The families of meters that a program supports, with their drivers by model and link and their decoders by name.
+/// Supported families of meters, with their drivers and decoders.
 package struct MeterCatalogue: Sendable {
     package let families: [any FamilyDescription]
     package let models: [ModelName]
-    /// 16-bit UUIDs of the services of all radio modules.
+    /// 16-bit UUIDs of the Bluetooth services of all radio modules.
     package let radioServices: Set<UInt16>
 
-    /// Descriptions of models that users added, by model name (`adding`).
+    /// Descriptions of models that users added (`adding`), by model name.
     let descriptions: [String: [String: DescriptionValue]]
 
     /// - Parameter families: in display order.
@@ -22,7 +22,7 @@ package struct MeterCatalogue: Sendable {
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
 
-    /// All families that the gateway supports. Their simulators are in the module MeterSimulator.
+    /// All families that the gateway supports.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
         CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
@@ -46,7 +46,7 @@ package struct MeterCatalogue: Sendable {
         self[model.family]?.driver(for: model, over: transport)
     }
 
-    /// Returns a driver for the model's first kind of link, for uses that do not depend on the link.
+    /// Returns a driver for the first kind of link that the model supports, for uses that do not depend on the link.
     package func driver(for model: ModelName) -> (any MeterDriver)? {
         transports(of: model).first.flatMap { driver(for: model, over: $0) }
     }
@@ -62,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns a range for each quantity for which all these models have a range. It covers the ranges of all models.
-    /// For a model without a power range, the product of its highest voltage and current is the limit.
+    /// Returns, for each quantity for which all these models have a range, a range that covers all of them. A model
+    /// without a power range counts with the product of its highest voltage and current.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]
@@ -95,7 +95,7 @@ package struct MeterCatalogue: Sendable {
 
     /// Returns the decoder of this name, ignoring case.
     ///
-    /// - Parameter enforcingChecks: if false, frames with a wrong checksum are accepted if their shape is right.
+    /// - Parameter enforcingChecks: if false, accepts wrong checksums.
     package func decoder(named name: String, enforcingChecks: Bool = true) -> (any FrameDecoder)? {
         let name = name.lowercased()
         return families.flatMap(\.decoders).first { $0.name == name }?.make(enforcingChecks)
@@ -103,15 +103,14 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Radios
 
-    /// Model assumed for a radio link until the meter is identified.
+    /// Model assumed for a radio link until the gateway has identified the meter.
     var commonest: ModelName { .um25c }
 
     package func families(over radio: LinkAddress.Transport) -> Set<MeterFamily> {
         Set(models(over: radio).map(\.family))
     }
 
-    /// Returns the families that share a radio module with the given family, so that characteristics cannot distinguish
-    /// them.
+    /// Returns all families with a radio module of this family. Bluetooth characteristics cannot distinguish them.
     package func families(alike family: MeterFamily) -> Set<MeterFamily> {
         (self[family]?.radioModules ?? []).reduce(into: []) { $0.formUnion(families(behind: $1)) }
     }

@@ -1,45 +1,43 @@
 package import Domain
 
-/// Host's side of a meter's protocol. Each open link has its own driver.
+/// Host's side of a meter's protocol, with one driver per open link.
 ///
-/// A driver contains only protocol state, such as request ids and a stream's keep-alive. It has no clock, no retries
-/// and no link. The caller decides when to send and how long to wait, using `profile`.
+/// A driver contains only protocol state, such as request ids. The caller owns the link, the timers and the retries,
+/// and follows `profile`.
 package protocol MeterDriver: Sendable {
     var profile: MeterProfile { get }
-    /// Returns the bytes to send after the link has opened, in order.
+    /// Returns the bytes to send, in order, after the link has opened.
     mutating func opening() -> [Outgoing]
-    /// Returns the request for the next reading; empty for a meter that pushes and needs no keep-alive.
+    /// Returns the request for the next measurement; empty if the meter needs none.
     mutating func poll() -> [UInt8]
-    /// Processes received bytes and reports the resulting events in order.
+    /// Processes received bytes and passes the events to `handle` in order.
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
-    /// Records that the caller has sent a command.
     mutating func sent(_ command: MeterCommand)
-    /// Whether expected answers are missing, so that the meter probably does not receive the driver's output. The
-    /// caller then tries to switch the link's output and calls `outputSwitched`.
+    /// Whether answers are missing, so that the driver's output probably does not reach the meter. The caller then
+    /// tries to switch the link's output and calls `outputSwitched`.
     var doubtsOutput: Bool { get }
-    /// Records that the caller tried to switch the link's output.
+    /// Records that the caller tried to switch the link to another output.
     ///
-    /// - Parameter isSwitched: whether the link has another output, which the caller uses from now on.
-    /// - Returns: bytes to send again through the other output.
+    /// - Parameter isSwitched: false if the link has no other output.
+    /// - Returns: bytes to send again.
     mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8]
-    /// Returns the bytes to send before the link closes, so that the meter returns to a clean state.
+    /// Returns the bytes to send before the link closes, such as the end of a stream.
     mutating func closing() -> [Outgoing]
-    /// Discards an overdue partial frame and returns the number of its bytes.
+    /// Discards an incomplete frame whose rest is overdue. Returns its number of bytes.
     mutating func discardPartial() -> Int
-    /// Temperature unit in the meter's menu, for a model that does not send it. Readings are in Celsius.
+    /// Temperature unit in the meter's menu, for a model that does not send it. Measurements are in Celsius.
     var temperatureUnit: TemperatureUnit { get set }
-    /// Whether to omit single values that the meter cannot have measured (`MeterEvent.filtered`). Requires
-    /// `MeterProfile.filters`.
+    /// Whether to omit impossible values (`MeterEvent.filtered`). Requires `MeterProfile.filters`.
     var isFiltering: Bool { get set }
-    /// Wanted sampling rate of the meter's own clock in 1/s, one of `MeterProfile.rates`; nil to fetch one measurement
-    /// per poll. The next polls apply a change.
+    /// Rate in 1/s at which the meter should sample by its own clock, one of `MeterProfile.rates`; nil for one
+    /// measurement per poll. Takes effect with the next polls.
     var wantedRate: Int? { get set }
-    /// Current state of sampling. May change after each answer and after each timeout.
+    /// Current sampling rate. May change after each answer and each timeout.
     var sampling: MeterSampling { get }
 }
 
-/// Bytes to send, and the idle time of the line afterwards.
+/// Bytes to send, and the pause afterwards.
 package struct Outgoing: Hashable, Sendable {
     package var bytes: [UInt8]
     package var pause: Duration
@@ -51,43 +49,43 @@ package struct Outgoing: Hashable, Sendable {
 }
 
 package enum MeterEvent: Sendable {
-    /// A good frame. Counts as a valid answer; the caller uses its readings.
     case frame(Frame)
-    /// A frame whose values jump from those of the last frame. Counts as an answer; its readings wait for confirmation
-    /// by the next frame.
+    /// A correct frame with an implausible jump of values. The driver withholds its measurements until the next frame
+    /// confirms them.
     case held
-    /// The held frame, confirmed by the next frame. Its readings have the time at which the held frame arrived.
+    /// The frame of the preceding `held` event, confirmed by the next frame. Its measurements have the arrival time of
+    /// the `held` event.
     case confirmed(Frame)
     case acknowledged
     case rejected
     /// The meter reports the state that this command sets, even if another program sent the command.
     case readBack(MeterCommand)
-    /// The driver has identified the meter; the caller continues with the driver of this model.
+    /// The driver has identified the meter; the caller continues with this model's driver.
     case identified(ModelName)
     case skipped(count: Int, because: CodecError)
-    /// Number of dropped samples, which the meter cannot have measured, in otherwise good frames. The next `frame`
-    /// event contains a neighbouring sample's value instead, or none.
+    /// Number of impossible samples in otherwise correct frames. The next `frame` event contains a neighbouring value
+    /// instead, or none.
     case filtered(samples: Int)
 }
 
-/// Timing and capabilities of a model. Durations are from the family's page in Docs/Protocols.
+/// Timing and capabilities of a model, from the family's page in Docs/Protocols.
 package struct MeterProfile: Sendable {
     package var model: ModelName
     package var rhythm: Rhythm
-    /// Time after which a request without an answer counts as lost.
+    /// Duration after which a request without an answer counts as lost.
     package var answerTimeout: Duration
-    /// Idle time before and after a command, so that neither the command nor the next request is lost.
+    /// Idle time before and after a command. Otherwise the command or the next request is lost.
     package var commandSpacing: Duration
     /// Bit rate of a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// Commands that the model supports, with their legal arguments. All models have `resetEnergy`, which is never sent
-    /// to a meter.
+    /// Commands of the model, with their legal arguments. All models have `resetEnergy`, which is never sent to a
+    /// meter.
     package var commands: [CommandRule]
-    /// Resolution of the meter's own counters over this kind of link.
+    /// Resolution of the meter's own charge and energy counters over this link.
     package let counterSteps: CounterSteps
-    /// Whether the driver can omit single values (`MeterDriver.isFiltering`).
+    /// Whether the driver supports `MeterDriver.isFiltering`.
     package let filters: Bool
-    /// Sampling rates of the meter's own clock in 1/s, ascending; empty if it has none.
+    /// Rates in 1/s at which the meter can sample by its own clock, ascending; may be empty.
     package let rates: [Int]
 
     package init(
@@ -108,22 +106,23 @@ package struct MeterProfile: Sendable {
     }
 
     package enum Rhythm: Hashable, Sendable {
-        /// The meter answers each request. A request is sent every `interval`, or at the interval that the user set,
-        /// which is at least `shortest`.
+        /// The meter answers each request, which the caller sends every `interval`, or at the user's interval of at
+        /// least `shortest`.
         case poll(interval: Duration, shortest: Duration)
-        /// The meter answers each request with a part of a reading. A request is sent every `step`; a reading is
-        /// complete about every `expected`.
+        /// The meter answers each request with a part of a measurement. The caller sends one every `step`; a
+        /// measurement is complete about every `expected`.
         case rounds(expected: Duration, step: Duration)
-        /// The meter pushes about every `expected`; `poll()` is sent every `keepAlive`, if set.
+        /// The meter sends about every `expected` without a request. The caller sends `poll()` every `keepAlive`; nil
+        /// means never.
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. Legal arguments are in `numbers`, `step` apart, beginning with the first; nil if the
-    /// command has no argument.
+    /// A command of this model. Legal arguments are in `numbers`, from the first in steps of `step`; nil if the command
+    /// has no argument.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?
-        /// Difference between successive legal arguments, at least 1.
+        /// Difference between successive legal arguments, 1 or more.
         package let step: Int
         /// Whether the meter later reports the state that the command sets (`MeterEvent.readBack`).
         package let isReadBack: Bool
@@ -137,7 +136,7 @@ package struct MeterProfile: Sendable {
             self.isReadBack = isReadBack
         }
 
-        /// Returns whether the command accepts this argument; nil means no argument.
+        /// - Parameter number: nil for no argument.
         package func allows(_ number: Int?) -> Bool {
             guard let numbers, let number else { return numbers == nil && number == nil }
             return numbers.contains(number) && (number - numbers.lowerBound).isMultiple(of: step)
@@ -185,8 +184,8 @@ extension MeterDriver {
 
     package var sampling: MeterSampling { MeterSampling() }
 
-    /// Passes the decoder's frames and skipped bytes to `handle` until the decoder needs more input. Common part of
-    /// every driver's `receive`.
+    /// Passes frames and skipped bytes to `handle` until the decoder needs more input. Part of every driver's
+    /// `receive`.
     package static func drain(_ decoder: inout some FrameDecoder, _ handle: (MeterEvent) -> Void) {
         while let step = decoder.next() {
             switch step {

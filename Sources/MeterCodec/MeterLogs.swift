@@ -1,18 +1,17 @@
 package import Domain
 
-/// A request for the logs that a meter records by itself.
+/// A request for the logs in a meter's memory.
 package enum LogRequest: Hashable, Sendable {
-    /// Only the meter's device information, without its logs and their catalogue.
+    /// Only device information, without logs and catalogue.
     case device
     case catalogue
-    /// One log, by its name in the catalogue.
     case log(named: String)
 }
 
 /// Answer to a `LogRequest`.
 package struct MeterLogs: Hashable, Sendable {
     package var device: DeviceInfo
-    /// Catalogue with one entry for each of the meter's logs; empty unless requested.
+    /// One entry for each of the meter's logs; empty unless requested.
     package var catalogue: [MeterLog]
     package var log: Content?
 
@@ -35,7 +34,7 @@ package struct MeterLogs: Hashable, Sendable {
 }
 
 package struct MeterLog: Hashable, Sendable {
-    /// Name as the meter shows it; nil if it is not plain text.
+    /// Name as the meter shows it; nil if not plain text.
     package var name: String?
     package var sampleCount: Int
     package var interval_ms: Int

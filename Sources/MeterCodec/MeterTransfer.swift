@@ -1,11 +1,10 @@
-/// A conversation longer than one request and its answer, such as the download of a log.
+/// An exchange longer than one request and its answer, such as the download of a log.
 ///
-/// The caller owns the link. It sends only the bytes that the transfer returns, passes on all input, and reports when
-/// nothing has arrived for `answerTimeout`. Calls after `finished` or `failed` have no effect. Like a driver, a
-/// transfer has no clock and no link.
+/// The caller sends only the bytes that the transfer returns, passes on all input, and reports a silence of
+/// `answerTimeout`. Calls after `finished` or `failed` have no effect.
 package protocol MeterTransfer<Outcome>: Sendable {
     associatedtype Outcome: Sendable
-    /// Maximum duration for which the meter may be silent while an answer is awaited.
+    /// Maximum silence of the meter while an answer is due.
     var answerTimeout: Duration { get }
     var progress: TransferProgress { get }
     mutating func start() -> TransferStep<Outcome>
@@ -14,7 +13,7 @@ package protocol MeterTransfer<Outcome>: Sendable {
 }
 
 package enum TransferStep<Outcome: Sendable>: Sendable {
-    /// Sends these bytes in order, with each element's pause after it, and then waits.
+    /// Send these bytes in order, each with its pause afterwards, then wait.
     case send([Outgoing])
     case wait
     case finished(Outcome)
@@ -33,7 +32,7 @@ package struct TransferProgress: Hashable, Sendable {
     }
 }
 
-/// Reason why a transfer failed. The text of each case names the requested data.
+/// Reason why a transfer failed, with the name of the requested data.
 package enum TransferFailure: Error, Hashable, Sendable {
     case silent(String)
     case refused(String)
@@ -53,7 +52,6 @@ extension TransferFailure: CustomStringConvertible {
     }
 }
 
-/// A transfer whose outcome is converted to another type.
 package struct MappedTransfer<Base: MeterTransfer, Outcome: Sendable>: MeterTransfer {
     private var base: Base
     private let transform: @Sendable (Base.Outcome) -> Outcome

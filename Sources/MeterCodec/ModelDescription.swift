@@ -1,14 +1,13 @@
 package import Domain
 
-/// A family to which users can add models by describing them, for example in the configuration. Only the family
-/// interprets the keys of a description.
+/// A family to which users can add models by description. Only the family interprets a description's keys.
 package protocol DescribableFamily: FamilyDescription {
-    /// Keys of a description in display order. The example values of all keys together form a legal description.
+    /// Keys in display order. All example values together form a legal description.
     var descriptionKeys: [DescriptionKey] { get }
     /// Returns the family with an additional model.
     ///
-    /// - Parameter model: a model of this family with a new name.
-    /// - Throws: an error for the first value that is invalid for the family.
+    /// - Parameter model: a new name in this family.
+    /// - Throws: an error for the first invalid value.
     func adding(_ model: ModelName, described: [String: DescriptionValue]) throws(DescriptionError) -> Self
 }
 
@@ -16,7 +15,7 @@ extension DescribableFamily {
     package var describable: (any DescribableFamily)? { self }
 }
 
-/// A key of a description, as the reference documentation shows it.
+/// A key of a description, as documented.
 package struct DescriptionKey: Hashable, Sendable {
     package var name: String
     /// Default in TOML syntax, or an example if the key has no default.
@@ -38,10 +37,10 @@ package indirect enum DescriptionValue: Hashable, Sendable {
     case flag(Bool)
     case list([DescriptionValue])
     case table([String: DescriptionValue])
-    /// A value that no key accepts, such as a date, as the user wrote it.
+    /// A value that no key accepts, such as a date, as written.
     case other(String)
 
-    /// Text of the value in error messages.
+    /// Text in error messages.
     package var shown: String {
         switch self {
         case .text(let text): "\"\(text.visible)\""
@@ -57,9 +56,9 @@ package indirect enum DescriptionValue: Hashable, Sendable {
 
 /// A missing or meaningless value in a description.
 package struct DescriptionError: Error, Hashable, Sendable {
-    /// Path of the key, with its parents: `fields.V.factor`. Empty for the description as a whole.
+    /// Path of the key, such as `fields.V.factor`; empty for an error in the whole description.
     package var key: String
-    /// Description of the error, with the value: `cannot be "x"`.
+    /// Text of the error, with the value: `cannot be "x"`.
     package var problem: String
     package var remedy: String
 
@@ -74,7 +73,7 @@ extension MeterCatalogue {
     /// Keys of a model description; empty if no family accepts descriptions.
     package var descriptionKeys: [DescriptionKey] { describable?.descriptionKeys ?? [] }
 
-    /// - Parameter name: 1 to 32 lower-case letters, digits and hyphens, and not the name of another model.
+    /// - Parameter name: 1 to 32 lower-case letters, digits and hyphens; must be new.
     package func adding(
         model name: String, described values: [String: DescriptionValue]
     ) throws(DescriptionError) -> MeterCatalogue {
@@ -102,7 +101,6 @@ extension MeterCatalogue {
     }
 }
 
-/// Catalogues are equal if they have the same models and the same descriptions.
 extension MeterCatalogue: Hashable {
     package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.models == rhs.models && lhs.descriptions == rhs.descriptions

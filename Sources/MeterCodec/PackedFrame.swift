@@ -1,7 +1,6 @@
 package import Domain
 
-/// A frame of a family that has no case in `Frame`. The bytes are stored inside the value, so that decoding allocates
-/// nothing.
+/// A frame of a family without a case in `Frame`. The value contains the bytes, so decoding allocates nothing.
 package struct PackedFrame: Sendable {
     package static let lengthMax = 64
 
@@ -9,7 +8,7 @@ package struct PackedFrame: Sendable {
     private let length: Int
     private let kind: any PackedFrameContent.Type
 
-    /// - Parameter raw: bytes that the family's decoder has checked; bytes beyond `lengthMax` are omitted.
+    /// - Parameter raw: bytes that the family's decoder has checked; bytes beyond `lengthMax` are dropped.
     package init(_ kind: any PackedFrameContent.Type, _ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         length = min(raw.count, Self.lengthMax)

@@ -1,7 +1,7 @@
-/// Reads numbers from raw bytes, in either byte order and at any alignment.
+/// Extracts numbers from raw bytes at any alignment.
 ///
-/// A read outside the range returns 0, so that a wrong offset in a table fails a test but never stops the program.
-/// Decoders check the frame's length before they read.
+/// Outside the bytes every number is 0, so that a wrong offset fails a test but never stops the program. Decoders check
+/// the frame's length first.
 extension UnsafeRawBufferPointer {
     @inline(__always)
     private func load<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type) -> Number {
@@ -21,13 +21,11 @@ extension UnsafeRawBufferPointer {
     /// Returns an IEEE 754 number of 32 bits, which may be infinite or NaN.
     @inline(__always) func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
 
-    /// Returns a number of three bytes, most significant first.
     @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))
     }
 
-    /// Returns `length` bytes as ASCII without trailing zeros; nil if any other byte, including a zero, is not
-    /// printable.
+    /// Returns `length` bytes as ASCII without trailing zeros; nil if another byte is not printable.
     package func ascii(_ offset: Int, length: Int) -> String? {
         guard offset >= 0, length >= 0, offset <= count - length else { return nil }
         let bytes = self[offset..<(offset + length)]
@@ -38,12 +36,12 @@ extension UnsafeRawBufferPointer {
 }
 
 extension UnsignedInteger where Self: FixedWidthInteger {
-    /// Returns whether the word, read as signed, is from `-most` to -1. Callers treat such a value as unknown where the
-    /// encoding of negative values is unpublished.
+    /// Returns whether the word, interpreted as signed, is from `-most` to -1. Callers treat this as unknown, because
+    /// the encoding of negative values is unpublished.
     @inline(__always) func isBelowZero(byUpTo most: Self) -> Bool { self > Self.max - most }
 
-    /// Returns whether the word is at most `max`, or negative as in `isBelowZero`. Decoders reject a frame if this is
-    /// false for one of its fields.
+    /// Returns whether the word is at most `max`, or negative as in `isBelowZero`. Decoders reject frames with other
+    /// fields.
     @inline(__always) package func isPossible(upTo max: Self, orBelowZeroBy most: Self) -> Bool {
         self <= max || isBelowZero(byUpTo: most)
     }
@@ -68,7 +66,6 @@ extension [UInt8] {
     package mutating func appendLE(_ value: Float) { appendLE(value.bitPattern) }
     package mutating func appendLE(_ value: Int32) { appendLE(UInt32(bitPattern: value)) }
 
-    /// Appends the low three bytes of a number, most significant first.
     package mutating func appendU24BE(_ value: UInt32) {
         append(UInt8(truncatingIfNeeded: value >> 16))
         append(UInt8(truncatingIfNeeded: value >> 8))

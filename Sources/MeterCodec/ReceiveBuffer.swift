@@ -1,13 +1,13 @@
-/// Buffer for received bytes that are not a complete frame yet: the basis of every streaming decoder.
+/// Buffer for received bytes that do not form a complete frame yet.
 ///
-/// The buffer remains small, because channels deliver chunks of limited size. Less than one frame remains once the
-/// decoder's `next` returns nil (checked by DecoderVerifier and the fuzzers). Taking a frame copies nothing.
+/// Less than one frame remains once the decoder's `next` returns nil (checked by DecoderVerifier and the fuzzers).
+/// Taking a frame copies nothing.
 package struct ReceiveBuffer: Sendable {
     private var storage: [UInt8] = []
     private var head = 0
     private var taken: Range<Int> = 0..<0
 
-    /// - Parameter capacity: bytes reserved at the start, so that normal traffic never allocates.
+    /// - Parameter capacity: bytes to reserve, so that normal traffic never allocates.
     package init(capacity: Int) {
         storage.reserveCapacity(capacity)
     }
@@ -26,7 +26,7 @@ package struct ReceiveBuffer: Sendable {
         storage.append(contentsOf: bytes)
     }
 
-    /// Returns the byte at an offset from the first waiting byte. The caller checks `count` first.
+    /// Byte at an offset from the first waiting byte. The caller checks `count` first.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
     package func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
@@ -53,7 +53,6 @@ package struct ReceiveBuffer: Sendable {
     /// Bytes of the frame taken last, valid until the next `append`.
     var lastTaken: [UInt8] { Array(storage[taken]) }
 
-    /// Returns the offset of the first waiting byte equal to `value`, at or after `start`.
     func firstOffset(of value: UInt8, from start: Int = 0) -> Int? {
         guard start < count else { return nil }
         return storage[(head + start)...].firstIndex(of: value).map { $0 - head }

@@ -1,14 +1,14 @@
 package import Domain
 
-/// Criteria that identify a USB device as a meter of a model: a line of `udev/devices.tsv`.
+/// Criteria that identify a USB device as a certain model: a line of `udev/devices.tsv`.
 package struct USBIdentity: Hashable, Sendable {
     package var vendor: UInt16
-    /// Product id; nil accepts any product of the vendor.
+    /// Product id; nil for any product of the vendor.
     package var product: UInt16?
     package var subsystem: Subsystem
     /// Interface classes that the device must have, and classes that it must not have.
     package var layout: Layout
-    /// Text in the manufacturer or product name, ignoring case. Nil accepts any text.
+    /// Text in the manufacturer or product name, ignoring case; nil for any text.
     package var match: String?
     package var model: ModelName
 
@@ -24,18 +24,17 @@ package struct USBIdentity: Hashable, Sendable {
         self.model = model
     }
 
-    /// Kind of device node through which the meter is reached.
     package enum Subsystem: String, Sendable {
         case tty, hidraw
-        /// The device itself, if no kernel driver creates a node for the interface.
+        /// The USB device itself, for interfaces without a kernel driver.
         case usb
 
-        /// Subsystems for which the kernel creates a node per interface.
+        /// Subsystems with a device node per interface.
         package static let ofInterfaces: [Subsystem] = [.tty, .hidraw]
     }
 
     /// Classes of interfaces (USB-IF, Defined Class Codes) that distinguish devices with the same ids. Interface
-    /// numbers are unsuitable, because they differ between models that are otherwise the same.
+    /// numbers differ even between otherwise equal models.
     package struct Layout: Hashable, Sendable {
         package var has: Set<UInt8>
         package var lacks: Set<UInt8>
@@ -47,9 +46,7 @@ package struct USBIdentity: Hashable, Sendable {
 
         package var isEmpty: Bool { has.isEmpty && lacks.isEmpty }
 
-        /// Returns whether the interfaces of a device fit this layout.
-        ///
-        /// - Parameter classes: classes of all interfaces. Nil if unknown, which fits only an empty layout.
+        /// - Parameter classes: classes of all interfaces of a device; nil if unknown, which only fits an empty layout.
         package func fits(_ classes: Set<UInt8>?) -> Bool {
             guard !isEmpty else { return true }
             guard let classes else { return false }
@@ -58,15 +55,15 @@ package struct USBIdentity: Hashable, Sendable {
     }
 }
 
-/// USB properties that identify the maker of a meter when they do not identify the model.
+/// USB properties that identify the maker of a meter whose model they do not identify.
 package struct USBMaker: Hashable, Sendable {
     package var maker: MeterMaker
     /// Vendor ids that only this maker uses.
     package var vendors: Set<UInt16>
     /// Lower-case word in the USB texts of the maker's devices.
     package var word: String?
-    /// Product ids under shared vendor ids that only the maker's meters are known to have. These meters are recognised
-    /// without a text, because their text does not name the maker.
+    /// Product ids, by shared vendor id, that only this maker's meters are known to have. They identify it without a
+    /// text.
     package var ownProducts: [UInt16: Set<UInt16>]
     /// Whether serial numbers under the maker's vendor ids identify batches instead of devices.
     package var sharesSerials: Bool

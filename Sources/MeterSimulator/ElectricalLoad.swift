@@ -1,21 +1,20 @@
 import Domain
 
-/// Values for a simulated meter. Either a phone charges: its current falls over time, and the supply's voltage drops
-/// with the current. Or a battery is discharged.
+/// Values for a simulated meter, which depend only on the seed and on `step`, the number of the meter's update.
 ///
-/// The values depend only on time and seed. `step` counts the meter's updates; values only change between steps.
+/// Either a phone charges with a falling current, or a battery is discharged.
 package struct ElectricalLoad: Sendable {
-    /// Voltage without load, in volts.
+    /// Open-circuit voltage of the supply, in volts.
     package var supply: Double
-    /// Current at the start, in amperes.
+    /// Initial current in amperes.
     package var startCurrent: Double
-    /// Time in which the current halves, in seconds.
+    /// Seconds in which the current halves.
     package var halfLife: Double
     /// Ambient temperature in degrees Celsius, shown while no current flows.
     package var ambient: Double
     package var seed: UInt64
-    /// Time in which the current empties a battery, in seconds. The voltage falls during that time, and no current
-    /// flows afterwards. Nil for the phone.
+    /// Seconds in which the current empties a battery, whose voltage falls until then. No current flows afterwards. Nil
+    /// for a charging phone.
     package var discharge: Double?
 
     package init(
@@ -40,7 +39,7 @@ package struct ElectricalLoad: Sendable {
         package var power: Double { voltage * current }
     }
 
-    /// Returns the state during step number `step`, of `length` seconds each. Negative steps have the state of step 0.
+    /// Returns the state during step `step`, of `length` seconds each. Negative steps count as 0.
     package func state(step: Int, length: Double) -> State {
         let step = max(0, step)
         let seconds = max(0, Double(step) * length)
@@ -49,7 +48,7 @@ package struct ElectricalLoad: Sendable {
         var (open, drawn) = (supply, startCurrent * Self.powerOfHalf(halvings))
         if let discharge {
             let left = discharge > 0 ? max(0, 1 - seconds / discharge) : 0
-            // The voltage is flat for most of the time, then falls to 0.6 of the supply, roughly like a lithium cell.
+            // Falls to 0.6 of the supply, roughly like a lithium cell.
             open = supply * (left > 0.1 ? 0.9 + 0.1 * left : 0.6 + 3.1 * left)
             drawn = left > 0 ? startCurrent : 0
         }
@@ -72,7 +71,6 @@ package struct ElectricalLoad: Sendable {
     }
 }
 
-/// Accumulated charge and energy, as in a meter.
 package struct EnergyCounter: Hashable, Sendable {
     package var charge_mAh: Double
     package var energy_mWh: Double

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Simulates the meters of one family. All implementations are listed in `SimulatorCatalogue.standard`.
+/// Simulator of one family's meters. `SimulatorCatalogue.standard` lists all.
 package protocol FamilySimulator: Sendable {
     var family: MeterFamily { get }
     func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter
-    /// Offset of the message id that an answer repeats; nil for a family without ids.
+    /// Offset of the message id that a request and its answer share; nil for a family without ids.
     var echoedIDOffset: Int? { get }
 }
 
@@ -18,27 +18,24 @@ package struct SimulatorOptions: Hashable, Sendable {
     package var seed: UInt64
     /// Interval of updates; nil for the model's own interval.
     package var refresh: Duration?
-    /// Longest notification over Bluetooth LE in bytes, 1 or more.
+    /// Maximum length of a Bluetooth LE notification in bytes, 1 or more.
     package var notificationMax: Int
-    /// The chosen flow; nil for the model's usual flow.
+    /// Charge or discharge; nil for the model's usual load.
     package var flow: Flow?
-    /// Whether the link delivers commands late and in bunches. The simulator then accepts commands without a gap.
+    /// Whether the link delivers commands late and in bunches, so that the simulator accepts commands without a pause
+    /// in between.
     package var isBunched = false
 
     func commandGap(_ own: Duration) -> Duration { isBunched ? .zero : own }
 
     package enum Flow: Hashable, Sendable {
-        /// Charges a phone, whose current halves in each `halfLife`.
         case charge(halfLife: Duration)
-        /// Empties a battery within this duration.
         case discharge(Duration)
     }
 }
 
 extension SimulatorOptions {
-    /// Returns the load for these options.
-    ///
-    /// - Parameter usual: load if no flow is chosen.
+    /// - Parameter usual: load to which `flow` is applied; nil for a default load.
     package func load(usual: ElectricalLoad? = nil) -> ElectricalLoad {
         var load = usual ?? ElectricalLoad(seed: seed)
         switch flow {

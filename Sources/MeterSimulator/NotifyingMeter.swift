@@ -6,7 +6,7 @@ package struct NotifyingMeter: SimulatedMeter {
     private var meter: any SimulatedMeter
     private let notificationMax: Int
 
-    /// - Parameter notificationMax: longest notification in bytes, 1 or more; 20 at the default MTU.
+    /// - Parameter notificationMax: maximum length of a notification in bytes, 1 or more; 20 at the default MTU.
     package init(_ meter: any SimulatedMeter, notificationMax: Int) {
         self.meter = meter
         self.notificationMax = max(1, notificationMax)

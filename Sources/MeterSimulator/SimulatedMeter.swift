@@ -1,37 +1,35 @@
 package import Domain
 
-/// A simulated meter as a value: receives the host's bytes and returns the meter's bytes, exactly as on the wire.
+/// A simulated meter as a value: receives the host's bytes and returns the meter's, exactly as on the wire.
 ///
-/// The value has no clock and no random numbers, so callers pass a seed and the time since power-on. The owner of the
-/// value transfers the bytes (see SimulatedPort).
+/// It has no clock and no random numbers: callers pass a seed and the duration since power-on, and transport the bytes
+/// (see SimulatedPort).
 package protocol SimulatedMeter: Sendable {
     var model: ModelName { get }
     var faults: SimulatorFaults { get set }
-    /// Processes bytes from the host. Returns the answers due immediately, one element for each write of the meter.
+    /// Processes bytes from the host. Returns the immediate answers, one element per write.
     mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]]
-    /// Returns the bytes that the meter sends by itself at or before `time`.
+    /// Returns the bytes that the meter sends without a request at or before `time`.
     mutating func due(at time: Duration) -> [[UInt8]]
-    /// Next time at which `due` returns bytes; nil while the meter waits for the host.
+    /// Next `time` at which `due` returns bytes; nil if there is none.
     var nextDue: Duration? { get }
-    /// Switches the meter off and on. Volatile state is reset, stored state is kept, and time counts from 0 again.
+    /// Switches the meter off and on. Resets volatile state; `time` restarts at 0.
     mutating func powerCycle()
 }
 
-/// A fault that affects every n-th answer, so that runs are repeatable.
+/// A fault in every n-th answer. Runs are therefore repeatable.
 package struct SimulatorFaults: Hashable, Sendable {
     package enum Kind: String, CaseIterable, Sendable {
-        /// The answer is truncated.
         case shortBlock = "short"
-        /// The answer begins with a few stray bytes.
+        /// The answer begins with stray bytes.
         case shifted
         case silence
         case wrongCheck = "wrong-check"
-        /// The answer is replaced by random bytes.
         case garbage
     }
 
     package var kind: Kind?
-    /// Interval of the fault in answers, at least 1: every `period`-th answer is affected.
+    /// Every `period`-th answer is faulty; at least 1.
     package private(set) var period: Int
 
     package init(_ kind: Kind? = nil, every period: Int = 1) {
@@ -45,7 +43,7 @@ package struct SimulatorFaults: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - number: number of the answer, from 1.
-    ///   - checkOffset: offset of the byte to corrupt for a wrong check.
+    ///   - checkOffset: offset of the byte to corrupt.
     /// - Returns: nil if the fault suppresses the answer.
     package func apply(to answer: [UInt8], number: Int, checkOffset: Int) -> [UInt8]? {
         guard let kind, number % period == 0 else { return answer }

@@ -10,7 +10,7 @@ package struct SimulatorCatalogue: Sendable {
         self.catalogue = catalogue
     }
 
-    /// All simulators. Separate from `MeterCatalogue.standard`, so that the gateway's services are not linked to
+    /// All simulators. Separate from `MeterCatalogue.standard`, so that the module Gateway does not depend on
     /// simulators.
     package static let standard = SimulatorCatalogue(
         families: [
@@ -23,17 +23,14 @@ package struct SimulatorCatalogue: Sendable {
 
     package var models: [ModelName] { catalogue.models.filter { self[$0.family] != nil } }
 
-    /// Longest Bluetooth LE notification before a larger MTU is negotiated: an MTU of 23 minus the header of three
-    /// bytes (Core Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
+    /// Maximum length of a Bluetooth LE notification in bytes before the MTU is negotiated: 23 minus the header of
+    /// three bytes (Core Specification, volume 3, part F, 3.2.8 and 3.4.7.1).
     package static let defaultNotificationMax = 20
 
     /// - Parameters:
     ///   - transport: nil for the model's first kind of link.
     ///   - seed: distinguishes two meters of one model.
-    ///   - refresh: interval of updates; nil for the model's own interval.
-    ///   - flow: nil for the model's usual flow.
-    ///   - isBunched: as in `SimulatorOptions`.
-    ///   - notificationMax: as in `SimulatorOptions`.
+    ///   - refresh: as in `SimulatorOptions`, like the following parameters.
     /// - Returns: nil for a link that the model does not have.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport? = nil, seed: UInt64 = 1, refresh: Duration? = nil,

@@ -1,23 +1,23 @@
 package import Domain
 
-/// A meter that replays the bytes of a recorded meter. It does not simulate the meter's state.
+/// A meter that replays recorded messages, without simulating a meter's state.
 ///
-/// - With requests: each request gets the answer that followed the same request. A repeated request gets the answer to
-///   its next occurrence. An unknown request gets the answer to the next recorded request.
-/// - Without requests, with several messages at different times: the recorded meter pushes. The replay repeats its
-///   messages in an endless loop with the recorded intervals.
-/// - Otherwise every request is answered with the whole recording.
+/// - With requests: each request gets the answer recorded for its next occurrence. An unknown request gets the answer
+///   to the next recorded request.
+/// - Without requests, with messages at different times: the replay repeats the messages endlessly with the recorded
+///   intervals.
+/// - Otherwise every request gets the whole recording.
 ///
-/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without the id, and
-/// answers get the id of the current request.
+/// If a family's answers repeat an id (`FamilySimulator.echoedIDOffset`), requests are compared without it, and answers
+/// get the current request's id.
 package struct TrafficReplay: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let exchanges: [Exchange]
     private let idOffset: Int?
-    /// Pushed messages, by time since the start of the round.
+    /// Messages that the meter sent without a request, by time since the start of the recording.
     private let pushes: [Message]
-    /// Duration of one round of pushes; zero without pushes.
+    /// Duration of one repetition of `pushes`; zero without pushes.
     private let roundLength: Duration
     private var nextExchange = 0
     private var nextPush = 0
@@ -25,7 +25,7 @@ package struct TrafficReplay: SimulatedMeter {
     private var answers = 0
 
     package struct Message: Hashable, Sendable {
-        /// Time since an arbitrary origin, the same for all messages.
+        /// Duration since an origin that all messages share.
         package var time: Duration
         package var direction: Direction
         package var bytes: [UInt8]
@@ -41,14 +41,12 @@ package struct TrafficReplay: SimulatedMeter {
         case toMeter, fromMeter
     }
 
-    /// A request, and the meter's messages up to the next request.
     private struct Exchange {
         var request: [UInt8]
         var answers: [[UInt8]]
     }
 
-    /// - Parameter messages: messages in the order of recording. The meter's messages before the first request are not
-    ///   replayed; empty messages are skipped.
+    /// - Parameter messages: in the order of recording. The meter's messages before the first request are not replayed.
     package init(model: ModelName, messages: [Message], in simulators: SimulatorCatalogue = .standard) {
         self.model = model
         idOffset = simulators[model.family]?.echoedIDOffset
@@ -63,7 +61,7 @@ package struct TrafficReplay: SimulatedMeter {
             self.exchanges = []
             pushes = messages.map { Message(time: $0.time - start, direction: .fromMeter, bytes: $0.bytes) }
                 .sorted { $0.time < $1.time }
-            // The pause between two rounds is the average pause between messages.
+            // The pause between two repetitions is the average pause between messages.
             roundLength = span + span / (messages.count - 1)
         } else {
             self.exchanges = [Exchange(request: [], answers: messages.map(\.bytes))]
@@ -75,7 +73,6 @@ package struct TrafficReplay: SimulatedMeter {
         guard pushes.isEmpty else { return [] }
         var rest = bytes[...]
         var sent: [[UInt8]] = []
-        // One read may contain several requests.
         while !rest.isEmpty {
             let request = rest
             guard let exchange = takeExchange(for: &rest) else { break }
@@ -87,7 +84,6 @@ package struct TrafficReplay: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         guard var next = nextDue, next <= time else { return [] }
         if time - next > roundLength {
-            // After a long pause, skip the missed rounds.
             round = Int(clamping: time.nanoseconds / max(1, roundLength.nanoseconds))
             nextPush = 0
         }
@@ -109,8 +105,7 @@ package struct TrafficReplay: SimulatedMeter {
         (nextExchange, nextPush, round) = (0, 0, 0)
     }
 
-    /// Finds the exchange whose request starts `rest`, searching from the exchange after the last one found. Removes
-    /// the request from `rest`.
+    /// Finds and removes the recorded request with which `rest` starts, searching onwards from the last match.
     private mutating func takeExchange(for rest: inout ArraySlice<UInt8>) -> Exchange? {
         guard !exchanges.isEmpty else { return nil }
         for step in exchanges.indices {
@@ -132,7 +127,6 @@ package struct TrafficReplay: SimulatedMeter {
         return zip(bytes, request).enumerated().allSatisfy { $0.offset == idOffset || $0.element.0 == $0.element.1 }
     }
 
-    /// Returns the answer with the current request's id, if the recorded answer repeats the id of the recorded request.
     private func withID(of request: ArraySlice<UInt8>, _ answer: [UInt8], recordedFor recorded: [UInt8]) -> [UInt8] {
         guard let idOffset, answer.count > idOffset, recorded.count > idOffset, request.count > idOffset,
             answer[idOffset] == recorded[idOffset]

@@ -5,7 +5,7 @@ import Gateway
 import Glibc
 import StoreKit
 
-/// A damaged or lost store file: its path after it was renamed, and a message for the log and for users
+/// A damaged or lost store file: its new path, and a message for the log and for users
 /// (Docs/SettingsAndRebuild.md#the-store).
 package struct QuarantinedFile: Hashable, Sendable {
     package var path: String
@@ -15,19 +15,19 @@ package struct QuarantinedFile: Hashable, Sendable {
 /// Loss of a store's file while it was closed.
 enum Loss: Hashable, Sendable {
     case emptied
-    /// The file is missing. `hasLog`: SQLite's log beside the file still exists.
+    /// The file is missing. `hasLog`: SQLite's write-ahead log still exists.
     case deleted(hasLog: Bool)
 }
 
-/// Handles damaged or lost store files. Never deletes any part of a damaged store.
+/// Handles damaged or lost store files. Never deletes any part of them.
 enum DamagedFile {
-    /// Returns whether the error means that the file is damaged, and not just inaccessible.
+    /// Returns whether the error means that the file is damaged, not just inaccessible.
     static func isMeant(by error: any Error) -> Bool {
         (error as? DatabaseError).map { StoreError.Code($0) } == .damaged
     }
 
-    /// Returns whether the damaged file was a store of this program, by its header or by the names of its tables. Other
-    /// files are not moved.
+    /// Returns whether the damaged file is a store of this program, by header or table names. Other files must not be
+    /// renamed.
     static func wasOurs(_ path: String) -> Bool {
         guard let file = FileHandle(forReadingAtPath: path) else { return false }
         guard let start = try? file.read(upToCount: 1 << 16) else { return false }
@@ -37,9 +37,7 @@ enum DamagedFile {
         return ["CREATE TABLE sample_chunk", "CREATE TABLE meter ("].contains { start.range(of: Data($0.utf8)) != nil }
     }
 
-    /// Renames the file and its log to `<path>.damaged-<n>`.
-    ///
-    /// - Parameter word: replaces `damaged`.
+    /// Renames the file and its log to `<path>.<word>-<n>`; returns that path.
     static func setAside(_ path: String, as word: String = "damaged") throws(StoreError) -> String {
         let files = FileManager.default
         var number = 1
@@ -47,9 +45,8 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).\(word)-\(number)"
-        // Move the file before its log. If an interruption leaves only the log, the next opening moves the log too. In
-        // the reverse order, an interruption could leave the file without its log, and the next opening would use this
-        // outdated file.
+        // Move the file before its log. After an interruption, the next opening then also moves the log. In the reverse
+        // order, it would use the outdated file without its log.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -63,7 +60,7 @@ enum DamagedFile {
         return aside
     }
 
-    /// Returns the host's identity, if readable, so that the host need not join its cloud again.
+    /// Returns the host's identity, which avoids joining the cloud again; nil if unreadable.
     static func host(in path: String) -> HostRow? {
         var configuration = Configuration()
         configuration.readonly = true
@@ -72,19 +69,19 @@ enum DamagedFile {
 
     // MARK: - Loss
 
-    /// Returns the path of the marker file, which shows that a store existed. With the marker, a missing or empty store
-    /// file is a loss. Without it, the host is new.
+    /// Path of a marker file, which means that a store existed here. A missing or empty store file is then a loss, not
+    /// a new host.
     static func madePath(_ path: String) -> String { path + ".made" }
 
     static func noteMade(_ path: String) {
         guard !FileManager.default.fileExists(atPath: madePath(path)) else { return }
-        // Ignore a failure: the next opening tries again to create the marker.
+        // Ignore a failure: the next opening tries again.
         _ = FileManager.default.createFile(atPath: madePath(path), contents: Data())
     }
 
-    /// Returns the loss found before opening; nil if the file is intact or never existed.
+    /// Returns how the file was lost; nil if it has contents, or never existed.
     ///
-    /// SQLite treats an empty file as a new database and deletes its log, which may contain all data.
+    /// SQLite would treat an empty file as a new database and delete its log, which may contain all data.
     static func loss(of path: String) -> Loss? {
         let bytes = size(path)
         guard bytes ?? 0 == 0 else { return nil }
@@ -100,17 +97,15 @@ enum DamagedFile {
 
     // MARK: - Doubt
 
-    /// Returns the path of the marker file, which shows that a call found damage. With the marker, the next opening
-    /// checks the whole store file.
+    /// Path of a marker file, which means that a call found damage. The next opening then checks the whole store file.
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {
-        // Ignore a failure: the next call that reads the damaged place tries again to create the marker.
+        // Ignore a failure: the next call that finds the damage tries again.
         _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
     }
 
-    /// Reads the whole file if the marker `doubtPath` exists. Throws if the file is damaged; otherwise removes the
-    /// marker.
+    /// If the marker `doubtPath` exists, checks the whole file. Throws if it is damaged; otherwise removes the marker.
     static func settleDoubt(_ db: Database, path: String) throws {
         guard FileManager.default.fileExists(atPath: doubtPath(path)) else { return }
         let faults = try String.fetchAll(db, sql: "PRAGMA quick_check(3)").filter { $0 != "ok" }

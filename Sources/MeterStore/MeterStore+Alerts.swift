@@ -95,7 +95,7 @@ extension MeterStore: AlertRepository {
 }
 
 extension AlertRule {
-    /// - Returns: nil for a rule of a newer version that this version cannot parse.
+    /// - Returns: nil for a newer version's rule that this version cannot parse.
     fileprivate init?(_ row: Row) {
         let (meter, condition, notify): (String, String, String) = (row["meter"], row["condition"], row["notify"])
         guard let meter = MeterID(meter), let pattern = try? AlertParser.pattern(condition) else { return nil }

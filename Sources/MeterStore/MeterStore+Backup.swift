@@ -5,11 +5,11 @@ import StoreKit
 import Synchronization
 
 extension MeterStore {
-    /// Writes a snapshot of the store to a new file and waits for the disk. Readings can be written to the store
+    /// Writes a snapshot of the store to a new file and waits for the disk. Other calls can write to the store
     /// meanwhile.
     ///
-    /// The copy contains no session (`leaseSession`), so that a host with the copy cannot take over leases that the
-    /// original host still holds (Docs/Leases.md#what-a-host-can-ask).
+    /// The copy contains no session (`leaseSession`), so that a host with the copy cannot take over the original host's
+    /// leases (Docs/Leases.md#what-a-host-can-ask).
     package func backup(to path: String) async throws(StoreError) {
         let isStopped = Atomic(false)
         do {
@@ -27,7 +27,7 @@ extension MeterStore {
         }
     }
 
-    /// Reads the whole backup file. Throws if it cannot be restored.
+    /// Checks the whole backup file. Throws if it cannot be restored.
     package static func checkBackup(at path: String) async throws(StoreError) {
         do {
             try await reading(path) { try check($0, path: path) }
@@ -37,12 +37,12 @@ extension MeterStore {
     }
 
     /// Replaces an unused store: copies the backup beside it, renames the store, and gives its name to the copy. If the
-    /// process is killed in between, either the store still exists or the next start reports that the restore must be
+    /// process is killed in between, the store still exists, or the next start reports that the restore must be
     /// repeated.
     ///
-    /// - Parameter willDo: called before each of these steps, with the step's number.
-    /// - Returns: the former store's new path, if there was one.
-    /// - Throws: `locked` while a program uses the store; `damaged` for a file that is not a complete store.
+    /// - Parameter willDo: called before each step with its number, from 0.
+    /// - Returns: new path of the replaced store; nil if there was none.
+    /// - Throws: `locked` while a program uses the store; `damaged` for an incomplete backup.
     package static func restore(
         from backup: String, to path: String, willDo: (Int) throws -> Void = { _ in }
     ) throws(StoreError) -> String? {
@@ -53,12 +53,12 @@ extension MeterStore {
             try willDo(0)
             try opened(backup).read { db in
                 try check(db, path: backup)
-                // Remove the session, which a plain copy of a store's file still contains.
+                // Remove the session id, because the backup may be a plain copy of a store's file.
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)
-            // Write back the log first. Otherwise a kill between two renames would separate the former store from its
-            // last writes.
+            // Move the log's contents into the file. Otherwise a kill between two renames would separate the store from
+            // its last writes.
             StoreCopy.writeBackLog(of: path)
             let former = isThere(path) || isThere(path + "-wal")
             let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil
@@ -67,13 +67,12 @@ extension MeterStore {
             try StoreCopy.place(copy, at: path)
             return aside
         } catch {
-            // This only frees space, because the next attempt would also remove the copy.
+            // This only frees disk space: the next attempt would also remove the copy.
             if isThere(path) { unlink(copy) }
             throw StoreError(error, path: backup, action: "restored")
         }
     }
 
-    /// Throws if a restore was interrupted.
     static func checkRestored(_ path: String) throws(StoreError) {
         guard !isThere(path), isThere(restoredPath(path)) else { return }
         throw StoreError(.system, "a restore of \(path) was interrupted. Run meterd --restore again")

@@ -16,7 +16,7 @@ extension MeterStore: EnergyCountRepository {
             while let row = try rows.next() {
                 let text: String = row[0]
                 let (since, ownAt, token): (Int64?, Int64?, Int64?) = (row[4], row[8], row[9])
-                // Skip an id that cannot be parsed; this program did not write it.
+                // Skip an id that cannot be parsed, which this program did not write.
                 guard let meter = MeterID(text) else { continue }
                 counts[meter] = EnergyCount(
                     energy_Wh: row[1], charge_mAh: row[2], seconds: row[3],

@@ -12,7 +12,7 @@ extension MeterStore: ImportRepository {
 
     package func deleteImport(_ stretch: MeterID) async throws(StoreError) -> Int {
         let count = try await deleteReadings(of: stretch)
-        // Also remove the row in `meter_ref`: unlike a meter, a deleted import does not need its number again.
+        // Also delete the import's row in `meter_ref`, whose number is not needed again, unlike a meter's.
         try await transaction { db in
             try db.execute(
                 sql: """

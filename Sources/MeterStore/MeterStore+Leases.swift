@@ -3,17 +3,16 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Returns the session id of the latest run of the program on this machine that held a lease, if any. The owner of
-    /// the store's lock can assume that this run has ended, and may take over its leases
-    /// (Docs/Leases.md#what-a-host-can-ask).
+    /// Returns the session id of this host's last process that held a lease, if any. The owner of the store's lock may
+    /// take over its leases, because that process has ended (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
         }
     }
 
-    /// Durably stores the session id of this run, which must hold a lease. The id of a run without a lease must not be
-    /// stored, because it would overwrite the id of an earlier run that may still hold leases.
+    /// Durably stores the session id of this process, which must hold a lease. Otherwise this loses the id of an
+    /// earlier process that may still hold leases.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in
@@ -22,8 +21,8 @@ extension MeterStore {
         }
     }
 
-    /// Returns the greatest known fencing token of each meter. A cloud whose store was rolled back must still issue
-    /// greater tokens (Docs/Leases.md#rule-5).
+    /// Returns each meter's greatest known fencing token. The cloud must issue greater ones even after a rollback
+    /// (Docs/Leases.md#rule-5).
     package func leaseTokens(in zone: String) async throws(StoreError) -> [MeterID: FencingToken] {
         try await access("read") { db in
             let rows = try Row.fetchAll(

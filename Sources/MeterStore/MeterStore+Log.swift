@@ -133,7 +133,7 @@ private struct LogRow {
         sinceBoot = (row["first_since_boot_ms"], row["last_since_boot_ms"])
     }
 
-    /// - Returns: nil for an invalid line, which is then skipped.
+    /// - Returns: nil for an invalid line, which the caller skips.
     func line(boot present: String?) -> StoredLogLine? {
         guard let meter = MeterID(meter), let event else { return nil }
         let isOfThisBoot = boot != nil && boot == present

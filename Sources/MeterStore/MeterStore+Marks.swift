@@ -39,7 +39,7 @@ extension MeterStore: MarkRepository {
         }
     }
 
-    /// Changes marks in a durable transaction, because marks are made by users.
+    /// Changes marks in a durable transaction, because users set them.
     private func change(_ body: @escaping @Sendable (Database) throws -> Void) async throws(StoreError) {
         try await access("written") { db in try db.inDurableTransaction(body) }
     }

@@ -19,8 +19,7 @@ extension MeterStore: MeterRepository {
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
                 .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
-            // Only a user's choice must survive a power cut. A lost sighting is not important, because the meter is
-            // soon seen again.
+            // Only a user's choice must survive a power cut. meterd soon sees the meter again.
             let isWish =
                 meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
                 || meter.preferred != old?.preferred
@@ -60,7 +59,7 @@ extension MeterStore: MeterRepository {
             ])
     }
 
-    /// Rejects an id that cannot be parsed again. Such an id on the disk would make all other meters unreadable.
+    /// Rejects an id that cannot be parsed back. In the file, it would make all other meters unreadable.
     func checkStorable(_ id: MeterID) throws(StoreError) {
         guard MeterID(id.description) == id else {
             throw StoreError(
@@ -70,7 +69,7 @@ extension MeterStore: MeterRepository {
 }
 
 extension KnownMeter {
-    /// Reads a row of the table `meter`. An unknown model or transport becomes nil.
+    /// Decodes a row of the table `meter`. An unknown model or transport becomes nil.
     fileprivate init(row: Row, path: String, _ catalogue: MeterCatalogue) throws {
         let text: String = row["id"]
         guard let id = MeterID(text) else {

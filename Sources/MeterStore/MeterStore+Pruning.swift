@@ -3,11 +3,10 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Deletes expired readings, and the oldest readings if the file is too large. Keeps readings of up to half of
-    /// `maxBytes`, because deleting readings does not help if settings fill the file.
+    /// Deletes expired readings, and the oldest readings if the file without its log is larger than `maxBytes`. Keeps
+    /// readings of up to half of `maxBytes`, because their deletion does not help if settings fill the file.
     ///
-    /// Measures the file without its log, which adds at most about `StoreSchema.logLength`. Works in short
-    /// transactions, so that readings can be written in between.
+    /// Works in short transactions, so that other calls can write in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
         var total = 0
         while let removed = try await removeStep({ try Self.expired(before: cutoff, $0) }) { total += removed }
@@ -35,7 +34,7 @@ extension MeterStore {
         }
     }
 
-    /// Returns the file's size without its log.
+    /// Size of the file without its log.
     package func fileBytes() async throws(StoreError) -> Int64 {
         try await access("read") { try Pages($0).file }
     }
@@ -50,9 +49,7 @@ extension MeterStore {
         var bytes: Int64 = 0
     }
 
-    /// Deletes the candidates of one step.
-    ///
-    /// - Returns: number of deleted readings; nil if there was nothing to delete.
+    /// - Returns: number of deleted readings; nil if there were no candidates.
     private func removeStep(
         _ candidates: @escaping @Sendable (Database) throws -> [Candidate]
     ) async throws(StoreError) -> Int? {
@@ -71,7 +68,7 @@ extension MeterStore {
         var found: [Candidate] = []
         let limit = cutoff.millisecondsSince1970
         for reference in try references(db) where found.count < stepLength {
-            // The first condition follows from the second, and allows the index to end the search.
+            // The first condition follows from the second, but lets the index end the search.
             found += try fetch(
                 "AND first_ms < ?2 AND last_ms < ?2 AND \(isUndoubted)", [reference, limit],
                 limit: stepLength - found.count, db)
@@ -79,10 +76,9 @@ extension MeterStore {
         return found
     }
 
-    /// Returns the oldest chunks of readings and blocks of one-second aggregates of all meters, at most `stepLength` of
-    /// them. Their deletion shrinks the file towards `maxBytes` but leaves readings of at least half of `maxBytes`.
-    /// One-minute and one-hour aggregates are kept, because they are small and the only remaining data of deleted
-    /// readings.
+    /// Returns the oldest chunks of readings and blocks of one-second aggregates, at most `stepLength`. Their deletion
+    /// shrinks the file towards `maxBytes` but leaves readings of at least half of `maxBytes`. Coarser aggregates are
+    /// kept: they are small and all that remains of deleted readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes
         guard excess > 0 else { return [] }
@@ -113,8 +109,7 @@ extension MeterStore {
             SELECT id, block_ms, length(bytes) FROM sample_tier
             WHERE tier = \(SampleTier.second.rawValue) ORDER BY block_ms LIMIT \(stepLength)
             """
-        // One-second aggregates count as 0 readings, because their readings were already counted when they were
-        // deleted.
+        // One-second aggregates count as 0 readings, because their readings were counted when they were deleted.
         return try Row.fetchAll(db, sql: sql).map {
             Candidate(table: "sample_tier", id: $0[0], first: $0[1], bytes: $0[2])
         }
@@ -139,10 +134,9 @@ extension MeterStore {
         }
     }
 
-    /// Returns free pages to the file system, a limited number per call.
+    /// Returns up to `stepLength` free pages to the file system, if the file is too large or an eighth of it is free.
     ///
-    /// Acts only if the file is too large and can shrink enough, or if an eighth of it is free. Otherwise new readings
-    /// reuse the pages. Returning a page moves another page into its place, so daily shrinking would write every
+    /// Otherwise new readings reuse the pages. Returning a page moves another one, so daily shrinking would write every
     /// reading twice.
     ///
     /// - Returns: whether the file shrank.
@@ -156,7 +150,7 @@ extension MeterStore {
         }
     }
 
-    /// Writes the log back, so that the file shrinks. If a reader prevents this, a later checkpoint shrinks the file.
+    /// Empties the write-ahead log, so that the file shrinks. If a reader prevents this, a later checkpoint does.
     private func checkpoint() async throws(StoreError) {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }

@@ -8,14 +8,14 @@ extension MeterStore: RecordingRepository {
             var properties: [String: [String: SettingValue]] = [:]
             let rows = try Row.fetchCursor(db, sql: "SELECT name, property, kind, value FROM running_recording")
             while let row = try rows.next() { properties[row[0], default: [:]][row[1]] = try SettingValue(row, at: 2) }
-            // Ignore a recording that only a newer version can parse, but do not change it.
+            // Ignore a recording that only a newer version can parse, but keep it.
             return properties.compactMap { name, properties in
                 RecordingID(recordName: name).flatMap { Recording(id: $0, properties: properties) }
             }.sorted { $0.id < $1.id }
         }
     }
 
-    /// Stores running recordings without waiting for the disk, because writes are frequent and a loss is marked as a
+    /// Stores running recordings without waiting for the disk: writes are frequent, and a loss only causes a marked
     /// gap.
     package func keep(_ recordings: [Recording]) async throws(StoreError) {
         guard !recordings.isEmpty else { return }

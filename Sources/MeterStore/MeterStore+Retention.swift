@@ -43,8 +43,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the time of the first stored reading or setting after `time`. For a chunk of readings, this is the start
-    /// of the chunk. If a chunk starts before `time` and ends after it, the result is just after `time`.
+    /// Returns the time of the first stored reading or setting after `time`. For a chunk of readings, this is its
+    /// start, or a millisecond after `time` if that is later.
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in
@@ -66,8 +66,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the first or last times at which this host received changes: one time for overwritten values and one for
-    /// deletions, if any. Both kinds expire like readings.
+    /// Returns the first (`min`) or last (`max`) times at which this host received an overwritten value and a deletion.
+    /// Both expire like readings.
     private static func learned(
         _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [Int64] {

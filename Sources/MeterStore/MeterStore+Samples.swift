@@ -24,7 +24,7 @@ extension MeterStore: SampleRepository {
         return try await access("read") { db in
             var collector = SampleChunkCollector(span: span, limit: limit)
             guard let reference = try Self.reference(of: meter, db) else { return [] }
-            // Order by start, as in the index; chunks may overlap if the calendar was set back.
+            // Order by start, as in the index. Chunks may overlap if the system clock was set back.
             let rows = try Row.fetchCursor(
                 db,
                 sql: """
@@ -87,7 +87,6 @@ extension SampleChunk {
 }
 
 extension StoreError {
-    /// Creates an error for one unreadable chunk. The message names the chunk, because the other chunks are still good.
     init(chunk id: Int64, of chunk: SampleChunk, path: String, because error: ChunkError) {
         var code = Code.damaged
         if case .unknownVersion = error { code = .newerVersion }

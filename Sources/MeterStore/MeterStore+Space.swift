@@ -3,8 +3,7 @@ import GRDB
 package import Gateway
 
 extension MeterStore: SpaceRepository {
-    /// Returns the largest part of the file if the file is too large, otherwise nil. Reads whole tables only if the
-    /// file is too large.
+    /// Returns the largest part of a file that is too large; nil for a smaller file.
     package func crowding(maxBytes: Int64) async throws(StoreError) -> DiskUsage? {
         try await access("read") { db in
             let used = try Pages(db).used
@@ -20,8 +19,8 @@ extension MeterStore: SpaceRepository {
         }
     }
 
-    /// Parts of the file other than single readings and one-second aggregates: a name for users, and an expression for
-    /// the approximate bytes of a row.
+    /// Parts of the file except readings and one-second aggregates: name for users, and SQL expression for a row's
+    /// approximate bytes.
     private static var parts: [(part: String, sum: (table: String, length: String))] {
         let value = "length(CAST(ifnull(value, '') AS BLOB)) + length(property) + 80"
         let former = "length(CAST(ifnull(value, '') AS BLOB)) + length(CAST(ifnull(new_value, '') AS BLOB)) + 200"

@@ -6,7 +6,7 @@ extension MeterStore: StoredMetersRepository {
     package func storedMeters() async throws(StoreError) -> [MeterID] {
         let tiers = SampleTier.allCases.map { "\($0.rawValue)" }.joined(separator: ", ")
         return try await access("read") { db in
-            // A meter whose readings were deleted still has a row in `meter_ref`, so check for readings.
+            // Check for readings, because a meter whose readings were deleted still has a row in `meter_ref`.
             try String.fetchAll(
                 db,
                 sql: """

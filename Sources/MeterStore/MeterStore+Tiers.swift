@@ -4,14 +4,13 @@ import GRDB
 package import Gateway
 
 extension MeterStore: TierRepository {
-    /// Maximum number of readings per call. They cause some tens of milliseconds of work, during which other calls
-    /// wait.
+    /// Maximum number of readings per call: some tens of milliseconds, during which other calls wait.
     private static let stepReadings = 20_000
-    /// Minimum number of readings that a chunk counts as, because a thousand small chunks also take time.
+    /// Readings as which a shorter chunk counts, because a thousand small chunks also take time.
     private static let chunkCost = 100
 
-    /// Aggregates chunks in the order of insertion, and stores the last chunk's number in the same transaction. Skips
-    /// unreadable chunks, which `samples` reports.
+    /// Aggregates chunks in the order of insertion, and stores the last one's id in the same transaction. Skips
+    /// unreadable chunks.
     package func rollUp() async throws(StoreError) -> Int {
         try await transaction { db in
             let rolled = try Self.rolled(db)
@@ -39,7 +38,7 @@ extension MeterStore: TierRepository {
             var (cost, count) = (0, 0)
             for meter in try Int64.fetchAll(db, sql: "SELECT ref FROM meter_ref ORDER BY ref") {
                 var thinned: [Int64] = []
-                // The first condition follows from the second, and allows the index to end the search.
+                // The first condition follows from the second, but lets the index end the search.
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
@@ -141,9 +140,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Calls `body` for each block. Skips unreadable blocks, because they contain only aggregates.
-    ///
-    /// - Parameter body: returns whether to continue.
+    /// Calls `body` for each readable block until it returns false.
     private static func forEachBlock(
         of tier: SampleTier, _ reference: Int64, in span: Range<WallTime>, _ db: Database,
         _ body: (SampleBucketBlock) -> Bool
@@ -166,9 +163,7 @@ extension MeterStore: TierRepository {
         }
     }
 
-    /// Calls `body` for each chunk of one-second aggregates, earliest first. Skips unreadable chunks.
-    ///
-    /// - Parameter body: returns whether to continue.
+    /// Calls `body` for each readable chunk of one-second aggregates, earliest first, until it returns false.
     private static func forEachChunkOfSeconds(
         _ reference: Int64, in span: Range<WallTime>, _ db: Database, _ body: ([SampleBucket]) -> Bool
     ) throws {
@@ -185,20 +180,19 @@ extension MeterStore: TierRepository {
                 Data([SampleChunk.secondsVersion]),
             ])
         while let row = try rows.next() {
-            // The row determines the meter; this id is a placeholder.
+            // The query selects the meter; this id is a placeholder.
             guard let seconds = try? SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row).seconds() else { continue }
             guard body(seconds) else { return }
         }
     }
 
-    /// Adds single readings: all readings if the series uses no aggregates (`tier` is nil), otherwise only readings
-    /// that are not aggregated in any block yet.
+    /// Adds single readings: all if the series uses no aggregates (`tier` is nil), otherwise those not aggregated yet.
     private static func fillChunks(
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
         let rolled = series.tier == nil ? Int64.min : try rolled(db)
-        // Search by id if only the latest chunks are needed. The plus prevents SQLite from using the index, which would
-        // scan a month.
+        // Search by id if only the latest chunks are needed. The plus prevents SQLite from using the other index, which
+        // would scan a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
             db,
@@ -225,7 +219,6 @@ extension MeterStore: TierRepository {
     }
 }
 
-/// Blocks aggregated from some chunks, before they are merged with the stored blocks.
 private struct TierSums {
     private struct Key: Hashable {
         var tier: SampleTier
@@ -238,15 +231,13 @@ private struct TierSums {
 
     init(_ tiers: [SampleTier]) { self.tiers = tiers }
 
-    /// Adds a chunk's readings.
-    ///
     /// - Parameter row: has the columns meter_ref, first_ms, last_ms, count, bytes.
     /// - Returns: number of readings; nil if the chunk is unreadable and nothing was added.
     mutating func add(_ row: Row) -> Int? {
         let meter: Int64 = row["meter_ref"]
-        // The row determines the meter; this id is a placeholder.
+        // `meter_ref` determines the meter; this id is a placeholder.
         let chunk = SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row)
-        // Decode the whole chunk before counting any reading. A later `samples` call for that time reports damage.
+        // Decode the whole chunk before adding any reading.
         if chunk.holdsSeconds { return add(try? chunk.seconds(), of: meter) }
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {
@@ -280,7 +271,7 @@ private struct TierSums {
         for (key, block) in blocks {
             var block = block
             let place: [any DatabaseValueConvertible] = [key.tier.rawValue, key.meter, key.start.millisecondsSince1970]
-            // Overwrite an unreadable stored block, because its data is lost.
+            // Overwrite an unreadable stored block, whose data is lost.
             if let bytes = try Data.fetchOne(read, arguments: StatementArguments(place)),
                 let stored = try? SampleBucketBlock(tier: key.tier, start: key.start, bytes: [UInt8](bytes))
             {

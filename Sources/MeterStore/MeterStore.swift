@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// One call at a time uses the only connection. Each writing method is one transaction. A call finishes even if its
 /// task is cancelled, so that the last readings are stored at shutdown. Every error is a `StoreError` that names the
-/// file, and no error deletes data.
+/// file; none deletes data.
 package final class MeterStore: Sendable {
     package let path: String
     // Declared before the lock, so that the queue is closed before the lock is released.
@@ -18,34 +18,34 @@ package final class MeterStore: Sendable {
     private let lock: StoreLock<StoreError>
     private let place: FilePlace?
     package let identity: HostIdentity
-    /// The quarantined file, if the store was damaged and replaced by a new one.
+    /// The renamed file, if the store was damaged or lost and replaced by a new one.
     package let setAside: QuarantinedFile?
-    /// Id of the machine's current boot; nil if the caller of `open` did not provide it.
+    /// Id of the machine's current boot; nil if unknown.
     let boot: String?
     let calendar: (@Sendable () -> WallTime)?
     let catalogue: MeterCatalogue
     private let onAccess: (@Sendable (String) throws(StoreError) -> Void)?
     let isTunedForMuch = Mutex(false)
-    /// Cached result of `progress`; nil after any write.
+    /// Cached result of `progress`; nil after a write.
     let knownProgress = Mutex<SyncProgress?>(nil)
     /// Number of settings transactions begun so far (`MergeOutcome.number`).
     let transactions = Atomic<UInt64>(0)
-    /// Time of the cloud's clock at a moment since boot; nil until the cloud's time is known.
+    /// Last known time of the cloud's clock; nil if unknown since boot.
     let anchor = Mutex<ClockAnchor?>(nil)
 
     package struct Options: Sendable {
-        /// Maximum time for which a statement waits for another program.
+        /// Maximum duration for which a statement waits for another program.
         package var busyTimeout: Duration
-        /// Maximum number of pages. A file of this size is treated as a full disk; nil for no limit.
+        /// Maximum number of pages, at which the disk counts as full; nil for no limit.
         package var pageCountMax: Int?
         package var onStatement: (@Sendable (String) -> Void)?
-        /// Machine to which the host's id is bound; nil for any machine, as for a tool or a test.
+        /// Machine to which the host's id is bound; nil for any machine, as in a tool or a test.
         package var machine: Machine?
-        /// Wall clock that dates changes from other hosts; nil to use the time in their stamps.
+        /// Wall clock for the arrival times of other hosts' changes; nil to use the times in their stamps.
         package var calendar: (@Sendable () -> WallTime)?
         package var catalogue = MeterCatalogue.standard
-        /// Hook for tests in virtual time, called before each access with "read" or "written". If the hook throws, the
-        /// access fails with that error. With a hook, each access runs on the caller's thread, like a call of an actor.
+        /// Hook for tests in virtual time, called before each access with "read" or "written". It may throw the
+        /// access's error. With a hook, each access runs on the caller's thread.
         package var onAccess: (@Sendable (String) throws(StoreError) -> Void)?
 
         package init(
@@ -60,11 +60,10 @@ package final class MeterStore: Sendable {
         }
     }
 
-    /// Opens the store, creates a missing one, and upgrades an older one.
+    /// Opens the store; creates a missing one, and upgrades an older one.
     ///
-    /// Checks only the header and the tables, which takes a short time for any size; `quickCheck` checks the rest.
-    /// Renames a damaged store of this program and creates a new one (`setAside`). Rejects files of other programs and
-    /// of newer versions.
+    /// Checks only header and tables, which is fast for any size; `quickCheck` checks the rest. Renames a damaged store
+    /// and creates a new one (`setAside`). Rejects files of other programs and of newer versions.
     package static func open(path: String, options: Options = Options()) throws(StoreError) -> MeterStore {
         let lock = try StoreLock(storePath: path)
         try checkRestored(path)
@@ -106,7 +105,6 @@ package final class MeterStore: Sendable {
         }
     }
 
-    /// - Parameter predecessor: this host's identity before its file was damaged.
     private init(
         path: String, lock: StoreLock<StoreError>, options: Options, setAside: QuarantinedFile?, predecessor: HostRow?
     ) throws {
@@ -137,7 +135,7 @@ package final class MeterStore: Sendable {
         DamagedFile.noteMade(path)
     }
 
-    /// Writes back the log and closes the file. Later calls throw.
+    /// Moves the log's contents into the file and closes it. Later calls throw.
     package func close() throws(StoreError) {
         do {
             try queue.close()
@@ -147,8 +145,8 @@ package final class MeterStore: Sendable {
         lock.release()
     }
 
-    /// Error if the file is no longer at its path. A file that is deleted or replaced while open still accepts
-    /// readings, but they are lost when the program ends.
+    /// Error if the file was deleted or replaced while open; nil otherwise. Readings written to such a file are lost
+    /// when the program ends.
     package var trouble: String? {
         guard let place, FilePlace(path) != place else { return nil }
         return "the store \(path) was deleted or replaced while it was in use, so nothing more is written to it. "
@@ -159,7 +157,6 @@ package final class MeterStore: Sendable {
     package func quickCheck() async throws(StoreError) -> [String] {
         try await access("checked") { db in
             var faults = try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
-            // If the structure of the file is damaged, skip the content checks.
             guard faults.isEmpty else { return faults }
             faults += try Row.fetchAll(db, sql: "PRAGMA foreign_key_check").map {
                 "\($0[0] as String) refers to nothing"
@@ -191,10 +188,10 @@ private struct FilePlace: Hashable, Sendable {
 // MARK: - Access
 
 extension MeterStore {
-    /// Runs `body` on the connection, outside any transaction. GRDB's own async `write` would discard the work of a
-    /// cancelled task.
+    /// Runs `body` on the connection, outside any transaction, even if the task is cancelled, unlike GRDB's own async
+    /// `write`.
     ///
-    /// - Parameter action: verb for the error message: "the store … cannot be <action>".
+    /// - Parameter action: verb for the message "the store … cannot be <action>".
     func access<Value: Sendable>(
         _ action: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -242,12 +239,11 @@ extension Database {
 
     private static let synchronousFull = 2
 
-    /// Runs a transaction like `inImmediateTransaction`, but waits for the disk. For a user's changes, which should
-    /// survive a power cut a second later.
+    /// Like `inImmediateTransaction`, but waits for the disk. For users' changes, which should survive a power cut.
     func inDurableTransaction<Value>(_ body: (Database) throws -> Value) throws -> Value {
         try execute(sql: "PRAGMA synchronous = FULL")
         let result = Result {
-            // Verify the setting, because inside another transaction it would not have changed.
+            // Verify the setting, because it cannot be changed inside another transaction.
             guard try Int.fetchOne(self, sql: "PRAGMA synchronous") == Self.synchronousFull else {
                 throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "synchronous cannot be set to FULL")
             }

@@ -2,9 +2,8 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// Converts meter ids whose issuer is not this host's id. Such an issuer is this host's name, or the machine that the
-/// file was copied from. The meter's row, readings and log get the new id, and its settings are copied with their
-/// stamps.
+/// Converts meter ids issued under this host's name, or by the machine that the file was copied from, to ids issued by
+/// this host. The meter's row, readings, log and a copy of its settings get the new id.
 ///
 /// The old settings are kept, because another host of the same name, or an older version, may use them.
 enum OwnIDs {
@@ -24,8 +23,7 @@ enum OwnIDs {
     {
         let both: StatementArguments = [new.description, old.description]
         guard try Int.fetchOne(db, sql: "SELECT 1 FROM meter WHERE id = ?", arguments: [new.description]) == nil else {
-            // This host already has its own id for the port. Readings under the older id are not moved; only deactivate
-            // that id.
+            // This host already has its own id for the port. Only deactivate the older id; its readings are not moved.
             try db.execute(
                 sql: "UPDATE meter SET is_wanted = 0, is_declared = 0 WHERE id = ?", arguments: [old.description])
             return

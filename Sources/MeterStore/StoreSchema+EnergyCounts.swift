@@ -16,7 +16,8 @@ extension StoreSchema {
                 """)
     }
 
-    /// Adds the meter's own counters (`OwnCounters`), and the token of the lease under which this host held the meter.
+    /// Adds columns for the meter's own counters (`OwnCounters`), and for the fencing token of the lease under which
+    /// they were stored.
     static func keepOwnCounters(_ db: Database) throws {
         try db.execute(
             sql: """

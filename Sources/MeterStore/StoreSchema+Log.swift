@@ -1,7 +1,7 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates the log of events of meters (`LogEntry`). Settings have their own history table.
+    /// Creates the log of meters' events (`LogEntry`).
     static func createLogTable(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,8 +1,8 @@
 import GRDB
 
 extension StoreSchema {
-    /// Creates tables for the date from which the age of stored data is counted, and for dates from an unconfirmed
-    /// calendar (`BelievedDate`).
+    /// Creates tables for the date from which the age of stored data counts, and for unconfirmed dates
+    /// (`BelievedDate`).
     static func createRetentionTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -21,12 +21,10 @@ extension StoreSchema {
                 """)
     }
 
-    /// Returns the SQL condition that rows with dates from `first` to `last` may be deleted. The dates must not overlap
-    /// a span of unconfirmed dates (`BelievedDate.Doubt`) that is still in force at the cutoff.
+    /// Returns the SQL condition under which rows with dates from `first` to `last` may be deleted: no span of
+    /// unconfirmed dates (`BelievedDate.Doubt`) that is in force at the cutoff overlaps them.
     ///
-    /// - Parameters:
-    ///   - first: a column, or an expression of one.
-    ///   - cutoff: SQL parameter for the time before which rows are deleted, in milliseconds since 1970.
+    /// - Parameter cutoff: SQL parameter for the time before which rows are deleted, in milliseconds since 1970.
     static func isUndoubted(from first: String, to last: String, cutoff: String) -> String {
         """
         NOT EXISTS (

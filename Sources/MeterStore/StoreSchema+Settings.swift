@@ -2,21 +2,21 @@ import Domain
 import GRDB
 
 extension StoreSchema {
-    /// Converts settings to records that can be merged with records of other hosts (Docs/SettingsAndRebuild.md).
+    /// Converts settings to records that can be merged with other hosts' (Docs/SettingsAndRebuild.md).
     ///
     /// Earlier settings become properties with stamps older than any real write, and are added to the outbox.
     static func createSettingsTables(_ db: Database) throws {
         try db.execute(sql: hostTables)
         try db.execute(sql: recordTables)
         try db.execute(sql: exchangeTables)
-        // SQLite generates the random id, seeded by the system, because no other generator is available here.
+        // SQLite generates the random id, because no other generator is available here.
         let host = try HostRow.drawID(db)
         try db.execute(sql: "INSERT INTO host (one, id) VALUES (1, ?)", arguments: [host.description])
         try db.execute(sql: "INSERT INTO rebuild (one) VALUES (1)")
         try moveSettings(db, host: host.description)
     }
 
-    /// Adds columns for the host that brought a value to the cloud, if that host is not the author. NULL in older rows.
+    /// Adds columns for the host that brought a value to the cloud; NULL if unknown or the author.
     static func addBringers(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -46,7 +46,7 @@ extension StoreSchema {
         try db.execute(sql: "DROP TABLE setting")
     }
 
-    /// SQL query that counts outbox entries that differ from their record. The count should be 0.
+    /// SQL query for the number of outbox entries that contradict their record, which should be 0.
     static let strayEntries = """
         SELECT count(*) FROM outbox JOIN record ON record.id = outbox.record
             LEFT JOIN register ON register.record = outbox.record AND register.property = outbox.property
@@ -56,7 +56,6 @@ extension StoreSchema {
             OR outbox.stamp_host IS NOT iif(outbox.property = '', deleted_host, register.stamp_host)
         """
 
-    /// SQL for the tables with one row: this host's identity and clock, and the rebuild's progress.
     private static let hostTables = """
         CREATE TABLE host (
             one INTEGER PRIMARY KEY CHECK (one = 1),

@@ -4,7 +4,7 @@ import GRDB
 extension StoreSchema {
     /// Creates tables for readings aggregated by second, minute and hour.
     ///
-    /// Existing readings are aggregated by the first calls of `rollUp`, because that takes as long as reading them all.
+    /// The first calls of `rollUp` aggregate existing readings, because that takes long.
     static func createTierTables(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -29,7 +29,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Creates the table of running recordings, by record name. A finished recording is stored as a settings record.
+    /// Creates the table of running recordings, by record name. A finished recording becomes a settings record.
     static func createRecordingTable(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -5,12 +5,11 @@ enum StoreSchema {
     /// "MGW1", in the header of each file, so that this program never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_5731
 
-    /// Migrations up to this version. Append only, because released migrations have already run on users' disks.
+    /// All migrations. Append only: users' stores have already run the released ones.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 meters, settings, sample chunks", migrate: createFirstTables)
-        // Check foreign keys immediately, as in any transaction. A deferred check of the whole file would read all
-        // readings.
+        // Check foreign keys immediately. A deferred check would read all readings.
         migrator.registerMigration(
             "2 settings as records", foreignKeyChecks: .immediate, migrate: createSettingsTables)
         migrator.registerMigration(
@@ -67,7 +66,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "16 energy counted here", foreignKeyChecks: .immediate, migrate: createEnergyCountTable)
         migrator.registerMigration("17 where USB meters are plugged in", foreignKeyChecks: .immediate) { db in
-            // Store the port and the serial number, because the meter's id contains only one of them (USBPlug).
+            // Store both port and serial number, because the meter's id contains only one of them (USBPlug).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN usb_port TEXT; ALTER TABLE meter ADD COLUMN usb_serial TEXT")
         }
@@ -238,10 +237,10 @@ enum StoreSchema {
         return false
     }
 
-    /// Applies settings that only an empty file accepts.
+    /// Applies settings that only an empty database accepts.
     static func layOut(_ db: Database) throws {
-        // A small page size, because each commit writes whole pages, and a minute of one meter is about 1 kB. A day of
-        // one meter, including log and checkpoints, writes 7 MB with 512 bytes, 10 MB with 1024, 21 MB with 4096.
+        // A small page size, because each commit writes whole pages, and a minute of one meter is about 1 kB. A meter's
+        // day, with log and checkpoints, writes 7 MB with 512 bytes, 10 MB with 1024, 21 MB with 4096.
         try db.execute(sql: "PRAGMA page_size = \(pageSize)")
         // Lets `prune` return freed pages to the file system.
         try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
@@ -250,7 +249,7 @@ enum StoreSchema {
 
     static let pageSize = 512
 
-    /// Fails, as a write would, if the file is read-only or locked by another program.
+    /// Throws if the file is read-only or locked by another program.
     static func checkWritable(_ db: Database) throws {
         try db.inTransaction(.immediate) {
             try db.execute(sql: "PRAGMA application_id = \(applicationID)")
@@ -258,29 +257,26 @@ enum StoreSchema {
         }
     }
 
-    /// Applies the settings of a connection.
     static func tune(_ db: Database, pageCountMax: Int?) throws {
         let mode = try String.fetchOne(db, sql: "PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw DatabaseError(resultCode: .SQLITE_IOERR, message: "journal mode \(mode ?? "unknown") instead of WAL")
         }
         // NORMAL: only checkpoints wait for the disk. A power cut may lose about the last minute, but never damages the
-        // file; a crash of the program loses nothing. A user's changes use `inDurableTransaction`.
+        // file; a crash of the program loses nothing.
         try db.execute(sql: "PRAGMA synchronous = NORMAL")
         try tune(db, isMuchWritten: false)
         try db.execute(sql: "PRAGMA journal_size_limit = \(2 * logLength)")
-        // Debian's SQLite overwrites deleted data with zeros by default. This is not needed, because readings are not
-        // secret.
+        // Debian's SQLite overwrites deleted data with zeros by default. Readings are not secret.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Sets the sizes of the cache and the log.
+    /// Sets the sizes of the cache and the write-ahead log.
     ///
-    /// With a longer log, checkpoints are rarer, so that busy pages are written back less often. But a longer log uses
-    /// more space, and more time for the opening after a crash. Twice this length saves only 1 % for readings. Writing
-    /// a hundred thousand records takes a quarter less time with a cache and log of eight times the size, so
-    /// `isMuchWritten` selects these.
+    /// A longer log makes checkpoints rarer, but uses more space and slows the opening after a crash. Twice this length
+    /// saves only 1 % for readings. Eight times both sizes (`isMuchWritten`) save a quarter of the time for a hundred
+    /// thousand records.
     static func tune(_ db: Database, isMuchWritten: Bool) throws {
         let factor = isMuchWritten ? 8 : 1
         try db.execute(sql: "PRAGMA cache_size = \(-512 * factor)")
@@ -292,7 +288,7 @@ enum StoreSchema {
 
     /// Throws `damaged` if a table or column is missing although every migration has run.
     static func checkTables(_ db: Database, path: String) throws {
-        // A single statement for all tables, because the check runs at each opening.
+        // Use a single statement for all tables, because each opening runs this check.
         let rows = try Row.fetchCursor(
             db,
             sql: """

@@ -1,7 +1,7 @@
 package import Cloud
 package import Domain
 
-/// The complete content of a cloud's store, except for renewal times of leases.
+/// Complete content of a cloud's store, except for renewal times of leases.
 package struct CloudContents: Hashable {
     package struct Lease: Hashable {
         package var meter: String

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Returns once `condition` holds. Other tasks run meanwhile.
 ///
-/// - Parameter what: name of the event, for the message if the test fails.
-/// - Throws: `NeverHappened` if the condition does not hold within a test's `Patience`, and the errors of `condition`.
+/// - Parameter what: name of the event, for the error message.
+/// - Throws: `NeverHappened` if the condition does not hold within `Patience`.
 package func eventually(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ condition: () async throws -> Bool
 ) async throws {
@@ -15,10 +15,10 @@ package func eventually(
 
 /// A test's timeout for work of other tasks.
 package final class Patience: Sendable {
-    /// Real time to wait: longer than the busiest machine needs, and shorter than the limit of a test suite.
+    /// Real time to wait: longer than the busiest machine needs, and shorter than a test suite's limit.
     package static let limit = Duration.seconds(300)
-    /// Minimum number of turns for other tasks before giving up. During each turn, all other ready tests run, some of
-    /// them for seconds. On a busy machine, the time limit alone would therefore expire after too few turns.
+    /// Minimum number of yields to other tasks before giving up. Each may take seconds, so `limit` alone could expire
+    /// after few yields.
     package static let turnsMin = 10_000
 
     private let what: String
@@ -37,9 +37,9 @@ package final class Patience: Sendable {
         end = now() + limit
     }
 
-    /// Lets other tasks run.
+    /// Yields to other tasks.
     ///
-    /// - Throws: `NeverHappened` once both `limit` has passed and `turnsMin` turns were taken.
+    /// - Throws: `NeverHappened` once `limit` has passed and `turnsMin` yields were made.
     package func turn() async throws {
         let had = turns.add(1, ordering: .relaxed).oldValue
         guard had < turnsMin || now() < end else { throw NeverHappened(what: what, turns: had) }

@@ -6,8 +6,6 @@ package import Domain
 package protocol ForwardingEngine: CloudEngine {
     var base: any CloudEngine { get }
 
-    /// Forwards one call. The default does nothing else.
-    ///
     /// - Parameter writes: whether the call waits for the disk.
     func pass<Value: Sendable>(writes: Bool, _ call: () async throws -> Value) async throws -> Value
 }

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Cancels each listener while it receives an event, with the sender and the canceller on different threads.
 ///
-/// Swift holds a task's lock while its cancellation handler runs, and needs that lock to resume the task. If the
-/// handler needs a lock under which events are sent, both threads deadlock. Soon all other tasks wait for them.
+/// Swift holds a task's lock during its cancellation handler, and needs that lock to resume the task. If the handler
+/// needs a lock under which events are sent, both threads deadlock.
 ///
-/// - Parameter listen: begins to listen; returns the listener's task, and a closure that sends it an event.
-/// - Throws: `NeverHappened` on a deadlock, and the errors of `listen`.
+/// - Parameter listen: starts a listener; returns its task, and a closure that sends it an event.
+/// - Throws: `NeverHappened` on a deadlock.
 package func leaveWhileTold(
     _ listen: () throws -> (listener: Task<Void, Never>, tell: @Sendable () -> Void)
 ) async throws {
@@ -17,8 +17,7 @@ package func leaveWhileTold(
     BackgroundThread.run {
         for (round, (listener, tell)) in listeners.enumerated() {
             BackgroundThread.run {
-                // Delay each round's cancellation a little longer, so that the rounds cancel at different points of the
-                // sending.
+                // Delay each round's cancellation a little longer, to cancel at different points of the sending.
                 for _ in 0..<round * 20 { _ = progress.ended }
                 listener.cancel()
                 progress.end()

@@ -1,4 +1,4 @@
-/// Resources that a finished session or daemon did not release. A good test expects none.
+/// Resources that a finished session or daemon did not release.
 package struct Leftovers: Hashable, Sendable, CustomStringConvertible {
     package var timers: Int
     package var channels: Int

@@ -1,6 +1,5 @@
 package import LinuxIO
 
-/// Runs `body` with a real, running loop, and then shuts the loop down.
 package func withLoop<Result>(_ body: (IOLoop) async throws -> Result) async throws -> Result {
     let loop = try IOLoop(name: "test")
     loop.start()

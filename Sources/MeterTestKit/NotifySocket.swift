@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import LinuxIO
 
-/// Socket of a service manager, on which a test receives a service's reports.
+/// Socket of a simulated service manager, on which a test receives a service's reports.
 package final class NotifySocket: Sendable {
     package enum Kind: CaseIterable, Sendable {
         case path
@@ -27,7 +27,7 @@ package final class NotifySocket: Sendable {
         var bytes = Array(name.utf8)
         if kind == .abstract { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // Count the final zero of a path. An abstract name has none and ends with the address length.
+        // A path includes its final zero. An abstract name has none and ends with the address length.
         let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (kind == .path ? 1 : 0))
         let number = descriptor.raw
         try Errno.check {

@@ -1,14 +1,13 @@
 import Foundation
 
-/// The openssl command, for checks independent of this project's code. It uses the same library.
+/// The openssl command, for checks independent of this project's code.
 package enum OpenSSLProgram {
     /// Path of the openssl command; nil if not installed.
     package static let path = ["/usr/bin/openssl"].first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    /// Runs openssl.
+    /// Runs openssl and returns its standard output.
     ///
-    /// - Returns: the standard output.
-    /// - Throws: if the command cannot be started, or exits with a status other than 0.
+    /// - Throws: if the command cannot be started, or fails.
     @discardableResult
     package static func run(_ arguments: [String]) throws -> String {
         let process = Process()

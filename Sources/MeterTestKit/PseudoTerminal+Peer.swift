@@ -1,9 +1,9 @@
 package import LinuxIO
 
 extension PseudoTerminal {
-    /// Returns once no process has the slave open.
+    /// Returns once no process has the slave side open.
     ///
-    /// That may be a moment after the slave's `close`: a process that another test is just starting has copies of our
+    /// That may be after the slave's `close`, because a process that another test is starting has copies of our
     /// descriptors until it executes its program.
     package func peerLeaves(on loop: IOLoop) async throws {
         let (leaving, report) = AsyncStream.makeStream(of: Void.self)

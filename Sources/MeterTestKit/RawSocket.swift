@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP connection to the server under test, without a library that reads ahead.
+/// A TCP connection to the server under test that does not read ahead.
 package final class RawSocket {
     package struct Failure: Error {
         package var code: Int32
@@ -8,8 +8,7 @@ package final class RawSocket {
 
     private let descriptor: Int32
 
-    /// - Parameter receiveBuffer: approximate number of unread bytes that the system may keep; nil for the system's
-    ///   default.
+    /// - Parameter receiveBuffer: approximate number of unread bytes that the system may buffer; nil for its default.
     package init(port: Int, receiveBuffer: Int32? = nil) throws {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }
@@ -47,23 +46,22 @@ package final class RawSocket {
         return all
     }
 
-    /// Reads until the other side closes.
+    /// Receives until the server closes the connection.
     package func receiveAll() async throws -> String {
         var all: [UInt8] = []
         while let bytes = try await receive(), !bytes.isEmpty { all += bytes }
         return String(decoding: all, as: UTF8.self)
     }
 
-    /// Reads until the other side closes. Returns the number of bytes.
+    /// Receives until the server closes or resets the connection. Returns the number of bytes.
     package func drain() async -> Int {
         var total = 0
-        // Treat a reset connection like a closed one.
         while let bytes = try? await receive(), !bytes.isEmpty { total += bytes.count }
         return total
     }
 
-    /// Receives the next bytes; empty if the other side has closed. Blocks no thread, because the server under test
-    /// needs the same threads.
+    /// Receives the next bytes; empty if the server has closed the connection. Blocks no thread, because the server
+    /// needs the threads.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let patience = Patience("the other side sends something, or closes")

@@ -2,7 +2,7 @@ package import Domain
 package import Gateway
 import Synchronization
 
-/// An in-memory cloud that a test can make fail, wait or lose earlier changes. Each host has its own link.
+/// An in-memory cloud that a test can make fail, wait or lose changes. Each host has its own link.
 package final class ScriptedCloud: Sendable {
     package enum Call: Hashable, Sendable { case account, createZone, changes, modify }
 
@@ -10,11 +10,11 @@ package final class ScriptedCloud: Sendable {
         var epoch = "e1"
         /// Identity of the zone; nil to simulate an older cloud without identities.
         var zoneID: String?
-        /// Last valid sequence of each timeline that a rollback ended, by the timeline's number (`mark`). A change
-        /// token issued at a later sequence of that timeline reveals the rollback.
+        /// Last valid sequence of each timeline that a rollback ended, by its number (`mark`). A change token with a
+        /// later sequence reveals the rollback.
         var marks: [Int: Int] = [:]
         var mark = 0
-        /// Zone identity that the host passed, for each call of `createZone`.
+        /// Zone identity passed by the host in each call of `createZone`.
         var askedIdentities: [String?] = []
         var sequence = 0
         var records: [RecordKey: (record: SyncRecord, sequence: Int)] = [:]
@@ -22,7 +22,6 @@ package final class ScriptedCloud: Sendable {
         var floor = 0
         var isReachable = true
         var failures: [Call: [SyncFailure]] = [:]
-        /// Permanent failures for single records.
         var refusals: [RecordKey: SyncFailure] = [:]
         var recordsMax = 400
         var lookers: Set<HostID> = []
@@ -36,7 +35,7 @@ package final class ScriptedCloud: Sendable {
     private let loop: any SessionLoop
     package let zone: String
 
-    /// - Parameter loop: loop whose calendar serves as the cloud's clock.
+    /// - Parameter loop: loop whose wall clock serves as the cloud's clock.
     package init(zone: String = "home", id: String? = nil, loop: any SessionLoop) {
         self.zone = zone
         self.loop = loop
@@ -47,10 +46,10 @@ package final class ScriptedCloud: Sendable {
 
     // MARK: The script
 
-    /// Sets a closure that runs within each call before the answer.
+    /// Sets a closure that each call runs before its answer.
     package func onCall(_ body: @escaping @Sendable (Call) async -> Void) { state.withLock { $0.onCall = body } }
 
-    /// Makes the next calls of this kind fail, one with each failure.
+    /// Makes the next calls of this kind fail, each with one of the failures.
     package func fail(_ call: Call, with failures: SyncFailure...) {
         state.withLock { $0.failures[call, default: []] += failures }
     }
@@ -67,18 +66,17 @@ package final class ScriptedCloud: Sendable {
 
     package func limitBatches(to recordsMax: Int) { state.withLock { $0.recordsMax = recordsMax } }
 
-    /// Sets whether the cloud is reachable. If it is not, every call fails and no stream opens.
+    /// Sets whether the cloud is reachable. If not, all calls fail and no stream opens.
     package func setReachable(_ isReachable: Bool) {
         state.withLock { $0.isReachable = isReachable }
         if !isReachable { breakStreams() }
     }
 
-    /// Ends every event stream, as a broken connection does.
     package func breakStreams(because failure: SyncFailure? = nil) {
         for stream in takeStreams() { stream.finish(throwing: failure ?? Self.unreachable) }
     }
 
-    /// Ends every event stream in good order, as a server's shutdown does.
+    /// Ends every event stream without an error, as a server's shutdown does.
     package func endStreams() {
         for stream in takeStreams() { stream.finish() }
     }
@@ -90,7 +88,7 @@ package final class ScriptedCloud: Sendable {
         }
     }
 
-    /// Purges all deleted records, which expires earlier change tokens.
+    /// Purges all deleted records, so that earlier change tokens expire.
     package func raiseFloor() {
         state.withLock { state in
             state.floor = state.sequence
@@ -126,7 +124,7 @@ package final class ScriptedCloud: Sendable {
 
     package var askedIdentities: [String?] { state.withLock { $0.askedIdentities } }
 
-    /// Writes records as another host, and informs all hosts.
+    /// Writes records as another host, and notifies all hosts.
     package func put(_ records: [SyncRecord], by host: HostID?) {
         _ = merge(records)
         announce(.changed(types: Array(Set(records.map(\.key.type))), host: host))
@@ -171,8 +169,8 @@ package final class ScriptedCloud: Sendable {
             let token =
                 text.map { Token($0) }
                 ?? Token(epoch: state.epoch, sequence: 0, floor: state.floor, mark: state.mark, read: 0)
-            // A client that starts an initial read needs no tombstones from before that start. So its token expires
-            // only if a purge follows.
+            // The token of an initial fetch expires only by a later purge, because the client needs no earlier
+            // tombstones.
             guard token.epoch == state.epoch, token.sequence >= state.floor || token.floor >= state.floor else {
                 return (
                     nil,
@@ -206,10 +204,9 @@ package final class ScriptedCloud: Sendable {
     private struct Token {
         var epoch: String
         var sequence: Int
-        /// Value of `State.floor` when the initial read started.
+        /// Value of `State.floor` at the start of the initial fetch.
         var floor: Int
-        /// Number of the timeline in which the change token was issued (`State.mark`). `read` is the zone's sequence at
-        /// that time.
+        /// Timeline (`State.mark`) in which the change token was issued; `read` is the zone's sequence at that time.
         var mark: Int
         var read: Int
 

@@ -2,7 +2,6 @@ package import Domain
 import Gateway
 import Synchronization
 
-/// A notifier that only records the notices.
 package final class ScriptedNotifier: AlertNotifier {
     private struct State {
         var sent: [(target: String, number: Int64, notice: AlertNotice)] = []

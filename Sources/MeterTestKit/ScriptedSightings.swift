@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// A port watcher with scripted events. Records the ports that it was asked to watch.
+/// A port watcher with scripted events. Records the ports that it should watch.
 package final class ScriptedSightings: PortSource {
     private struct State {
         var watched: [DeclaredPort] = []
@@ -17,12 +17,12 @@ package final class ScriptedSightings: PortSource {
 
     package init() {}
 
-    /// Declared ports in order. A new declaration of a path replaces the earlier one.
+    /// Declared ports in order; the last declaration of a path counts.
     package var watched: [DeclaredPort] { state.withLock { $0.watched } }
 
     package var remembered: [MeterID: USBPlug?] { state.withLock { $0.remembered } }
 
-    /// Meters that the watcher was asked to report again without their serial numbers (`meetAnew`).
+    /// Meters that the watcher should report again without their serial numbers (`meetAnew`).
     package var anew: [MeterID] { state.withLock { $0.anew } }
 
     package func remember(_ meter: MeterID, _ plug: USBPlug?) {
@@ -42,7 +42,7 @@ package final class ScriptedSightings: PortSource {
         report?(event)
     }
 
-    /// Makes one path lead to the device at another.
+    /// Makes a path lead to the device at another path.
     package func link(_ path: String, to target: String) {
         state.withLock { $0.links[path] = target }
     }
@@ -73,7 +73,7 @@ package final class ScriptedSightings: PortSource {
         }
         for event in early { report(event) }
         let (ending, end) = AsyncStream.makeStream(of: Void.self)
-        // Ends only when the task is cancelled.
+        // Wait until the task is cancelled.
         for await _ in ending {}
         end.finish()
     }

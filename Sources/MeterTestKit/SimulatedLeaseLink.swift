@@ -2,12 +2,11 @@ package import Domain
 package import Gateway
 import Synchronization
 
-/// One host's link to a simulated zone, on which requests are delayed, lost or unanswered.
+/// One host's link to a simulated zone, which may delay or lose requests and answers.
 package final class SimulatedLeaseLink: LeaseAuthority {
     package enum Fault: Hashable, Sendable {
-        /// Every request fails immediately.
         case unreachable
-        /// This host has a read-only token: only listing leases is allowed.
+        /// This host has a read-only access token: it may only list leases.
         case readOnly
         /// Requests get no answer until the caller's task is cancelled or `heal` is called.
         case silent
@@ -46,7 +45,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     // MARK: What a test does and asks
 
-    /// Sets the receiver of the zone's events, which is called on the loop; nil for none. The first event is `opened`.
+    /// Sets the receiver of the zone's events, called on the loop; nil for none. The first is `opened`.
     package func listen(_ hear: (@Sendable (CloudEvent) -> Void)?) {
         zone.listen(host, hear)
         guard let hear else { return }
@@ -55,7 +54,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     package func set(_ fault: Fault) { state.withLock { $0.fault = fault } }
 
-    /// Ends the fault. Hanging requests fail.
+    /// Ends the fault. Requests without an answer fail.
     package func heal() {
         let hanging = state.withLock { state in
             state.fault = nil
@@ -65,8 +64,8 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         for parked in hanging { parked.resume(false) }
     }
 
-    /// Loses the next `requests` requests, and the answers to the next `answers` executed requests. All of these fail
-    /// after the latency.
+    /// Loses the next `requests` requests, and the answers to the next `answers` executed ones. These calls fail after
+    /// the latency.
     package func lose(requests: Int = 0, answers: Int = 0) {
         state.withLock {
             $0.lostRequests += requests
@@ -75,7 +74,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
     }
 
     package var parkedCount: Int { state.withLock { $0.parked.count } }
-    /// All requests that were sent, including lost ones.
+    /// All sent requests, even lost ones.
     package var requests: [Request] { state.withLock { $0.log.map(\.request) } }
 
     package func times(of wanted: Request) -> [MonotonicTime] {
@@ -131,8 +130,6 @@ package final class SimulatedLeaseLink: LeaseAuthority {
         return answer
     }
 
-    /// Waits for `latency` in virtual time.
-    ///
     /// - Returns: false if the link is broken or the caller's task was cancelled.
     private func arrive(after latency: Duration) async -> Bool {
         let number = state.withLock { state in

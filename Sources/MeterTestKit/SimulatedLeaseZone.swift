@@ -2,10 +2,8 @@ package import Domain
 import Gateway
 import Synchronization
 
-/// Leases of a zone, shared by several hosts of a test. Works in memory and in virtual time, with the real authority's
-/// rules.
-///
-/// Queues are simple: first come, first served. The head of a queue has ten seconds to acquire a free meter.
+/// Leases of a zone, for several hosts of a test. Works in memory and virtual time, with the cloud's own rules. Waiting
+/// hosts are served in order of arrival; the first has ten seconds to acquire a free meter.
 package final class SimulatedLeaseZone: Sendable {
     struct Offer {
         var host: HostID
@@ -34,7 +32,6 @@ package final class SimulatedLeaseZone: Sendable {
     /// Transmission time of a request, an answer or an event.
     package let latency: Duration
     let state: Mutex<State>
-    /// Lock that admits one request at a time, as an engine does.
     private let turn = Mutex(())
 
     package init(loop: VirtualLoop, policy: LeasePolicy, latency: Duration = .milliseconds(10)) {
@@ -68,12 +65,11 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// Revokes a lease, as an administrator does.
     package func revoke(_ meter: MeterID) {
         inTurn { $0.change(meter) { record, _ in (LeaseRules.revoke(record).record, ()) } }
     }
 
-    /// Deletes all leases, as after a restore from a backup without them.
+    /// Deletes all leases, like a restore from a backup without them.
     ///
     /// - Parameter time: earliest time of a new grant; nil for no limit.
     package func forget(until time: MonotonicTime? = nil) {
@@ -83,16 +79,15 @@ package final class SimulatedLeaseZone: Sendable {
         }
     }
 
-    /// Ignores take-overs from now on, like a cloud whose version encodes them differently.
+    /// Ignores take-overs from now on, like a cloud version that encodes them differently.
     package func ignoreTakeovers() { state.withLock { $0.ignoresTakeovers = true } }
 
-    /// Makes two ids refer to one meter, which is leased as `canonical` from now on.
+    /// Makes two ids refer to one meter, leased as `canonical` from now on.
     package func merge(_ meter: MeterID, into canonical: MeterID) {
         state.withLock { $0.canonical[meter] = canonical }
     }
 
-    /// Sets whether a host receives no events. Its list of leases is then outdated, so a renewed lease seems to have
-    /// expired.
+    /// Sets whether a host receives no events. To that host, a renewed lease then seems to have expired.
     package func setDeaf(_ isDeaf: Bool, _ host: HostID) { state.withLock { $0.members[host]?.isDeaf = isDeaf } }
 
     // MARK: What links do
@@ -194,7 +189,7 @@ package final class SimulatedLeaseZone: Sendable {
         return answer
     }
 
-    /// Offers a free meter to the head of its queue. If that host does not answer, offers it to the next one.
+    /// Offers a free meter to the first waiting host, then to the next one if there is no answer.
     private func settle(_ meter: MeterID) {
         let now = loop.now
         let lapsed = state.withLock { state in state.offers[meter].flatMap { $0.until <= now ? $0.host : nil } }

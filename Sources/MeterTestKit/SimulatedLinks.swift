@@ -2,16 +2,13 @@ package import Domain
 package import MeterSimulator
 import Synchronization
 
-/// Links to simulated meters, in memory and in virtual time.
-///
-/// A meter's own clock is the loop's clock. Answers arrive after the latency, pushed messages at their scheduled times.
+/// Links to simulated meters, in memory and virtual time. The meters' clock is the loop's clock.
 package final class SimulatedLinks: ChannelOpener {
     private struct Line {
         var path: String
         var handle: @Sendable (ChannelEvent) -> Void
-        /// Timers of bytes in transit to the host, by delivery number.
         var deliveries: [UInt64: LoopTimer] = [:]
-        /// Time of the meter's next push, on the meter's own clock; nil if none is scheduled.
+        /// Time of the meter's next unrequested message, by the meter's own clock; nil if none is scheduled.
         var pushDue: Duration?
         var usesOtherOutput = false
     }
@@ -46,14 +43,14 @@ package final class SimulatedLinks: ChannelOpener {
 
     // MARK: What a test does to the meters
 
-    /// Connects a meter to a path, replacing any meter there.
+    /// Connects a meter to a path, replacing any other.
     package func plug(_ meter: any SimulatedMeter, at path: String) {
         state.withLock { $0.meters[path] = meter }
     }
 
     package func meter(at path: String) -> (any SimulatedMeter)? { state.withLock { $0.meters[path] } }
 
-    /// Removes the meter. Its link is lost immediately.
+    /// Removes the meter, so that its link is lost.
     package func unplug(_ path: String) {
         state.withLock { $0.meters[path] = nil }
         for (id, handle) in lines(at: path) {
@@ -70,17 +67,17 @@ package final class SimulatedLinks: ChannelOpener {
         state.withLock { $0.modules[path] = module }
     }
 
-    /// Sets the text that describes a fault of an open, working link.
+    /// Sets the text about a fault of an open, working link.
     package func setRemark(_ remark: String, at path: String) {
         state.withLock { $0.remarks[path] = remark }
     }
 
-    /// Gives the links to a meter two outputs. Only data sent to the second output reaches the meter.
+    /// Gives the links to a meter two outputs, of which only the second reaches it.
     package func makeFirstOutputDeaf(at path: String) {
         state.withLock { _ = $0.deaf.insert(path) }
     }
 
-    /// Makes opening fail, until nil is passed.
+    /// Makes opening fail with `failure`; nil ends this.
     package func refuse(_ path: String, with failure: ChannelFailure?) {
         state.withLock { $0.refusals[path] = failure }
     }
@@ -92,7 +89,7 @@ package final class SimulatedLinks: ChannelOpener {
         }
     }
 
-    /// Sends bytes to the host, as noise on the line does.
+    /// Sends bytes to the host, like noise on the line.
     package func inject(_ bytes: [UInt8], at path: String) {
         for (_, handle) in lines(at: path) { loop.perform { handle(.received(bytes)) } }
     }
@@ -207,7 +204,7 @@ package final class SimulatedLinks: ChannelOpener {
             return due
         }
         guard let due else { return }
-        // Wait at least 1 ms even for an overdue meter: virtual time must advance, or a test would never end.
+        // Wait at least 1 ms even for an overdue meter, because virtual time must advance.
         let time = max(MonotonicTime(sinceOrigin: due), loop.now + .milliseconds(1))
         deliver(over: id, at: time) { [weak self] in self?.push(over: id, due: due) }
     }
@@ -215,7 +212,7 @@ package final class SimulatedLinks: ChannelOpener {
     private func push(over id: UInt64, due: Duration) {
         let now = loop.now
         let pushed = state.withLock { state -> [[UInt8]] in
-            // Skip this push if an earlier one was scheduled meanwhile, because the meter received bytes.
+            // Skip this push if the meter received bytes meanwhile, which scheduled an earlier push.
             guard let path = state.lines[id]?.path, state.lines[id]?.pushDue == due else { return [] }
             state.lines[id]?.pushDue = nil
             return state.meters[path]?.due(at: now.sinceOrigin) ?? []

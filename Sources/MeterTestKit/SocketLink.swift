@@ -71,15 +71,15 @@ extension ChannelProbe {
     }
 }
 
-/// Returns two ends of a socket that preserves packet boundaries; the second never blocks.
+/// Returns the two ends of a socket that preserves packet boundaries.
 ///
-/// - Parameter writesBlock: whether writes to the first block regardless of flags, as on a raw HID device.
+/// - Parameter writesBlock: whether writes to the first end block, as on a raw HID device. The second end never blocks.
 package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescriptor, FileDescriptor) {
     var numbers: [Int32] = [-1, -1]
     try Errno.check { socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &numbers) }
     let ends = (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))
     if writesBlock {
-        // This end blocks, so limit the wait of a read to one microsecond.
+        // This end blocks, so limit each read to 1 µs.
         var limit = timeval(tv_sec: 0, tv_usec: 1)
         let size = socklen_t(MemoryLayout<timeval>.size)
         try Errno.check { setsockopt(numbers[0], SOL_SOCKET, SO_RCVTIMEO, &limit, size) }
@@ -104,7 +104,6 @@ extension FileDescriptor {
                     guard let read = try bytes.withUnsafeMutableBytes({ try self.read(into: $0) }) else { return }
                     report.yield(Array(bytes.prefix(read)))
                 } catch {
-                    // Finish the stream on an error; the test then fails with too few packets.
                     loop.unregister(self)
                     report.finish()
                 }

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A folder with a unique name, deleted together with this object. It is in memory if there is room, because on a disk
-/// each commit of a store would wait.
+/// A folder with a unique name, deleted together with this object. In memory if there is room, because a store's
+/// commits wait for a disk.
 package final class TemporaryFolder: Sendable {
     package let path: String
 
@@ -14,7 +14,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     private static let inUse = Mutex<Set<String>>([])
-    /// Handler that removes folders that are still in use at exit; otherwise they would fill the memory file system.
+    /// Removes folders still in use at exit, which would fill the memory file system.
     private static let removalAtExit = atexit {
         for path in TemporaryFolder.inUse.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
     }
@@ -31,7 +31,6 @@ package final class TemporaryFolder: Sendable {
 
     package func size(of path: String) throws -> Int { try bytes(of: path).count }
 
-    /// Writes a file, and creates its folder if that is missing.
     package func write(_ bytes: [UInt8], to path: String) throws {
         let file = URL(filePath: path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

@@ -16,7 +16,6 @@ package final class VirtualCloudClock: Sendable {
         var sleepers: [UInt64: Sleeper] = [:]
         var sleeps: UInt64 = 0
         var waiters: [(sleeps: UInt64, continuation: CheckedContinuation<Void, Never>)] = []
-        /// Sleeps that were cancelled before they began.
         var cancelled: Set<UInt64> = []
     }
 
@@ -51,13 +50,13 @@ package final class VirtualCloudClock: Sendable {
         for sleeper in due { sleeper.continuation.resume() }
     }
 
-    /// Sets the wall clock forward or back, as a time server does.
+    /// Moves the wall clock alone, as a time server does.
     package func stepWallClock(by step: Duration) { state.withLock { $0.wallNow = $0.wallNow + step } }
 
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
-    /// Returns once sleeps have begun `sleeps` times since the creation of this clock. A task that works and sleeps in
-    /// a loop has then finished its work.
+    /// Returns once `sleeps` sleeps have begun since this clock was created. A task that sleeps in a loop has then
+    /// finished its work.
     package func began(sleeps: UInt64) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -2,10 +2,10 @@ package import Domain
 import Foundation
 import Synchronization
 
-/// A loop whose time advances only when a test moves it.
+/// An event loop whose time advances only when a test moves it. Tests therefore neither sleep nor depend on the
+/// machine's load.
 ///
-/// Work runs immediately, on the calling thread, one item at a time. Timers run inside `advance`, in order of their
-/// times. Tests therefore neither sleep nor depend on the machine's load.
+/// Work runs immediately, on the calling thread, one item at a time. Timers run inside `advance`, earliest first.
 package final class VirtualLoop: SessionLoop {
     private enum Work {
         case job(UnownedJob)
@@ -44,15 +44,15 @@ package final class VirtualLoop: SessionLoop {
         }
     }
 
-    /// Sets the wall clock forward or back, as a time server does.
+    /// Moves the wall clock alone, as a time server does.
     package func stepWallClock(by step: Duration) {
         state.withLock { $0.wallOffset += step.milliseconds }
     }
 
-    /// Number of pending timers. At the end of a test it must be 0.
+    /// Number of pending timers; must be 0 at the end of a test.
     package var pendingTimers: Int { state.withLock { $0.timers.count } }
 
-    /// Number of jobs of actors and tasks so far: a measure of work independent of time.
+    /// Number of jobs of actors and tasks so far: a measure of work.
     package var jobsRun: Int { state.withLock { $0.jobsRun } }
 
     package func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer {
@@ -65,7 +65,7 @@ package final class VirtualLoop: SessionLoop {
         return timer
     }
 
-    /// Returns once `count` timers are set, for a test that waits for a task's timer.
+    /// Returns once `count` timers are set.
     package func timers(reach count: Int) async {
         await withCheckedContinuation { continuation in
             let ready = state.withLock { state in
@@ -80,17 +80,17 @@ package final class VirtualLoop: SessionLoop {
         state.withLock { state in state.timers.removeAll { $0.id == timer.id } }
     }
 
-    /// Advances time and runs every timer that falls due, including those set meanwhile.
+    /// Advances time and runs every timer that falls due, including new ones.
     package func advance(by duration: Duration) {
         let end = now + duration
         while let body = takeTimer(dueBy: end) { runToItsEnd(body) }
         state.withLock { $0.now = max($0.now, end) }
     }
 
-    /// Runs `body` and waits for its end, even if another thread uses the loop, because `body` may set further timers
-    /// that are also due.
+    /// Runs `body` and waits for its end, even if another thread uses the loop, because `body` may set timers that are
+    /// already due.
     private func runToItsEnd(_ body: @escaping @Sendable () -> Void) {
-        // A caller on the loop would deadlock by waiting for itself, so its work runs after the current work item.
+        // A caller on the loop would wait for itself, so its work runs after the current work item.
         guard state.withLock({ $0.drainer != Thread.current }) else { return run(.body(body)) }
         let end = DispatchSemaphore(value: 0)
         run(
@@ -101,17 +101,16 @@ package final class VirtualLoop: SessionLoop {
         end.wait()
     }
 
-    /// Advances time by `duration`.
-    ///
-    /// - Returns: the number of timers that ran: an upper bound for the wake-ups of a real loop.
+    /// Advances time by `duration`, and returns the number of timers that ran: an upper bound for a real loop's
+    /// wake-ups.
     package func timersRun(in duration: Duration) -> Int {
         let before = state.withLock { $0.timersRun }
         advance(by: duration)
         return state.withLock { $0.timersRun } - before
     }
 
-    /// Runs `body` on the loop and returns its result. Waits while another thread uses the loop. Never call it on the
-    /// loop itself.
+    /// Runs `body` on the loop and returns its result. Waits while another thread uses the loop. Deadlocks if called on
+    /// the loop itself.
     @discardableResult
     package func result<Value: Sendable>(of body: @escaping @Sendable () -> Value) -> Value {
         let result = Mutex<Value?>(nil)
@@ -123,8 +122,7 @@ package final class VirtualLoop: SessionLoop {
         return value
     }
 
-    /// Runs `body` on the loop. If another thread currently runs the loop's work, `body` may run after this function
-    /// returns.
+    /// Runs `body` on the loop. May return before `body` has run, if another thread is running the loop's work.
     package func perform(_ body: @escaping @Sendable () -> Void) { run(.body(body)) }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -151,8 +149,7 @@ package final class VirtualLoop: SessionLoop {
     }
 
     private func run(_ work: Work) {
-        // Retain the loop during its work: jobs do not retain their executor, and a resumed job may release the loop on
-        // another thread.
+        // Retain the loop: jobs do not retain their executor, and a resumed job may release it on another thread.
         let loop = Unmanaged.passRetained(self)
         defer { loop.release() }
         let mayDrain = state.withLock { state in

@@ -4,7 +4,7 @@ import Gateway
 import LinuxIO
 import NIOCore
 
-/// The database in `[influx]` of the configuration.
+/// The time series database in `[influx]` of the configuration.
 package struct InfluxTarget: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         /// Bucket of InfluxDB 2 and later; VictoriaMetrics accepts the same API.
@@ -16,7 +16,7 @@ package struct InfluxTarget: Hashable, Sendable {
     /// The server's URL without `/api/v2/write` or `/write`.
     package var address: NotificationAddress
     package var place: Place
-    /// User name that belongs to the password in the secret's file; nil if that file holds a token.
+    /// User name for the password in the file at `tokenPath`; nil if that file holds an access token.
     package var user: String?
     package var tokenPath: String?
     package var limit = NotificationTarget.limitDefault
@@ -26,8 +26,8 @@ package struct InfluxTarget: Hashable, Sendable {
         self.place = place
     }
 
-    /// Identity of the destination: distinct for each server, path, bucket or database. The path may be a secret, so
-    /// store this text only in a file that its owner alone may read.
+    /// Identity of the destination, distinct for each URL, bucket and database. The URL's path may be a secret, so
+    /// store this text only in a file for its owner alone.
     package var identity: String {
         switch place {
         case .bucket(let bucket, let org): "\(address.text) bucket \(org ?? "") \(bucket)"
@@ -88,12 +88,12 @@ package struct InfluxWriter: PointSink {
         Data("\(target.user ?? ""):\(password)".utf8).base64EncodedString()
     }
 
-    /// Maps the server's response to a send result. Status codes:
+    /// Maps the server's HTTP response to a result. Status codes:
     /// <https://docs.influxdata.com/influxdb/v2/write-data/troubleshoot/> and
     /// <https://docs.influxdata.com/influxdb/v1/tools/api/#write-http-endpoint>. VictoriaMetrics answers 400 to an
     /// unknown URL (seen with 1.79.5).
     ///
-    /// - Parameter secrets: texts to hide in the server's message, such as the path, which VictoriaMetrics repeats.
+    /// - Parameter secrets: texts to hide in the server's message, such as the URL's path.
     private static func verdict(on outcome: OutgoingRequest.Outcome, hiding secrets: [String]) -> SendAnswer {
         let (status, delay, answer): (UInt, Duration?, String)
         switch outcome {
@@ -105,8 +105,8 @@ package struct InfluxWriter: PointSink {
         switch status {
         case 200..<300: return .taken
         case 400, 422:
-            // InfluxDB 1, 2 and 3 answer "partial write" when they stored the valid points: PartialWriteError in
-            // influxdata/influxdb, tsdb/store.go.
+            // "partial write" from InfluxDB 1, 2 or 3: it stored the valid points (PartialWriteError in
+            // influxdata/influxdb, tsdb/store.go).
             return body.contains("partial write") ? .partly(dropped: dropped(in: body), cause) : .unwanted(cause)
         case 413: return .tooLarge
         case 401, 403: return .refused(cause, next: "correct the token, or what it may write to")
@@ -121,13 +121,11 @@ package struct InfluxWriter: PointSink {
         }
     }
 
-    /// Returns the number in `dropped=7` of InfluxDB's message about a partial write.
     private static func dropped(in body: String) -> Int? {
         guard let found = body.firstRange(of: "dropped=") else { return nil }
         return Int(body[found.upperBound...].prefix { $0.isASCII && $0.isNumber })
     }
 
-    /// Returns the server's message on one line, shortened to 200 characters; nil if empty.
     private static func message(in body: String) -> String? {
         let line = body.split(whereSeparator: \.isNewline).joined(separator: " ").prefix(200).visible
         return line.isEmpty ? nil : line

@@ -20,8 +20,8 @@ struct NotificationRequest: Hashable, Sendable {
         body = String(decoding: json, as: UTF8.self)
     }
 
-    /// Creates a request for ntfy (<https://docs.ntfy.sh/publish/>). The notice's message is the body. The query
-    /// contains title and tag, because it allows any characters.
+    /// Creates a request for ntfy (<https://docs.ntfy.sh/publish/>). Title and tag are in the query, which allows any
+    /// characters.
     init(_ notice: AlertNotice, ntfy address: NotificationAddress, token: String?) {
         let separator = address.text.contains("?") ? "&" : "?"
         let tag =
@@ -78,7 +78,7 @@ extension AlertNoticeBody.Result {
 }
 
 extension AlertNotice {
-    /// Returns the environment variables that pass the notice to a program. They contain no secret.
+    /// Returns the environment variables of a notification program. They contain no secret.
     func environment(number: Int64, host: String) -> [String: String] {
         var facts = [
             "METER_ALERT_NUMBER": "\(number)", "METER_ALERT_EVENT": event.rawValue, "METER_ALERT_ID": "\(rule)",
@@ -93,7 +93,7 @@ extension AlertNotice {
         facts["METER_TEST_END"] = result?.end
         facts["METER_TEST_CHARGE_MAH"] = result?.charge_mAh.map { "\($0)" }
         facts["METER_TEST_ENERGY_WH"] = result?.energy_Wh.map { "\($0)" }
-        // A NUL character would end the text early, because the environment uses C strings.
+        // A NUL character would end the text, because the environment uses C strings.
         return facts.mapValues { $0.filter { $0 != "\0" } }
     }
 }

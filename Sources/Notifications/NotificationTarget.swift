@@ -3,11 +3,11 @@ package struct NotificationTarget: Hashable, Sendable {
     package enum Way: Hashable, Sendable {
         /// POST of an `AlertNoticeBody`.
         case webhook(NotificationAddress)
-        /// The address of a topic.
+        /// URL of an ntfy topic.
         case ntfy(NotificationAddress)
-        /// The address of the server.
+        /// URL of a Gotify server.
         case gotify(NotificationAddress)
-        /// The path of a program, and its arguments.
+        /// Path of a program, then its arguments.
         case program([String])
     }
 
@@ -35,7 +35,7 @@ package struct NotificationTarget: Hashable, Sendable {
     }
 }
 
-/// URL to which notices are sent. Its printed form omits the path, which is a secret in many webhooks.
+/// URL to which notices are sent. Its printed form omits the path, a secret in many webhooks.
 package struct NotificationAddress: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -44,8 +44,8 @@ package struct NotificationAddress: Hashable, Sendable, CustomStringConvertible,
     /// Scheme, host and port, safe to display: `https://hooks.example.org:8443`.
     package let server: String
 
-    /// - Returns: nil for anything but an `http://` or `https://` URL with a host, and for a URL with a user, password,
-    ///   fragment or blank.
+    /// - Returns: nil unless the text is an `http://` or `https://` URL with a host, without user, password, fragment
+    ///   and blank.
     package init?(_ text: String) {
         guard let scheme = ["https://", "http://"].first(where: { text.lowercased().hasPrefix($0) }),
             text.utf8.allSatisfy({ 0x21..<0x7F ~= $0 && $0 != UInt8(ascii: "\"") }), text.utf8.count <= 2000

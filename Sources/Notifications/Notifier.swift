@@ -9,7 +9,7 @@ package struct Notifier: AlertNotifier {
     private let host: String
     private let isRoot: Bool
 
-    /// - Parameter isRoot: whether this program runs as root. If so, targets that start a program are refused.
+    /// - Parameter isRoot: whether this program runs as root; if so, it starts no other program.
     package init(_ targets: [NotificationTarget], host: String, isRoot: Bool = geteuid() == 0) {
         byName = Dictionary(targets.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         self.host = host
@@ -27,7 +27,7 @@ package struct Notifier: AlertNotifier {
         do {
             request = try self.request(for: notice, number, target)
         } catch let problem as SecretToken.Problem {
-            // Report a failure that can be retried: the user may correct the token file.
+            // Report a temporary failure: the user may correct the token file.
             return .failed(problem.message)
         } catch {
             return .refused(words(for: error))
@@ -60,7 +60,7 @@ package struct Notifier: AlertNotifier {
         }
     }
 
-    /// Maps an HTTP status to a delivery result. A server error may be temporary, but a wrong address is permanent.
+    /// Maps an HTTP status to a delivery result: server errors may be temporary, a wrong URL is permanent.
     static func verdict(on status: UInt) -> AlertDelivery {
         switch status {
         case 200..<300: .delivered

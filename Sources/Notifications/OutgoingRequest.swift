@@ -7,22 +7,20 @@ import NIOPosix
 
 /// A POST request to an external server.
 ///
-/// Each request has its own client: requests are rare, and no connection stays open between them. Redirects are not
-/// followed, so that the token is sent only to the configured address.
+/// Each request has its own client, because requests are rare. Redirects are not followed, so that only the configured
+/// address gets the access token.
 struct OutgoingRequest: Sendable {
     enum Outcome: Hashable, Sendable {
-        /// - Parameters:
-        ///   - retryAfter: value of the header `Retry-After`.
-        ///   - body: beginning of the response body.
+        /// `retryAfter` is the header `Retry-After`, `body` the beginning of the response body.
         case answered(status: UInt, retryAfter: Duration?, body: String)
-        /// The failure, without the address, which may hold a secret.
+        /// Reason of the failure, without the URL, which may contain a secret.
         case failed(String)
     }
 
     var url: String
     var headers: [String: String]
     var body: ByteBuffer
-    /// Maximum number of bytes read from the response body; 0 to skip it.
+    /// Maximum number of bytes read from the response body; 0 skips the body.
     var answerBytesMax = 0
 
     func send(within limit: Duration) async -> Outcome {
@@ -51,8 +49,7 @@ struct OutgoingRequest: Sendable {
         }
     }
 
-    /// Returns the beginning of the body, up to the first read error. That error is ignored, because only the status is
-    /// essential.
+    /// Returns the beginning of the body, up to the first read error, because only the status is essential.
     private static func beginning(of response: HTTPClientResponse, _ bytesMax: Int) async -> String {
         guard bytesMax > 0 else { return "" }
         var all = ByteBuffer()

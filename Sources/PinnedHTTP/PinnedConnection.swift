@@ -13,22 +13,20 @@ package struct WrongCertificate: Error, CustomStringConvertible {
 extension HTTPClient.Configuration {
     /// Returns the configuration for connections to the cloud and between its replicas.
     ///
-    /// With a pin, the certificate's names, dates and issuer do not matter, so the usual verification is off. Each new
-    /// connection sends no byte of a request until its certificate's key has been compared. By then, the handshake has
-    /// proved that the server has that key.
+    /// With a pin, only the certificate's key matters, so the usual verification is off. No request is sent before the
+    /// handshake has proved that the server has the pinned key.
     package static func cloud(pin: CertificatePin?) -> HTTPClient.Configuration {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.httpVersion = .http1Only
         configuration.timeout.connect = .seconds(10)
-        // The caller decides about retries, and needs the error.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Longer than any heartbeat, so that a renewal needs no new handshake; shorter than the cloud's own timeout,
-        // which would close a connection during a request.
+        // Longer than any heartbeat interval, so that a lease renewal needs no new handshake. Shorter than the cloud's
+        // own timeout, which could close a connection during a request.
         configuration.connectionPool.idleTimeout = .seconds(310)
-        // Each watched meter has its own stream, and other calls must not wait for a stream to end.
+        // Each watched meter has its own stream, for whose end other requests must not wait.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 512
-        // The cloud sends a ping every 15 s, so a stream without data for more than two pings is broken.
+        // The cloud sends a ping every 15 s, so a stream without data for two pings is broken.
         configuration.timeout.read = .seconds(40)
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
@@ -40,8 +38,8 @@ extension HTTPClient.Configuration {
                 let found = try certificate.flatMap { try CertificatePin(of: $0) }
                 guard found == pin else { throw WrongCertificate(found: found) }
             }
-            // If this check fails, the library drops the connection without closing it. Close it in the loop's next
-            // turn, after the library has handled the failure.
+            // If this check fails, the library drops the connection without closing it. Close it after the library has
+            // handled the failure.
             checked.whenFailure { _ in channel.eventLoop.execute { channel.close(promise: nil) } }
             return checked
         }

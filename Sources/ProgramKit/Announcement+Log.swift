@@ -2,7 +2,7 @@ package import Domain
 package import Logging
 
 extension Announcement.State {
-    /// Logs the announcement of services, or the reason for its absence. Programs work without an announcement.
+    /// Logs the network announcement of services, or the reason for its absence. Programs work without it.
     package func log(to logger: Logger) {
         if case .established(let name) = self {
             logger.notice("service announced by mDNS", metadata: ["name": "\(name)"])

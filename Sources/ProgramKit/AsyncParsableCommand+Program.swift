@@ -3,15 +3,14 @@ import Domain
 import Glibc
 
 extension AsyncParsableCommand {
-    /// Runs a program like the library's own `main`, but with this project's exit code for wrong usage and its format
-    /// of errors.
+    /// Runs a program like the library's `main`, but with this project's exit code for wrong usage and its error
+    /// format.
     ///
     /// - Parameter next: remedy for errors that contain none.
     package static func runProgram(
         next: String, parse: @Sendable () async throws -> any ParsableCommand = { try await asyncParseAsRoot() }
     ) async {
-        // If the reader closes the pipe, writing then returns EPIPE instead of ending this program; see
-        // `Terminal.data`.
+        // If the reader closes the pipe, writing then returns EPIPE instead of ending this program (`Terminal.data`).
         _ = signal(SIGPIPE, SIG_IGN)
         do {
             var command = try await parse()

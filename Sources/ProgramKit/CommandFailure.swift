@@ -8,11 +8,11 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case timedOut = 5
     case noPermission = 6
     case daemonNotRunning = 7
-    /// The measurement exceeds a limit.
+    /// The meter's measurement exceeds a limit.
     case limitBroken = 8
-    /// The measurement cannot show whether the limit was kept.
+    /// The meter's measurement cannot show whether the limit was kept.
     case undecided = 9
-    /// The measured program failed.
+    /// The program whose consumption was measured failed.
     case programFailed = 10
 }
 

@@ -25,11 +25,10 @@ package enum DescriptorWriter {
         }
     }
 
-    /// Waits until the descriptor is writable. Another process that shares it may have made it non-blocking, as ssh and
-    /// some shells do.
+    /// Waits until the descriptor is writable. ssh and some shells make a shared descriptor non-blocking.
     private static func awaitRoom(in descriptor: Int32) {
         var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        // Ignore errors here: the next write reports them better.
+        // Ignore errors here: the next write reports them.
         _ = poll(&state, 1, -1)
     }
 }

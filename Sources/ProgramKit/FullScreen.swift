@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// The terminal's alternate screen with single-key input. The previous contents return when the program ends normally
-/// or calls `exit`.
+/// The terminal's alternate screen with single-key input. `leave`, `exit` and a normal end of the program restore the
+/// terminal.
 package enum FullScreen {
     /// Terminal state to restore; nil except between `enter` and `leave`.
     private static let before = Mutex<State?>(nil)
@@ -12,8 +12,8 @@ package enum FullScreen {
         var modes: termios?
     }
 
-    /// Shows the alternate screen, and turns off echo and line input. Ctrl-C is still a signal. Ctrl-Z has no effect,
-    /// because a suspended program would leave the shell without echo.
+    /// Shows the alternate screen, and turns off echo and line input. Ctrl-C still sends a signal. Ctrl-Z has no
+    /// effect, because a suspended program would leave the shell without echo.
     package static func enter() {
         var modes = termios()
         let hasKeys = tcgetattr(STDIN_FILENO, &modes) == 0
@@ -22,7 +22,6 @@ package enum FullScreen {
             return state == nil
         }
         guard isFirst else { return }
-        // Also restore the terminal if other code calls `exit`.
         atexit { FullScreen.leave() }
         if hasKeys {
             modes.c_lflag &= ~tcflag_t(ICANON | ECHO)
@@ -43,6 +42,5 @@ package enum FullScreen {
         if var modes = state.modes { tcsetattr(STDIN_FILENO, TCSANOW, &modes) }
     }
 
-    /// Writes to the terminal. Ignores errors, which mean that the terminal is closed.
     private static func write(_ text: String) { try? DescriptorWriter.write(text, to: STDOUT_FILENO) }
 }

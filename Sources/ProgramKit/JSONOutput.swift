@@ -2,8 +2,8 @@ import ArgumentParser
 import Domain
 import FoundationEssentials
 
-/// JSON for programs: sorted keys, one object per line in streams, indented elsewhere. Escapes control characters, so
-/// it is safe on a terminal.
+/// JSON for programs: sorted keys, one object per line in streams, indented elsewhere. Escaped control characters make
+/// it safe on a terminal.
 package enum JSONOutput {
     package static func pretty(_ value: some Encodable) throws -> String {
         try text(value, [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
@@ -26,9 +26,7 @@ package struct JSONOption: ParsableArguments {
 
     package init() {}
 
-    /// Prints a value if `--json` is set.
-    ///
-    /// - Returns: whether `--json` is set.
+    /// Prints a value if `--json` is set, and returns whether it is set.
     package func print(_ value: some Encodable) throws -> Bool {
         if isOn { Terminal.exact(try JSONOutput.pretty(value)) }
         return isOn

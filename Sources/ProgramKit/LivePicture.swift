@@ -1,9 +1,9 @@
-/// Lines on a terminal that change in place. Writes only differences, so that the terminal does not flicker.
+/// Lines on a terminal that change in place. Writes only differences, to avoid flicker.
 ///
-/// Each line has to fit the terminal's width. Lines beyond its height are left out.
+/// Each line must fit the terminal's width. Lines beyond its height are left out.
 package struct LivePicture {
     package enum Place: Sendable {
-        /// Begins at the cursor. Afterwards the cursor is below the picture, as after any other output.
+        /// Begins at the cursor. Each update leaves the cursor below the lines.
         case atCursor
         case wholeScreen
     }
@@ -17,8 +17,7 @@ package struct LivePicture {
     /// Returns the text to write to the terminal, so that it shows these lines.
     ///
     /// - Parameters:
-    ///   - size: size of the terminal. After a change of size, all lines are written again, because the terminal may
-    ///     have broken them.
+    ///   - size: size of the terminal. A change of size causes a complete redraw.
     ///   - rest: returns the last line if lines are left out; its argument is their number.
     package mutating func update(
         to lines: [String], size: (rows: Int, columns: Int), rest: (Int) -> String
@@ -48,11 +47,9 @@ package struct LivePicture {
         return text
     }
 
-    /// Returns the text that updates the row; empty for an unchanged line.
     private func change(of row: Int, _ before: [String]) -> String {
         let line = row < shown.count ? shown[row] : ""
-        // Write the text before clearing the rest of the line. A line that is cleared first would be empty for a
-        // moment.
+        // Clear the rest of the line only after writing the text, to avoid flicker.
         return row < before.count && before[row] == line ? "" : "\(line)\u{1B}[K"
     }
 }

@@ -3,10 +3,10 @@ import Glibc
 import LinuxIO
 package import Logging
 
-/// Writes one line for each message to stderr: time, level, message, then the values.
+/// Writes one line for each log message to stderr: time, level, message, metadata. Omits the time under systemd, which
+/// adds its own.
 ///
 /// `2026-11-21T14:24:24.326Z info  meter state changed meter.id=… from=ready to=communicating cause="request sent"`.
-/// Under systemd, the time is omitted, because systemd adds its own.
 package struct LogFormat: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var logLevel: Logger.Level = .info
@@ -25,8 +25,7 @@ package struct LogFormat: LogHandler {
     }
 
     package func log(event: LogEvent) {
-        // Use one write per line, so that lines of two threads never mix. Ignore a failure, because it cannot be
-        // reported anywhere.
+        // One write per line, so that lines of two threads never mix. A failure cannot be reported anywhere.
         _ = Array(line(for: event).utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 
@@ -40,7 +39,7 @@ package struct LogFormat: LogHandler {
         return line + "\n"
     }
 
-    /// Returns a sort key: the meter first, the cause last, the rest alphabetically.
+    /// Sort key for metadata: the meter first, the cause last.
     private static func rank(_ key: String) -> String {
         switch key {
         case "meter.id": " "
@@ -53,7 +52,6 @@ package struct LogFormat: LogHandler {
 extension String {
     fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 
-    /// The text as one value on one line, whatever it contains.
     fileprivate var quotedIfNeeded: String {
         let needsQuotes = isEmpty || contains { $0 == " " || $0 == "\"" || $0 == "=" }
         return needsQuotes ? "\"\(visible.replacing("\"", with: "'"))\"" : visible

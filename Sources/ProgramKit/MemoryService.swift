@@ -7,7 +7,7 @@ package struct MemoryService: Service {
 
     private let sleep: @Sendable (Duration) async throws -> Void
 
-    /// - Parameter sleep: waits for a time; throws if the task is cancelled.
+    /// - Parameter sleep: throws if the task is cancelled.
     package init(sleep: @escaping @Sendable (Duration) async throws -> Void) { self.sleep = sleep }
 
     package func run() async throws {

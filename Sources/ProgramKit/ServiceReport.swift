@@ -4,8 +4,8 @@ import ServiceLifecycle
 
 /// Reports the program's status to systemd at intervals, as a watchdog keep-alive.
 ///
-/// Before each message, it waits for every part of `parts` to respond. While a part hangs, it sends nothing, and
-/// systemd's watchdog kills and restarts the program.
+/// Before each message, waits for every part of `parts`. While a part hangs, sends nothing, so systemd's watchdog
+/// restarts the program.
 package struct ServiceReport: Service {
     private let manager: ServiceManager
     private let parts: [@Sendable () async -> Void]
@@ -15,7 +15,7 @@ package struct ServiceReport: Service {
 
     /// - Parameters:
     ///   - parts: closures; each returns once its part of the program has done some work.
-    ///   - sleep: waits for a time; throws if the task is cancelled.
+    ///   - sleep: throws if the task is cancelled.
     package init(
         to manager: ServiceManager, parts: [@Sendable () async -> Void], status: @escaping @Sendable () async -> String,
         sleep: @escaping @Sendable (Duration) async throws -> Void, logger: Logger
@@ -27,13 +27,12 @@ package struct ServiceReport: Service {
         self.logger = logger
     }
 
-    /// Returns a third of the watchdog's limit, so that one late or lost message does no harm. Without a watchdog,
-    /// returns 20 s.
+    /// Returns a third of the watchdog's limit, so that one late or lost message does no harm; 20 s without a watchdog.
     package static func interval(for limit: Duration?) -> Duration { (limit ?? .seconds(60)) / 3 }
 
     package func ready() { tell { try manager.tell(.ready, waiting: true) } }
 
-    /// Reports until graceful shutdown or cancellation, and then that the program is ending.
+    /// Reports until shutdown or cancellation, then reports that the program is ending.
     package func run() async throws {
         await cancelWhenGracefulShutdown { await tellOn() }
         tell { try manager.tell(.stopping, waiting: true) }

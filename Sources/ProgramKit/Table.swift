@@ -1,11 +1,10 @@
 import Domain
 
-/// A text table. Each column is as wide as its widest cell, with two blanks between columns, and the table fits the
-/// terminal.
+/// A text table that fits the terminal.
 ///
-/// If there is not enough room, the widest columns are cut and marked with `…`. Columns of words are cut first. The
-/// first column, which names a row, is cut last. A last column with the main content, as in a list of facts, is wrapped
-/// instead. Without a terminal, only extremely long cells are cut.
+/// If there is not enough room, the widest columns are cut and marked with `…`: columns of words first, the first
+/// column last. A last column with the main content is wrapped instead. Without a terminal, only extremely long cells
+/// are cut.
 package struct Table {
     private var rows: [[Cell]]
     private let wrapsLast: Bool
@@ -17,7 +16,7 @@ package struct Table {
         /// Whether the text is useless when cut, like a time or a number.
         package var isWhole: Bool
 
-        /// Maximum width of one text, longer than any line of prose.
+        /// Maximum width of one text, in terminal cells.
         static let cellsMax = 2000
 
         package init(_ text: String, _ colour: Terminal.Colour? = nil, isWhole: Bool = false) {
@@ -27,7 +26,7 @@ package struct Table {
         }
     }
 
-    /// - Parameter wrapsLast: whether to wrap a last column that is too wide. A table of two columns always does that.
+    /// - Parameter wrapsLast: whether to wrap a last column that is too wide; always true with two columns.
     package init(_ header: [String], wrapsLast: Bool = false) {
         rows = [header.map { Cell($0, .dim, isWhole: true) }]
         self.wrapsLast = wrapsLast || header.count == 2
@@ -46,8 +45,8 @@ package struct Table {
     /// Returns lines without trailing blanks.
     ///
     /// - Parameters:
-    ///   - room: cells in a line; nil for no limit.
-    ///   - isPlain: without colours, even on a terminal.
+    ///   - room: width in terminal cells; nil for no limit.
+    ///   - isPlain: omits colours.
     package func lines(fitting room: Int?, isPlain: Bool = false) -> [String] {
         let widths = widths(fitting: room)
         return rows.flatMap { row in
@@ -73,7 +72,7 @@ package struct Table {
         return line
     }
 
-    /// Width in cells of the widest line, without a limit.
+    /// Width of the uncut table in terminal cells.
     package var width: Int { lines(fitting: nil, isPlain: true).map(\.displayWidth).max() ?? 0 }
 
     // MARK: Widths
@@ -101,11 +100,11 @@ package struct Table {
         return widths
     }
 
-    /// Maximum width of a column that is not wrapped.
+    /// Maximum width of a column that is not wrapped, in terminal cells.
     private static let mostWidth = 256
-    /// Minimum width of a cut column of words.
+    /// Minimum width of a cut column of words, in terminal cells.
     private static let leastWidth = 8
-    /// Minimum width of a wrapped column: sentences in narrower lines are unreadable.
+    /// Minimum width of a wrapped column, in terminal cells: narrower sentences are unreadable.
     private static let leastWrapped = 24
 
     private func width(of column: Int, where isCounted: (Cell) -> Bool) -> Int {
@@ -124,8 +123,7 @@ package struct Table {
 }
 
 extension String {
-    /// Breaks text at blanks into lines of at most `cells` cells. Breaks inside a word only if the word is longer than
-    /// a line.
+    /// Breaks text into lines of at most `cells` terminal cells, at blanks unless a word is longer than a line.
     package func wrapped(toCells cells: Int) -> [String] {
         guard displayWidth > cells else { return [self] }
         var lines: [String] = []

@@ -2,8 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// Output: data to stdout, messages to stderr. Text for people is filtered with `visible`. Data for programs is written
-/// unchanged.
+/// Output: data to stdout, messages to stderr. Text for people is filtered with `visible`; data for programs is not.
 package enum Terminal {
     static var programName: String {
         CommandLine.arguments.first?.split(separator: "/").last.map { String($0) } ?? "meter"
@@ -11,22 +10,22 @@ package enum Terminal {
 
     package static func exit(_ status: ExitStatus) -> Never { Glibc.exit(status.rawValue) }
 
-    /// Writes a message of one line.
+    /// Writes a message of one line to stderr.
     ///
-    /// - Parameter linesKept: allows several lines, which must contain only this program's own text.
+    /// - Parameter linesKept: allows several lines, only for this program's own text.
     package static func talk(_ line: String, linesKept: Bool = false) {
         try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
 
-    /// Writes a message that replaces the last line, without a line end.
+    /// Replaces the last line of stderr with a message, without a line end.
     package static func rewrite(_ text: String) {
         try? DescriptorWriter.write("\r\(text.visible)", to: 2)
     }
 
     package static var isTalkATerminal: Bool { isatty(2) == 1 }
 
-    /// Writes data unchanged. If the reader closed the pipe, as `head` does, the program exits without an error. Any
-    /// other write error ends it with a message.
+    /// Writes data unchanged to stdout. If the reader closed the pipe, as `head` does, the program exits without an
+    /// error; after any other write error, with a message.
     package static func data(_ text: String) { data(bytes: text.utf8) }
 
     package static func data(bytes: some Sequence<UInt8>) {
@@ -40,9 +39,9 @@ package enum Terminal {
         }
     }
 
-    /// Writes one line of data for people.
+    /// Writes one line of data for people to stdout.
     ///
-    /// - Parameter linesKept: allows several lines, if the text cannot be confused with surrounding output.
+    /// - Parameter linesKept: allows several lines, if the text cannot be confused with other output.
     package static func line(_ text: String, linesKept: Bool = false) {
         data(text.visible(linesKept: linesKept) + "\n")
     }
@@ -61,7 +60,7 @@ package enum Terminal {
         return (Int(size.ws_row), Int(size.ws_col))
     }
 
-    /// Whether to use colours: only on a terminal, and only if NO_COLOR is not set.
+    /// Whether to use colours: only on a terminal, and only without NO_COLOR in the environment.
     static var usesColour: Bool { isOutputATerminal && getenv("NO_COLOR") == nil }
 
     package static func coloured(_ text: String, _ colour: Colour) -> String {

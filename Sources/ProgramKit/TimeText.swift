@@ -3,12 +3,12 @@ import LinuxIO
 
 /// Formats and parses times for people: in their own time zone, with the date unless it is today.
 ///
-/// This is the only place where a program formats times for people. Times for programs are always in UTC (RFC 3339).
+/// Times for programs are always in UTC (RFC 3339).
 package struct TimeText: Sendable {
     private let now: WallTime
-    /// Closure that returns the zone's offset from UTC at a moment, which depends on summer time.
+    /// Returns the zone's offset from UTC at a moment.
     private let offset: @Sendable (WallTime) -> Duration
-    /// Text after each time if the zone is not the reader's; empty otherwise.
+    /// Text after each time: `Z` if the times are in UTC; empty for local times.
     private let suffix: String
 
     package init(now: WallTime, suffix: String = "", offset: @escaping @Sendable (WallTime) -> Duration) {
@@ -31,7 +31,7 @@ package struct TimeText: Sendable {
         return (date == parts(of: now).date ? "" : "\(date) ") + shown + suffix
     }
 
-    /// Formats a time from JSON in the same way. Returns any other text unchanged.
+    /// Formats an RFC 3339 time in the same way. Returns any other text unchanged.
     package func text(_ moment: String, withMilliseconds: Bool = false) -> String {
         WallTime(moment).map { text($0, withMilliseconds: withMilliseconds) } ?? moment
     }
@@ -50,15 +50,14 @@ package struct TimeText: Sendable {
 
     /// Parses `2026-11-21`, `2026-11-21 14:03`, `14:03:05` or RFC 3339.
     ///
-    /// - Returns: nil for anything else. For a time skipped by the change to summer time, returns the time one hour
-    ///   later.
+    /// - Returns: nil for anything else. For a time skipped by the change to summer time, the time one hour later.
     package func moment(_ text: String) -> WallTime? {
         if let exact = WallTime(text) { return exact }
         let today = parts(of: now).date
         for form in ["\(text)T00:00:00Z", "\(text)Z", "\(text):00Z", "\(today)T\(text)Z", "\(today)T\(text):00Z"] {
             guard let local = WallTime(form) else { continue }
-            // The offset depends on the result, so first guess the result with the offset at the local time. The second
-            // computation then uses the offset on the correct side of a clock change.
+            // The offset depends on the result, so first compute the result with the offset at the local time. Near a
+            // change to or from summer time, the second offset is then right.
             let guess = local - offset(local)
             return local - offset(guess)
         }

@@ -4,9 +4,9 @@ package import LinuxIO
 
 package struct NodeMeterSettings: Hashable, Sendable {
     package var node: NodeSettings
-    /// Object ids of sensors that the user chose, by quantity; an empty id omits the quantity.
+    /// Object ids of the sensors that the user chose, by quantity. An empty id omits the quantity.
     package var sensors: [Quantity: String]
-    /// Maximum age of a sensor's last value that a reading may contain.
+    /// Maximum age of a sensor's value in a measurement.
     package var maxAge: Duration
 
     /// One and a half times the default interval of ESPHome's components (60 s).
@@ -22,7 +22,6 @@ package struct NodeChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
 
-    /// - Parameter makeRNG: creates a secure random number generator for the connections' keys.
     package init(
         _ boards: [NodeMeterSettings], on loop: IOLoop,
         makeRNG: @escaping @Sendable () -> any RandomNumberGenerator
@@ -45,7 +44,7 @@ package struct NodeChannelOpener: ChannelOpener {
     }
 }
 
-/// A link to an ESPHome board. Its handler receives each reading as a line of JSON.
+/// A link to an ESPHome node. Its handler receives each measurement as a line of JSON.
 final class NodeChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop.
 
@@ -67,7 +66,7 @@ final class NodeChannel: ByteChannel, @unchecked Sendable {
         connection = DescriptorChannel.open(link, on: loop) { [weak self] in self?.happened($0) }
     }
 
-    /// Ignores the bytes, because a board accepts none.
+    /// Ignores the bytes, because a node accepts none.
     func send(_ bytes: [UInt8]) {}
 
     var remark: String? { machine?.remark }

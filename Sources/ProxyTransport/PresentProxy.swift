@@ -40,9 +40,7 @@ struct PresentProxy {
 
     var metadata: Logger.Metadata { ["proxy": "\(settings.display)"] }
 
-    /// Sets `state` to the machine's state.
-    ///
-    /// - Returns: the previous state; nil if unchanged.
+    /// Copies the machine's state to `state`, and returns the previous state; nil if unchanged.
     mutating func showState(at now: MonotonicTime, since wallNow: @autoclosure () -> WallTime) -> AdapterState? {
         let new = machine.state(at: now)
         guard new != state else { return nil }
@@ -58,8 +56,7 @@ struct PresentProxy {
         return true
     }
 
-    /// Returns whether a field of `Shown` has changed since the last call. The other fields of `status` change
-    /// constantly.
+    /// Returns whether a field of `Shown` has changed since the last call.
     mutating func takeNews() -> Bool {
         let new = Shown(
             state: state, links: machine.linkCount, linksMax: machine.linkLimit, isScanning: machine.isScanning,

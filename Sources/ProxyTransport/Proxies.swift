@@ -10,8 +10,7 @@ package import Logging
 /// This host's Bluetooth proxies. Keeps each proxy connected, reports the meters in its range, and opens links through
 /// it.
 ///
-/// Implements the same protocols as this machine's adapters, with the address of a proxy's radio as the adapter's
-/// address.
+/// Implements the protocols of Bluetooth adapters, with a proxy's radio address as the adapter's address.
 package actor Proxies: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -22,21 +21,19 @@ package actor Proxies: RadioSource, RadioSlots {
     private var sightings = RadioSightings(timing: .continuous)
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
-    /// Called after each possible change of `adapters`.
     private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
     private var expiresAt = MonotonicTime.origin
     private var lastMoment: LoopTimer?
-    /// Maximum time that links stay open after the end of `run`.
+    /// Maximum duration for which links stay open after the end of `run`.
     private static let lastWords = Duration.seconds(3)
     /// Interval of checks for meters that stopped advertising.
     private static let expiryInterval = Duration.seconds(5)
     private static let byHand = Duration.seconds(5)
-    /// Timeout from the established link until the serial line is subscribed, over Wi-Fi.
+    /// Timeout from the established link until the subscription to the meter's serial characteristic.
     private static let setUpLimit = Duration.seconds(30)
 
-    /// - Parameter makeRNG: creates a secure random number generator for the connections' keys.
     package init(
         _ settings: [NodeSettings], loop: IOLoop, makeRNG: @escaping @Sendable () -> any RandomNumberGenerator,
         logger: Logger
@@ -56,11 +53,11 @@ package actor Proxies: RadioSource, RadioSlots {
         for place in proxies.indices { update(place) { machine, _ in machine.begin() } }
         for await _ in AsyncStream<Never>.makeStream().stream {}
         self.report = nil
-        // Keep the loop running, because the meters' sessions end later, and send their last commands through these
+        // Keep the loop running: the meters' sessions end later than `run`, and send their last commands through these
         // links.
         loop.hold()
         lastMoment = loop.schedule(at: loop.now + Self.lastWords) {
-            // Capture `self` strongly, because it retains the loop, which must exist until this call.
+            // Capture `self` strongly: it retains the loop, which must exist until this call.
             self.assumeIsolated { $0.shut() }
         }
         shutIfUnused()
@@ -150,8 +147,7 @@ package actor Proxies: RadioSource, RadioSlots {
     package nonisolated func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
     package nonisolated func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport) { lookAtDemandSoon() }
 
-    /// Updates each proxy's scan demand in the loop's next turn, because the meters have not yet handled the current
-    /// event.
+    /// Updates each proxy's scan demand in the loop's next turn, after the meters have handled the current event.
     private nonisolated func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }
@@ -186,14 +182,14 @@ package actor Proxies: RadioSource, RadioSlots {
 
     func leave(_ packets: ProxyPackets) {
         let address = packets.link.address
-        // Do nothing if a newer channel to the same meter owns the link.
+        // Skip if a newer channel to the same meter owns the link.
         guard let place = place(of: packets.link.adapter), proxies[place].owners[address] === packets else { return }
         proxies[place].owners[address] = nil
         update(place) { machine, now in machine.leave(address, at: now) }
         shutIfUnused()
     }
 
-    /// Returns the index of the adapter's proxy. If a node is configured under two hosts, prefers the running one.
+    /// Index of the adapter's proxy. If one node is configured under two host names, prefers the running one.
     private func place(of adapter: MACAddress) -> Int? {
         let isOf = { (proxy: PresentProxy) in proxy.address == adapter }
         return proxies.firstIndex { isOf($0) && $0.machine.isRunning } ?? proxies.firstIndex(where: isOf)
@@ -238,7 +234,7 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 
     private func stateChanged(_ place: Int, at now: MonotonicTime) {
-        // This function runs for each advertisement, so report only real changes.
+        // Report only real changes, because this runs for each advertisement.
         defer { if proxies[place].takeNews() { changed() } }
         if proxies[place].noteScanning(at: now), let address = proxies[place].address {
             sightings.discovering(.lowEnergy, isOn: proxies[place].isScanning, by: address, at: now)
@@ -295,7 +291,7 @@ package actor Proxies: RadioSource, RadioSlots {
         for one in list where one.data.count <= Self.advertisementMax {
             let kind: RadioAddress.Kind = one.addressType & 1 == 0 ? .lePublic : .leRandom
             let address = RadioAddress(MACAddress(bits: one.address), kind)
-            // Values outside -127 to -1, such as 127, mean an unknown strength.
+            // Values outside -127 to -1 mean an unknown signal strength.
             let rssi = (-127..<0).contains(one.rssi) ? one.rssi : nil
             let event = one.data.withUnsafeBytes { data in
                 sightings.heard(DeviceReport(address, rssi: rssi, data: data), by: adapter, at: now)
@@ -304,7 +300,7 @@ package actor Proxies: RadioSource, RadioSlots {
         }
     }
 
-    /// Maximum length in bytes of an advertisement together with its scan response, 31 each.
+    /// Maximum length of an advertisement with its scan response: 31 bytes each.
     private static let advertisementMax = 62
 
     // MARK: Time
@@ -341,7 +337,7 @@ package actor Proxies: RadioSource, RadioSlots {
     }
 }
 
-/// Opens links over Bluetooth LE, through the proxy that received the meter's advertisement, otherwise through this
+/// Opens links over Bluetooth LE: through the proxy that received the meter's advertisement, otherwise through this
 /// machine's own radios.
 package struct ProxyChannelOpener: ChannelOpener {
     private let proxies: Proxies

@@ -7,10 +7,10 @@ package actor ProxyOffers {
     private let discovery: (any Discovery)?
     private let settings: [NodeSettings]
     private let proxies: Proxies?
-    /// The running search. Concurrent callers share its result.
+    /// The current search for nodes, shared by concurrent callers.
     private var look: Task<ScanNodes, Never>?
 
-    /// - Parameter discovery: finds the nodes in the network; nil to omit the search.
+    /// - Parameter discovery: finds the nodes in the network; nil to skip the search.
     package init(_ discovery: (any Discovery)?, configured settings: [NodeSettings], proxies: Proxies?) {
         (self.discovery, self.settings, self.proxies) = (discovery, settings, proxies)
     }

@@ -1,7 +1,7 @@
 import BlueZTransport
 import Domain
 
-/// A link through a proxy, as a channel of packets. `Proxies` opens it and forwards its events.
+/// A link through a proxy. `Proxies` opens it and forwards its events.
 final class ProxyPackets: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop.
 

@@ -9,13 +9,14 @@ package protocol BackedUpStore: Sendable {
     var backupKind: BackupName.Kind { get }
     func backup(to path: String, at now: WallTime) async throws
     func checkBackup(at path: String) async throws
-    /// Returns the date of the last good backup.
+    /// Returns the date of the last valid backup.
     ///
-    /// - Parameter here: date of the newest backup in the folder. A store that no other program uses returns this date.
+    /// - Parameter here: date of the newest backup in this program's folder. A store of only one program returns this
+    ///   date.
     func lastBackup(here: WallTime?) async throws -> WallTime?
-    /// Returns whether this program shall write the due backup. False if another program with the same store writes it.
+    /// Returns whether this program must write the due backup; false if another program with the same store does.
     func takeBackup(every: Duration, at now: WallTime) async throws -> Bool
-    /// Records a good backup for the other programs.
+    /// Records a valid backup, so that other programs with the same store do not repeat it.
     func keepBackup(at date: WallTime) async throws
 }
 
@@ -31,7 +32,7 @@ package struct BackupFailure: Error, CustomStringConvertible {
 
 package struct BackupReport: Hashable, Sendable {
     package var directory: String
-    /// Date of the last good backup; nil if there is none, or the date is not known yet.
+    /// Date of the last valid backup; nil if there is none or it is not known yet.
     package var written: WallTime?
     package var age: Duration?
     package var error: String?
@@ -51,10 +52,10 @@ package final class BackupKeeper: Service {
     private let state: Mutex<(schedule: BackupSchedule, last: WallTime?, error: String?)>
 
     /// - Parameters:
-    ///   - sleep: waits for a time; throws if the task is cancelled.
-    ///   - willDo: called before each step; a test throws here to make the step fail.
+    ///   - sleep: throws if the task is cancelled.
+    ///   - willDo: called before each step; tests throw here to make the step fail.
     ///   - changed: called when an attempt has succeeded or failed.
-    /// - Returns: nil if the settings name no directory.
+    /// - Returns: nil if the settings name no folder.
     package init?(
         _ store: any BackedUpStore, outside storeFolder: String, settings: BackupSettings, logger: Logger,
         clock: @escaping @Sendable () -> (now: MonotonicTime, wall: WallTime) = {
@@ -80,7 +81,6 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// Runs until graceful shutdown or cancellation.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             repeat { await self.look() } while (try? await self.sleep(.seconds(60))) != nil
@@ -136,7 +136,7 @@ package final class BackupKeeper: Service {
                 try await perform(step, date)
             }
         } catch {
-            // Free the disk space now. If this fails, the next attempt removes the files.
+            // Free the disk space now. If that fails, the next attempt removes the files.
             for suffix in ["", "-wal", "-shm", "-journal"] { unlink(path(of: plan.unfinished + suffix)) }
             throw error
         }

@@ -1,15 +1,15 @@
 import Cryptography
 import FoundationEssentials
 
-/// A host's secret: `mgt_` and 256 random bits in base64url. Only its SHA-256 is ever stored.
+/// A host's access token: `mgt_` and 256 random bits in base64url. Only its SHA-256 is stored.
 ///
-/// Prints as `<redacted>`, so that it is never logged by accident.
+/// Prints as `<redacted>`, to keep it out of logs.
 package struct BearerToken: Sendable {
     /// The secret text, to be shown only to the token's owner.
     package let text: String
 
     package static let prefix = "mgt_"
-    /// Upper limit in bytes, longer than any valid token.
+    /// Maximum length in bytes, longer than any valid token.
     private static let bytesMax = 256
 
     package init(using rng: inout some RandomNumberGenerator) {
@@ -19,8 +19,7 @@ package struct BearerToken: Sendable {
         text = Self.prefix + safe
     }
 
-    /// Parses an `Authorization` header: `Bearer mgt_…`. Surrounding blanks and upper or lower case of the scheme are
-    /// allowed.
+    /// Parses an `Authorization` header: `Bearer mgt_…`. Ignores surrounding blanks and the case of the scheme.
     ///
     /// - Returns: nil for anything else.
     package init?(authorization: String) {
@@ -35,8 +34,8 @@ package struct BearerToken: Sendable {
         self.text = text
     }
 
-    /// SHA-256 of the token. Compare tokens only by this hash, so that the time of a comparison reveals nothing about
-    /// the token.
+    /// SHA-256 of the token. Compare tokens only by this hash, because the duration of a direct comparison would reveal
+    /// parts of the token.
     package var hash: [UInt8] { SHA256.digest(Array(text.utf8)) }
 }
 

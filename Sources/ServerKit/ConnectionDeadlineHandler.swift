@@ -1,19 +1,18 @@
 package import NIOCore
 import NIOTLS
 
-/// Result of a route's check of the client's token. Sent through the channel as an outbound event.
+/// Result of a route's check of the client's access token, sent through the channel as an outbound event.
 package enum ConnectionVerdict: Sendable {
-    /// The client presented a valid token, and has no more deadlines.
+    /// The client presented a valid token, so it has no more deadlines.
     case known
-    /// The client received a response without presenting a valid token.
+    /// The client received a response, but presented no valid token.
     case stranger
 }
 
-/// Closes a connection whose client exceeds a deadline. There is a deadline for TLS, then for the head of the first
-/// request, and after each response without a valid token.
+/// Closes a connection whose client exceeds a deadline: for TLS, for the head of the first request, and after each
+/// response without a valid access token.
 ///
-/// Add it at the pipeline's end, where it first receives the head of a request. Requires the handler of
-/// `ConnectionLimit.strangerHandler()` at the front.
+/// Add it at the pipeline's end, and the handler of `ConnectionLimit.strangerHandler()` at the front.
 package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     package typealias InboundIn = Any
     package typealias InboundOut = Any
@@ -87,7 +86,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
         deadline = nil
     }
 
-    /// Returns the handler that counts this connection; nil for a listener that has only deadlines.
+    /// Nil for a listener that has deadlines but no limit.
     private func front(_ context: ChannelHandlerContext) -> ConnectionLimitHandler? {
         try? context.pipeline.syncOperations.handler(type: ConnectionLimitHandler.self)
     }

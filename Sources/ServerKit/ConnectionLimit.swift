@@ -1,8 +1,8 @@
 package import NIOCore
 import Synchronization
 
-/// Limits the open connections, in total and per address. At the limit, a new connection is refused or replaces the
-/// oldest unidentified one. A client with very many connections therefore does not displace others.
+/// Limits the open connections, in total and per address. At the limit, a new connection is refused, or replaces the
+/// oldest one without a valid access token.
 package final class ConnectionLimit: Sendable {
     private struct State {
         var table: ConnectionTable
@@ -20,30 +20,30 @@ package final class ConnectionLimit: Sendable {
     }
 
     /// - Parameters:
-    ///   - all: at least 1.
-    ///   - perAddress: at least 1; all addresses of an IPv6 network count together.
+    ///   - all: limit in total; at least 1.
+    ///   - perAddress: limit per IPv4 address or IPv6 network; at least 1.
     package convenience init(all: Int, perAddress: Int) {
         self.init(ConnectionBounds(all: all, perAddress: perAddress))
     }
 
     package var count: Int { state.withLock { $0.table.count } }
-    /// Number of connections closed because of a limit since the start.
+    /// Number of connections refused or closed because of a limit.
     package var refused: UInt64 { state.withLock { $0.refused } }
 
-    /// Returns a handler that counts one connection of a listener that does not identify its clients. Add it to the
-    /// pipeline before the channel is active.
+    /// Returns a handler that counts one connection of a listener without access tokens. Add it before the channel is
+    /// active.
     package func handler() -> any RemovableChannelHandler { ConnectionLimitHandler(limit: self, isStranger: false) }
 
-    /// Returns a handler that counts one connection of a listener whose clients identify themselves. Add it first in
-    /// the pipeline, before TLS, so that closing is immediate. Add `ConnectionDeadlineHandler` at the pipeline's end.
+    /// Returns a handler that counts one connection of a listener with access tokens. Add it first in the pipeline,
+    /// before TLS, so that closing is immediate, and `ConnectionDeadlineHandler` last.
     package func strangerHandler() -> any RemovableChannelHandler {
         ConnectionLimitHandler(limit: self, isStranger: true)
     }
 
     /// Counts one more connection.
     ///
-    /// - Parameter closing: closes the connection, from any thread; called when another connection replaces it.
-    /// - Returns: nil if the limit is reached.
+    /// - Parameter closing: closes the connection, from any thread, when another one replaces it.
+    /// - Returns: nil if the connection is refused.
     func open(
         from address: SocketAddress?, isStranger: Bool, closing: @escaping @Sendable () -> Void
     ) -> ConnectionTable.ID? {
@@ -79,10 +79,10 @@ package final class ConnectionLimit: Sendable {
         }
     }
 
-    /// Returns the name under which a connection is counted, and whether its address has many clients behind it.
+    /// Returns the name under which a connection is counted, and whether many clients may share its address.
     private func asker(_ address: SocketAddress?) -> (name: String, isTrusted: Bool) {
         guard let text = address?.ipAddress, let bytes = IPAddress.plainBytes(of: text) else { return ("local", true) }
-        // Loopback and a proxy are single machines, so count them by their address instead of their network.
+        // Loopback and proxies are single machines, so count them by address, not by network.
         if IPAddress.isLoopback(text) || proxies.contains(bytes) { return (text, true) }
         return (IPAddress.network(of: address), false)
     }
@@ -135,7 +135,7 @@ final class ConnectionLimitHandler: ChannelInboundHandler, RemovableChannelHandl
 
     func know() { if let id { limit.know(id) } }
 
-    /// Closes the connection immediately. Closing behind TLS would wait for the client's TLS shutdown.
+    /// Closes the connection immediately, without waiting for the client's TLS shutdown.
     func closeAtOnce() { context?.close(promise: nil) }
 
     private func count(_ context: ChannelHandlerContext) {

@@ -1,12 +1,11 @@
-/// Limits of a listener's open connections.
 package struct ConnectionBounds: Hashable, Sendable {
-    /// Limit in total; at least 1.
+    /// Maximum number of connections; at least 1.
     package var all: Int
-    /// Limit per IPv4 address or IPv6 network; at least 1.
+    /// Maximum per IPv4 address or IPv6 network; at least 1.
     package var perAddress: Int
-    /// Limit per address with many clients behind it: loopback, and configured proxies.
+    /// Maximum per address that many clients may share: loopback and configured proxies.
     package var perTrustedAddress: Int
-    /// Limit for unidentified connections, which cost memory and which anybody can open.
+    /// Maximum number of unidentified connections: those without a valid access token yet.
     package var strangers: Int
 
     package init(all: Int, perAddress: Int, perTrustedAddress: Int? = nil, strangers: Int? = nil) {
@@ -19,15 +18,14 @@ package struct ConnectionBounds: Hashable, Sendable {
 
 /// A listener's connections. Decides whether to admit another connection, and which one it replaces.
 ///
-/// At a limit, the new connection replaces the oldest unidentified one, so a client that opens many silent connections
-/// blocks others only briefly. If the whole listener is at its limit, the replaced connection is the oldest of the
-/// larger of two groups: silent connections, and those that have sent something. Mass-opened connections then replace
-/// each other, and not a client in its TLS handshake. Connections of identified clients are never replaced.
+/// At a limit, the new connection replaces the oldest unidentified one; identified clients are never replaced. If the
+/// whole listener is at its limit, the larger of two groups loses its oldest: silent connections, or those that have
+/// sent something. Mass-opened connections then replace each other, not a client in its TLS handshake.
 package struct ConnectionTable: Sendable {
     package typealias ID = UInt64
 
     package enum Answer: Hashable, Sendable {
-        /// The connection is admitted; `closing` is the connection that it replaces.
+        /// `closing` is the connection that the new one replaces.
         case admitted(ID, closing: ID?)
         case refused
     }
@@ -38,7 +36,7 @@ package struct ConnectionTable: Sendable {
     private var strangers: Set<ID> = []
     /// Unidentified connections that have sent nothing.
     private var silent: Set<ID> = []
-    /// Id of the next connection. Ids rise, so the oldest connection has the smallest id.
+    /// Ids rise, so the oldest connection has the smallest id.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }
@@ -46,10 +44,7 @@ package struct ConnectionTable: Sendable {
     package var count: Int { addresses.count }
     package var strangerCount: Int { strangers.count }
 
-    /// Adds a connection.
-    ///
-    /// - Parameter isStranger: false for a listener that does not distinguish clients; such a connection is never
-    ///   replaced.
+    /// - Parameter isStranger: false for a listener that does not identify clients; its connections are never replaced.
     package mutating func open(from address: String, isTrusted: Bool, isStranger: Bool) -> Answer {
         let most = isTrusted ? bounds.perTrustedAddress : bounds.perAddress
         var closing: ID?
@@ -72,7 +67,7 @@ package struct ConnectionTable: Sendable {
         return .admitted(id, closing: closing)
     }
 
-    /// Marks a client as identified. Ignores unknown ids, whose connections were replaced.
+    /// Marks a client as identified. Ignores the ids of replaced connections.
     package mutating func know(_ id: ID) {
         strangers.remove(id)
         silent.remove(id)

@@ -1,11 +1,11 @@
-/// Divides a process's file descriptors, so that meters always get descriptors, even with very many clients.
+/// Divides a process's file descriptors, so that many clients cannot take those of the meters.
 package struct DescriptorBudget: Hashable, Sendable {
-    /// Number reserved for meters: serial ports, radio links, pseudo-terminals.
+    /// Descriptors reserved for meters: serial ports, radio links, pseudo-terminals.
     package static let meters = 64
-    /// Number reserved for the program itself: two stores with their readers, event loops, control connections, a
-    /// broker, the clients of a cloud. A meterd that serves its cloud has about 60 open.
+    /// Descriptors reserved for the program itself: two stores, event loops, control connections, an MQTT broker. A
+    /// meterd that serves its cloud has about 60 open.
     package static let own = 96
-    /// Maximum number of connections even with more descriptors, because memory is then the limit.
+    /// Maximum number of connections, because memory is limited too.
     private static let connectionsMost = 16_384
     private static let pageMost = 512
 
@@ -24,8 +24,8 @@ package struct DescriptorBudget: Hashable, Sendable {
 
     /// Returns the limits of the cloud's port.
     ///
-    /// - Parameter perAddress: limit per address. Loopback and each proxy get eight times this limit, and so do all
-    ///   connections without a token together. If half of these set up TLS, they use about 30 MB.
+    /// - Parameter perAddress: limit per address. Loopback, each proxy, and all unidentified connections together get
+    ///   eight times as many. If half of the unidentified ones set up TLS, they use about 30 MB.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
             all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 8, cloud)

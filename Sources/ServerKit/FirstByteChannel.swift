@@ -3,7 +3,7 @@ package import Logging
 package import NIOCore
 import NIOSSL
 
-/// Serves TLS and plain text on one port. The first byte of a connection shows which protocol it uses.
+/// Serves TLS and plain text on one port. The first byte of a connection distinguishes them.
 package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
     private let base: Base
     private let tls: TLSKeeper
@@ -30,12 +30,11 @@ package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
     }
 }
 
-/// Adds the TLS handler if the client uses TLS, then removes itself.
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// The handshake record with which every client begins (RFC 8446, 5.1). No HTTP method begins with it.
+    /// First byte of every TLS connection: a handshake record (RFC 8446, 5.1). No HTTP method begins with it.
     private static let handshake: UInt8 = 0x16
 
     private let tls: TLSKeeper

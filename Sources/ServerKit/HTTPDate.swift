@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// The present time for HTTP's `Date` (RFC 9110, section 6.6.1). Formatted at most once a second, and only on demand.
+/// The present time for HTTP's `Date` (RFC 9110, section 6.6.1), formatted at most once a second.
 package final class HTTPDate: Sendable {
     private let now: @Sendable () -> WallTime
     private let last = Mutex<(second: Int64, text: String)?>(nil)

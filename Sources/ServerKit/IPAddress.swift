@@ -2,15 +2,15 @@ import Glibc
 package import NIOCore
 
 package enum IPAddress {
-    /// Returns the address's 4 or 16 bytes; nil for any other text.
+    /// Returns the 4 or 16 bytes of an IP address; nil for any other text.
     package static func bytes(of text: String) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
         return inet_pton(AF_INET6, text, &bytes) == 1 ? bytes : nil
     }
 
-    /// Returns the address's bytes, with IPv4 addresses of dual-stack sockets (`::ffff:…`) mapped to 4 bytes; nil for
-    /// any other text.
+    /// Returns the 4 or 16 bytes of an IP address; nil for any other text. `::ffff:…` (IPv4 on a dual-stack socket) has
+    /// 4.
     package static func plainBytes(of text: String) -> [UInt8]? {
         guard let bytes = bytes(of: text) else { return nil }
         return bytes.count == 16 && Array(bytes.prefix(12)) == mappedPrefix ? Array(bytes.suffix(4)) : bytes
@@ -18,7 +18,7 @@ package enum IPAddress {
 
     private static let mappedPrefix: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]
 
-    /// Formats as `inet_ntop` does; nil unless there are 4 or 16 bytes.
+    /// Formats an IP address like `inet_ntop`; nil unless there are 4 or 16 bytes.
     package static func text(of bytes: [UInt8]) -> String? {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
@@ -27,22 +27,20 @@ package enum IPAddress {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Returns whether only this machine can reach the host: `127.0.0.0/8`, `::1` and `localhost`.
+    /// Whether only this machine can reach the host: `127.0.0.0/8`, `::1` and `localhost`.
     package static func isLoopback(_ host: String) -> Bool {
         guard let bytes = plainBytes(of: host) else { return host.lowercased() == "localhost" }
         return bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
     }
 
-    /// Returns whether the host means all addresses of this machine: `0.0.0.0` and `::`.
+    /// Whether the host means all addresses of this machine: `0.0.0.0` and `::`.
     package static func isAny(_ host: String) -> Bool { bytes(of: host)?.allSatisfy { $0 == 0 } ?? false }
 
     package static func authority(_ host: String, _ port: Int) -> String {
         host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 
-    /// Parses `host:port`, `[address]:port`, or a port alone for all addresses.
-    ///
-    /// - Returns: nil for anything else.
+    /// Parses `host:port`, `[address]:port`, or a port alone for all addresses; nil for anything else.
     package static func hostAndPort(_ text: String) -> (host: String, port: Int)? {
         let colon = text.lastIndex(of: ":")
         let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
@@ -54,8 +52,8 @@ package enum IPAddress {
         return (host, port)
     }
 
-    /// Returns the name under which clients are counted together: an IPv4 address, or the /64 network of an IPv6
-    /// address. Returns "local" for a client without an IP address.
+    /// Returns the name under which clients are counted together: an IPv4 address, an IPv6 /64 network, or "local"
+    /// without an IP address.
     package static func network(of address: SocketAddress?) -> String {
         guard let text = address?.ipAddress, let bytes = plainBytes(of: text) else { return "local" }
         guard bytes.count == 16 else { return Self.text(of: bytes) ?? text }
@@ -63,7 +61,7 @@ package enum IPAddress {
         return words.map { String($0, radix: 16) }.joined(separator: ":") + "::/64"
     }
 
-    /// Returns the addresses of the interfaces, except loopback and link-local addresses.
+    /// Returns this machine's addresses, except loopback and link-local ones.
     package static func ofThisMachine() -> [String] {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return [] }

@@ -1,9 +1,7 @@
-/// A range of addresses, such as `192.168.1.0/24`, or a single one.
+/// A range of IP addresses, such as `192.168.1.0/24`, or a single address.
 package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     package let description: String
-    /// The address in 4 or 16 bytes.
     private let bytes: [UInt8]
-    /// Length of the network's prefix in bits.
     private let bits: Int
 
     /// - Returns: nil unless the text is an address, with an optional prefix length after a slash.
@@ -15,7 +13,7 @@ package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
         (description, self.bytes, self.bits) = (text, bytes, bits)
     }
 
-    /// Returns whether the network contains the address. Accepts an IPv4 address also in its IPv6 form (`::ffff:…`).
+    /// Whether the network contains the address. An IPv4 address may have its IPv6 form (`::ffff:…`).
     package func contains(_ address: String) -> Bool {
         guard let other = IPAddress.plainBytes(of: address), other.count == bytes.count else { return false }
         return zip(bytes, other).enumerated().allSatisfy { index, pair in

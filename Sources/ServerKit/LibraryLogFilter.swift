@@ -1,7 +1,7 @@
 package import Logging
 
-/// Drops the HTTP library's messages for developers: its start and stop, and errors caused by closing connections or
-/// listeners during shutdown.
+/// Drops the HTTP library's messages about its own start and stop, and about connections or listeners closed during
+/// shutdown.
 package struct LibraryLogFilter: LogHandler {
     private var base: Logger
 

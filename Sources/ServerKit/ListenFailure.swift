@@ -2,13 +2,12 @@ import Domain
 import Glibc
 import NIOCore
 
-/// A message for people about a server's failure to listen at an address.
+/// Message for people about a server that cannot listen at its address.
 package struct ListenFailure: Hashable, Sendable {
     package let message: String
     package let next: String
 
     /// - Parameters:
-    ///   - cause: the server's error.
     ///   - address: the address as people write it.
     ///   - setting: setting that changes the address: "[web] listen in meterd.toml".
     ///   - holder: returns a description of the program that uses the address; nil if unknown.

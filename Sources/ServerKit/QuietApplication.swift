@@ -6,10 +6,8 @@ package import NIOCore
 import NIOHTTP1
 import ServiceLifecycle
 
-/// An HTTP server that causes no wake-ups while it gets no requests.
-///
-/// Hummingbird's own `Application` formats the date once a second even without requests, which costs three thread
-/// switches a second per server.
+/// An HTTP server that causes no wake-ups while it gets no requests. Hummingbird's own `Application` formats the date
+/// every second, which costs three thread switches.
 package struct QuietApplication<Responder: HTTPResponder>: ApplicationProtocol
 where Responder.Context: InitializableFromSource<ApplicationRequestContextSource> {
     package let responder: Responder
@@ -33,7 +31,7 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
 
     package func onServerRunning(_ channel: any Channel) async { await whenRunning(channel) }
 
-    /// Serves until graceful shutdown or cancellation of the task. Cancellation closes every connection.
+    /// Serves until graceful shutdown or cancellation, which closes every connection.
     package func run() async throws {
         try await server.buildServer(
             configuration: ServerConfiguration(
@@ -46,8 +44,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
             do {
                 try await writer.write(response: response.head, body: response.body)
             } catch is HTTPParserError {
-                // Throw to end the connection. After the parser's own error, the library would append a second response
-                // to the incomplete one.
+                // End the connection: after the parser's own error, the library would append a second response to the
+                // incomplete one.
                 throw HalfAnswer()
             }
         } onServerRunning: {
@@ -75,8 +73,8 @@ where Responder.Context: InitializableFromSource<ApplicationRequestContextSource
     }
 }
 
-/// Returns whether the error means that the client disconnected or broke off its request, or that this server is
-/// shutting down. Such an error needs no response and no log entry.
+/// Whether the error means that the client disconnected or broke off its request, or that this server is shutting down.
+/// Such an error needs no response and no log line.
 package func leavesNobodyToAnswer(_ error: any Error) -> Bool { error is HTTPParserError || error is CancellationError }
 
 private struct HalfAnswer: Error {}

@@ -1,7 +1,7 @@
 package import NIOCore
 
-/// Closes a connection whose client accepts no data for too long. Otherwise an unread stream could block a shutdown, or
-/// keep its buffer indefinitely.
+/// Closes a connection whose client accepts no data for too long, because an unread stream could block a shutdown or
+/// keep its buffer.
 package final class StalledWriteHandler: ChannelInboundHandler, RemovableChannelHandler {
     package typealias InboundIn = Any
     package typealias InboundOut = Any
@@ -9,7 +9,7 @@ package final class StalledWriteHandler: ChannelInboundHandler, RemovableChannel
     private let patience: TimeAmount
     private var closing: Scheduled<Void>?
 
-    /// - Parameter patience: maximum time with a full send buffer.
+    /// - Parameter patience: maximum duration with a full send buffer.
     package init(patience: TimeAmount) { self.patience = patience }
 
     package func channelWritabilityChanged(context: ChannelHandlerContext) {

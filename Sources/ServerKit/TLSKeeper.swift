@@ -9,16 +9,15 @@ package final class TLSKeeper: Sendable {
     package enum Source: Sendable {
         /// Another program maintains the files, for example an ACME client.
         case given
-        /// The server makes and renews the certificate. `more` is passed to `CertificateFiles.own`.
+        /// The server makes and renews the certificate, with names as in `CertificateFiles.own`.
         case own(CertificateTerms, names: @Sendable () -> (Set<String>, more: Set<String>))
     }
 
     package struct Report: Hashable, Sendable {
         package var isOwn: Bool
-        /// SHA-256 of the certificate in use.
         package var fingerprint: String?
         package var end: WallTime?
-        /// Reason why the files could not be used; nil if they are in use.
+        /// Reason why the certificate's files could not be used; nil if they are in use.
         package var error: String?
 
         package init(isOwn: Bool, fingerprint: String? = nil) { (self.isOwn, self.fingerprint) = (isOwn, fingerprint) }
@@ -27,7 +26,7 @@ package final class TLSKeeper: Sendable {
     private struct State {
         var context: NIOSSLContext?
         var report: Report
-        /// Stamp of the files (`CertificateFiles.stamp`) when they were last loaded; nil before that.
+        /// `CertificateFiles.stamp` of the loaded files; nil before the first load.
         var stamp: [Int64]?
         var renewal = WallTime(millisecondsSince1970: .max)
     }
@@ -51,7 +50,7 @@ package final class TLSKeeper: Sendable {
         state = Mutex(State(report: Report(isOwn: isOwn)))
     }
 
-    /// Returns the context for a new connection; nil until a valid certificate has been loaded.
+    /// Returns the TLS context for a new connection; nil until a valid certificate has been loaded.
     package func context() -> NIOSSLContext? {
         state.withLock { state in
             look(&state)
@@ -66,8 +65,7 @@ package final class TLSKeeper: Sendable {
         }
     }
 
-    /// Loads the files if they have changed, or if the certificate is due for renewal. Costs two system calls
-    /// otherwise.
+    /// Loads the files if they have changed or the certificate is due for renewal. Otherwise costs two system calls.
     private func look(_ state: inout State) {
         let (now, stamp) = (wallNow(), files.stamp)
         guard state.stamp != stamp || now >= state.renewal else { return }
@@ -86,8 +84,8 @@ package final class TLSKeeper: Sendable {
                 state.context == nil ? "https not started" : "old certificate stays in use"
             logger.warning(message, metadata: ["cause": "\(error)"])
         }
-        // For files of another program, keep the stamp from before loading: they may have changed during it, and must
-        // then be loaded again. This server may just have written its own files, so take their stamp again.
+        // Another program may have changed its files during loading, so keep the stamp from before: they are then
+        // loaded again. This server may just have written its own files, so take their stamp again.
         state.stamp = state.report.isOwn ? files.stamp : stamp
     }
 

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A client's allowed rate: on average `perSecond` requests a second, and bursts of up to `burst` requests.
+/// A client's allowed rate of requests.
 package struct Rate: Hashable, Sendable {
     /// Average number of requests a second; above 0.
     package var perSecond: Double
@@ -13,10 +13,10 @@ package struct Rate: Hashable, Sendable {
     }
 }
 
-/// A token bucket for each client, all with the same rate. Has no clock: callers pass the time.
+/// A token bucket for each client, all with the same rate.
 ///
-/// Full buckets are not stored, so only recent clients use memory. A client with very many addresses can fill the table
-/// to `capacity`. Beyond that, all clients without a bucket share one.
+/// Full buckets are not stored, so only recent clients use memory. Once `capacity` buckets exist, all clients without a
+/// bucket share one.
 package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
     private struct Bucket {
         var tokens: Double
@@ -27,8 +27,8 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
             return min(rate.burst, tokens + seconds * rate.perSecond)
         }
 
-        /// Takes one token. Returns nil on success, otherwise the time until a token is available. Must not read
-        /// `buckets`: a second reference to that dictionary would make this change copy all of it.
+        /// Returns nil on success, otherwise the duration until a token is available. Must not read `buckets`: a second
+        /// reference to that dictionary would make this change copy all of it.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)
@@ -54,24 +54,22 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
 
     package var count: Int { buckets.count }
 
-    /// Takes one token.
-    ///
-    /// - Returns: nil on success, otherwise the time until a token is available.
+    /// Takes one token. Returns nil on success, otherwise the duration until a token is available.
     package mutating func take(_ key: Key, at now: MonotonicTime) -> Duration? {
         if buckets[key] == nil { makeRoom(at: now) }
         guard buckets[key] != nil || buckets.count < capacity else { return shared.take(rate, at: now) }
         return buckets[key, default: Bucket(tokens: rate.burst, filledAt: now)].take(rate, at: now)
     }
 
-    /// Returns the time until a token is available to the client; nil if one is available now. Takes no token.
+    /// Returns the duration until the client has a token; nil if it has one now. Takes none.
     package func wait(of key: Key, at now: MonotonicTime) -> Duration? {
         guard let bucket = buckets[key] else { return nil }
         let left = bucket.tokens(rate, at: now)
         return left >= 1 ? nil : .seconds((1 - left) / rate.perSecond)
     }
 
-    /// Removes full buckets. Runs at most once in the time that an empty bucket needs to fill, so that many requests
-    /// share the cost.
+    /// Removes full buckets, at most once in the time in which an empty bucket fills, to spread the cost over many
+    /// requests.
     private mutating func makeRoom(at now: MonotonicTime) {
         let isDue = now - sweptAt >= .seconds(rate.burst / rate.perSecond)
         guard buckets.count >= capacity || isDue, now > sweptAt else { return }

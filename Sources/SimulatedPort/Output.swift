@@ -1,17 +1,15 @@
 import LinuxIO
 
-/// Bytes that a meter has sent and its line has not accepted yet. Each write of the meter becomes one write to the
-/// line, if the line has room for it.
+/// Bytes that a simulated meter has sent and its line has not accepted yet. If the line has room, each write of the
+/// meter is one write to the line.
 struct Output {
-    /// Limit in bytes beyond which writes are lost. A real meter's buffers would overflow much earlier.
+    /// Maximum number of bytes; further writes are lost. A real meter's buffers would overflow much earlier.
     private static let capacity = 65_536
 
     private var writes: [[UInt8]] = []
     private var first = 0
-    /// Number of bytes of the first write that were already sent.
     private var offset = 0
     private var byteCount = 0
-    /// Whether the line was full at the last write.
     private(set) var isWaiting = false
 
     var isEmpty: Bool { first == writes.count }
@@ -22,7 +20,6 @@ struct Output {
         byteCount += bytes.count
     }
 
-    /// Discards queued writes. The next write still waits until the line accepts data.
     mutating func discardAll() {
         writes.removeAll()
         first = 0

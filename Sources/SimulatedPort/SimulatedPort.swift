@@ -4,31 +4,29 @@ package import MeterSimulator
 
 /// A simulated meter behind a pseudo-terminal. A program that opens `path` sees a meter on a serial port.
 ///
-/// It is an actor on its loop, so that channels and timers call it without a thread switch. The loop retains a
-/// plugged-in port until `stop`.
+/// Its executor is the loop, so channels and timers call it without a thread switch. The loop retains a plugged-in port
+/// until `stop`.
 package actor SimulatedPort {
     private let loop: IOLoop
     private let link: String?
     private var meter: any SimulatedMeter
     private var line = Line.unplugged
-    /// Bytes of this connection not yet accepted by the line.
     private var output = Output()
-    /// Time of the last power-on, from which the meter's own clock counts.
     private var poweredOn: MonotonicTime
     private var due: (timer: LoopTimer, time: Duration)?
     private let buffer = ReadBuffer()
 
     private enum Line {
         case unplugged
-        /// No program has the port open; the timer checks again.
         case waiting(PseudoTerminal, LoopTimer)
         case connected(PseudoTerminal)
     }
 
-    /// Interval of checks for a peer. A pseudo-terminal without a peer is always "ready", so epoll would spin.
+    /// Interval of checks for a program that opens the port. Without one, a pseudo-terminal is always "ready", so epoll
+    /// would spin.
     private static let peerInterval = Duration.milliseconds(50)
 
-    /// - Parameter link: path of a symbolic link to the port. The kernel chooses the port's own name.
+    /// - Parameter link: path of a symbolic link to the port, whose own name the kernel chooses.
     package init(meter: any SimulatedMeter, loop: IOLoop, link: String? = nil) {
         self.meter = meter
         self.loop = loop
@@ -55,20 +53,19 @@ package actor SimulatedPort {
         try plug()
     }
 
-    /// Unplugs the meter and switches it off. The port can be plugged in again.
     package func stop() {
         unplug()
         cancelDue()
         meter.powerCycle()
     }
 
-    /// Makes the port appear, possibly under a new name. Does nothing if it is present.
+    /// Creates the port, possibly under a new name, unless it exists.
     package func plug() throws(Errno) {
         guard case .unplugged = line else { return }
         awaitPeer(try PseudoTerminal(link: link))
     }
 
-    /// Removes the port, even while a program has it open. The meter stays on.
+    /// Removes the port, even while a program has it open. The meter is still on.
     package func unplug() {
         switch line {
         case .unplugged: return
@@ -82,7 +79,7 @@ package actor SimulatedPort {
         line = .unplugged
     }
 
-    /// Switches the meter off and on. The port stays, as with a meter whose USB connection is powered separately.
+    /// Switches the meter off and on. The port remains, as if USB were powered separately.
     package func powerCycle() {
         meter.powerCycle()
         output.discardAll()
@@ -112,7 +109,7 @@ package actor SimulatedPort {
                 self.assumeIsolated { $0.ready(readiness) }
             }
         } catch {
-            // The kernel lacks memory for one more entry: check again later.
+            // The kernel lacks memory, so check again later.
             awaitPeer(terminal)
         }
     }
@@ -121,7 +118,7 @@ package actor SimulatedPort {
         guard case .connected(let terminal) = line else { return }
         if readiness.contains(.readable) { readOnce(terminal) }
         if readiness.contains(.writable) { flush() }
-        // Unread bytes may remain after the peer has closed the port, so first read until none are left.
+        // Unread bytes may remain after the other program has closed the port, so read them first.
         if readiness.contains(.hangup), !readiness.contains(.readable) { peerLeft(terminal) }
     }
 
@@ -174,7 +171,7 @@ package actor SimulatedPort {
         setDue()
     }
 
-    /// Sends the meter's writes to the line. Without a peer they are lost, as on an unconnected cable.
+    /// If no program has the port open, the writes are lost, as on an unconnected cable.
     private func send(_ writes: [[UInt8]]) {
         guard case .connected = line else { return }
         for bytes in writes { output.append(bytes) }

@@ -2,9 +2,8 @@ import Domain
 package import LinuxIO
 package import MeterSimulator
 
-/// A simulated meter between two descriptors: reads from one and writes to the other.
-///
-/// It serves programs that provide their own link, such as a Bluetooth peripheral. Blocks the thread that calls `run`.
+/// A simulated meter that reads from one descriptor and writes to another, for programs that provide their own link.
+/// `run` blocks its thread.
 package struct SimulatedStream: ~Copyable {
     private var meter: any SimulatedMeter
     private var framing: StreamFraming
@@ -22,7 +21,7 @@ package struct SimulatedStream: ~Copyable {
         start = LinuxClock.now
     }
 
-    /// Runs the meter until the input ends. Output that is still pending then is dropped.
+    /// Runs the meter until the input ends. Drops pending output.
     package mutating func run() throws(Errno) {
         let buffer = ReadBuffer()
         while true {

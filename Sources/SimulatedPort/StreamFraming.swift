@@ -1,12 +1,11 @@
-/// Framing of the messages between a meter and its host in a byte stream.
+/// Framing of messages between a meter and its host in a byte stream.
 ///
-/// A serial line has no messages. Bluetooth LE and USB HID do (notifications, writes, reports), and the simulated link
-/// must preserve their boundaries.
+/// A serial line has no messages. Bluetooth LE and USB HID do, and the simulated link must preserve their boundaries.
 package struct StreamFraming: Sendable {
     package enum Form: Sendable {
         /// Plain bytes: each read counts as a message.
         case raw
-        /// Each message is preceded by its length: 16 bits, big-endian.
+        /// Each message follows its length in bytes: 16 bits, big-endian.
         case framed
     }
 
@@ -17,7 +16,7 @@ package struct StreamFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Adds received bytes, and returns the complete messages. Skips empty ones.
+    /// Adds received bytes, and returns the complete, non-empty messages.
     package mutating func unwrap(_ bytes: [UInt8]) -> [[UInt8]] {
         guard form == .framed else { return bytes.isEmpty ? [] : [bytes] }
         waiting += bytes
@@ -33,7 +32,7 @@ package struct StreamFraming: Sendable {
         return messages
     }
 
-    /// Returns a message in the stream's form. Splits a message that is longer than `longest`.
+    /// Splits a message that is longer than `longest`.
     package func wrap(_ message: [UInt8]) -> [UInt8] {
         guard form == .framed else { return message }
         return stride(from: 0, to: message.count, by: Self.longest).flatMap { start in

@@ -1,7 +1,7 @@
 package import GRDB
 
 extension Configuration {
-    /// - Parameter busyTimeout: longest wait of a statement for another program that uses the file.
+    /// - Parameter busyTimeout: maximum wait of a statement for another program that uses the file.
     package init(label: String, busyTimeout: Duration) {
         self.init()
         self.label = label
@@ -9,7 +9,7 @@ extension Configuration {
         busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
     }
 
-    /// Sets a closure that is called with the text of each statement of a writer, before it runs.
+    /// `body` gets the text of each statement of a writer before it runs.
     package mutating func onStatement(_ body: (@Sendable (String) -> Void)?) {
         guard let body else { return }
         prepareDatabase { db in

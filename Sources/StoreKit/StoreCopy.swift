@@ -2,16 +2,15 @@ package import GRDB
 import Glibc
 import LinuxIO
 
-/// Copies of a store in one file, which only this user can read.
+/// Copies of a store in one file that only this user can read.
 package enum StoreCopy {
     /// The files that SQLite may keep beside a database.
     package static let companions = ["-wal", "-shm", "-journal"]
 
-    /// Pages per copy step, about 2 MB. The copy can be stopped between steps.
+    /// About 2 MB. The copy can be stopped between steps.
     private static let pagesPerStep: CInt = 4096
 
-    /// Copies a snapshot of a database, and waits until the copy is on the disk. Does not block writers: in WAL mode a
-    /// separate connection reads meanwhile.
+    /// Copies a snapshot of a database, and waits until the copy is on the disk. Does not block writers in WAL mode.
     ///
     /// - Parameters:
     ///   - source: database within a read transaction.
@@ -23,16 +22,16 @@ package enum StoreCopy {
         finish: (DatabaseQueue) throws -> Void
     ) throws {
         for suffix in [""] + companions where unlink(path + suffix) != 0 && errno != ENOENT { throw Errno.last }
-        // Create the file first, because SQLite would create it with the umask's mode.
+        // Create the file first: SQLite would create it with the mode of the umask.
         FileDescriptor(owning: try Errno.check { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }).close()
         let queue = try DatabaseQueue(path: path)
-        // The first read begins the snapshot, so all steps copy the same state of the database.
+        // The first read begins the snapshot that all steps copy.
         _ = try Int.fetchOne(source, sql: "SELECT count(*) FROM sqlite_schema")
         try queue.writeWithoutTransaction { copy in
             try source.backup(to: copy, pagesPerStep: pagesPerStep) { _ in
                 if isStopped() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
             }
-            // Switch the journal mode, so that the copy is a single portable file without a log.
+            // Switch off the write-ahead log, so that the copy is a single file.
             guard try String.fetchOne(copy, sql: "PRAGMA journal_mode = DELETE") == "delete" else {
                 throw DatabaseError(resultCode: .SQLITE_IOERR, message: "the copy keeps a log")
             }

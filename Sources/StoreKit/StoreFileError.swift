@@ -2,15 +2,13 @@ package import GRDB
 import Glibc
 package import LinuxIO
 
-/// Error of a store in a SQLite file. All stores describe errors of SQLite and of the system in the same words.
+/// Error of a store in a SQLite file, with the same messages for all stores.
 package protocol StoreFileError: Error {
     associatedtype Code: StoreFileErrorCode
 
     init(_ code: Code, _ message: String)
 
-    /// Returns the remedy for a damaged file.
-    ///
-    /// - Parameter action: the failed action: "opened", "written" …
+    /// Returns the remedy for a damaged file. `action` is the failed action: "opened", "written" …
     static func adviceIfDamaged(_ action: String) -> String
 }
 
@@ -25,7 +23,7 @@ package protocol StoreFileErrorCode: Equatable {
 extension StoreFileError {
     /// - Parameters:
     ///   - error: the cause; an error of this type is kept unchanged.
-    ///   - action: the failed action: "opened", "written" …
+    ///   - action: "opened", "written" …
     package init(_ error: any Error, path: String, action: String) {
         if let error = error as? Self {
             self = error
@@ -57,9 +55,7 @@ extension StoreFileError {
         }
     }
 
-    /// Creates the error for a file or folder that cannot be opened or created.
-    ///
-    /// - Parameter folder: name of the folder to create first if it is missing: "the folder above it".
+    /// - Parameter folder: the folder to create first if it is missing: "the folder above it".
     package init(opening path: String, _ reason: Errno, folder: String) {
         switch reason.code {
         case ENOENT, ENOTDIR: self.init(.system, "\(path) cannot be made: \(reason). Make \(folder) first")
@@ -69,7 +65,7 @@ extension StoreFileError {
         }
     }
 
-    /// - Parameter action: the failed action on a file or folder: "renamed", "removed" …
+    /// - Parameter action: the failed action: "renamed", "removed" …
     package init(path: String, action: String, _ code: Int32, text: String) {
         let problem = "\(path) cannot be \(action): \(text)"
         switch code {
@@ -84,7 +80,7 @@ extension StoreFileErrorCode {
     package init(_ error: DatabaseError) {
         self =
             switch error.extendedResultCode {
-            // SQLite reports this code if the disk has no room for the index of the write-ahead log.
+            // SQLite's code if the disk has no room for the index of the write-ahead log.
             case .SQLITE_IOERR_SHMSIZE: .diskFull
             case .SQLITE_CANTOPEN_DIRTYWAL: .readOnly
             default: Self(primary: error.resultCode)

@@ -1,7 +1,7 @@
 import LinuxIO
 
-/// Prevents a second process from using the same store, with a lock on a file beside it. The store itself is not
-/// locked, so that other tools can read it.
+/// Prevents a second process from using the same store, with a lock on a file beside it. Other tools can read the
+/// store's own file.
 package struct StoreLock<Failure: StoreFileError>: Sendable {
     private let file: LockFile
 
@@ -9,7 +9,7 @@ package struct StoreLock<Failure: StoreFileError>: Sendable {
     ///   - mode: mode for creating the lock's file, as for open(2).
     ///   - store: description for people: "the store /var/lib/…".
     ///   - alternative: suggestion if the store is in use: "another path".
-    ///   - folder: name of the folder to create first if it is missing: "the folder".
+    ///   - folder: the folder to create first if it is missing: "the folder".
     package init(
         _ path: String, mode: UInt32, of store: String, alternative: String, folder: String
     ) throws(Failure) {
@@ -29,6 +29,6 @@ package struct StoreLock<Failure: StoreFileError>: Sendable {
         }
     }
 
-    /// Releases the lock. Repeated calls are harmless.
+    /// Repeated calls have no effect.
     package func release() { file.release() }
 }

@@ -17,12 +17,11 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var reported = Announcement.State.idle
-    /// Number of the current connection. Answers from an earlier connection are dropped.
+    /// Number of the current D-Bus connection. Answers from earlier ones are dropped.
     private var connection = 0
 
     /// - Parameters:
-    ///   - address: D-Bus address. Nil for the system bus.
-    ///   - name: visible name of the services.
+    ///   - address: D-Bus address; nil for the system bus.
     ///   - report: called on the loop at each change.
     package init(
         loop: IOLoop, bus address: String? = nil, name: String,
@@ -53,7 +52,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         case .disconnect: disconnect()
         case .makeGroup: send("/", Self.server, "EntryGroupNew")
         case .add(let service, let name, let group):
-            // For every interface and protocol, without flags, with Avahi's own domain and host
+            // Arguments: every interface and protocol, no flags, Avahi's own domain and host
             // (avahi-daemon/dbus-entry-group.c).
             send(
                 group, Self.group, "AddService",
@@ -90,7 +89,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         }
     }
 
-    /// Sends a call to Avahi. If the answer begins with a text or an object path, passes it to `receive`.
+    /// Passes the answer to `receive` if it begins with a text or an object path.
     private func send(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) {
         bus?.send(SystemBus.Call(path, interface, member, arguments)) { [weak self, connection] answer in
             guard let self, connection == self.connection else { return }

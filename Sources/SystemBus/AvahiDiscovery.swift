@@ -10,7 +10,7 @@ package struct AvahiDiscovery: Discovery {
     private let loop: IOLoop
     private let address: String?
 
-    /// - Parameter bus: D-Bus address. Nil for the system bus.
+    /// - Parameter bus: D-Bus address; nil for the system bus.
     package init(loop: IOLoop, bus address: String? = nil) { (self.loop, self.address) = (loop, address) }
 
     package func services(of type: String) async throws(DiscoveryFault) -> FoundServices {
@@ -25,8 +25,8 @@ package struct AvahiDiscovery: Discovery {
 
 /// One search. Use it only on the loop. It retains itself until its end.
 private final class AvahiBrowse: @unchecked Sendable {
-    /// Timeout of a search. Avahi reports the end of the list a second after its query (avahi-core/querier.c). The
-    /// other second is for the answers about each service.
+    /// Timeout of a search. Avahi reports the end of its list one second after its query (avahi-core/querier.c). The
+    /// other second is for resolving the services.
     private static let limit = Duration.seconds(2)
     private static let servicesMax = 64
     private static let anyInterface = BusValue.int(-1)
@@ -41,7 +41,7 @@ private final class AvahiBrowse: @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var owner = ""
-    /// Names already reported, because Avahi reports a name once for each interface and protocol.
+    /// Names already reported. Avahi reports a name once for each interface and protocol.
     private var names: Set<String> = []
     private var found = FoundServices()
     private var pending = 0
@@ -81,7 +81,7 @@ private final class AvahiBrowse: @unchecked Sendable {
                 if case .failure(let error) = answer { end(.failure(.refused("\(error)"))) }
             }
         case .owner(let new): if new != owner { end(.failure(.silent)) }
-        // Check the sender, because any program on the bus may send a signal.
+        // Any program on the bus may send a signal, so check the sender.
         case .signal(let sender, _, let member, let values): if sender == owner { browsed(member, values) }
         case .closed(let cause): end(.failure(.noBus(cause)))
         }
@@ -120,7 +120,7 @@ private final class AvahiBrowse: @unchecked Sendable {
 
 extension FoundService {
     /// - Parameter values: answer of `ResolveService`: interface, protocol, name, type, domain, host, the address's
-    ///   protocol, address, port and the strings of the TXT record.
+    ///   protocol, address, port, strings of the TXT record.
     fileprivate init?(_ values: [BusValue]) {
         guard values.count >= 10, let name = values[2].text, let host = values[5].text, let port = values[8].number
         else { return nil }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// libsystemd's sd-bus, loaded at run time, because a machine may lack it. The declarations are copied from systemd's
+/// libsystemd's sd-bus, loaded at run time, because a machine may lack it. The declarations are those of systemd's
 /// src/systemd/sd-bus.h (symbol versions LIBSYSTEMD_221 to 241), a versioned interface that never changes. Functions
-/// with variable arguments are omitted, because Swift cannot call them.
+/// with variable arguments are missing, because Swift cannot call them.
 enum BusLibrary {
     typealias Bus = OpaquePointer?
     typealias Message = OpaquePointer?
@@ -57,7 +57,7 @@ enum BusLibrary {
     static let enter: @Sendable @convention(c) (Message, CChar, Text) -> Int32 = find("message_enter_container")
     static let leave: @Sendable @convention(c) (Message) -> Int32 = find("message_exit_container")
 
-    /// Whether the library is installed, and new enough: LIBSYSTEMD_241, which includes all earlier versions.
+    /// Whether the library is installed, in version LIBSYSTEMD_241 or later.
     static let isThere = symbol("close_unref") != nil
 
     private static func find<Function>(_ name: String) -> Function {
@@ -82,10 +82,9 @@ package struct BusError: Error, Hashable, Sendable, CustomStringConvertible {
 
 package enum BusValue: Hashable, Sendable {
     case text(String)
-    /// Path of a D-Bus object.
     case path(String)
     case int(Int32)
-    /// Received: any other number of up to 32 bits, or a Boolean. Sent: a number of 32 bits.
+    /// Received: any other number of up to 32 bits, or a Boolean. Sent: an unsigned number of 32 bits.
     case uint(UInt32)
     /// A number of 16 bits, only for sending.
     case short(UInt16)
@@ -132,8 +131,8 @@ extension BusLibrary {
         return appended < 0 ? appended : closeContainer(message)
     }
 
-    /// Reads at most `left` values of a message, and reduces `left` by their number. The limit is needed because any
-    /// program can send messages.
+    /// Reads at most `left` values, and subtracts their number from `left`. Any program can send messages, so their
+    /// size must be limited.
     static func values(of message: Message, _ left: inout Int) -> [BusValue] {
         var values: [BusValue] = []
         var (type, contents): (CChar, Text) = (0, nil)

@@ -2,15 +2,15 @@ import Domain
 import Glibc
 package import LinuxIO
 
-/// A connection to the system bus for one daemon. Use only on the loop.
+/// A connection to the D-Bus system bus for one daemon. Use it only on the loop.
 package final class SystemBus: @unchecked Sendable {
-    /// Event on the bus. Never reported from within a call to the bus.
+    /// Event on the bus. Never reported during a call of this class.
     package enum Event: Sendable {
-        /// The daemon's unique name on the bus; empty without a daemon. Reported at the start and at each change.
+        /// The daemon's unique bus name; empty if it does not run. Reported at the start and at each change.
         case owner(String)
         /// A signal of one of the `signals` interfaces, from any sender.
         case signal(from: String, path: String, member: String, [BusValue])
-        /// The connection is closed. This is the last event.
+        /// The connection is closed; the last event.
         case closed(Errno)
     }
 
@@ -23,7 +23,7 @@ package final class SystemBus: @unchecked Sendable {
         }
     }
 
-    /// Handler that answers a call to our object.
+    /// Handler of calls to this program's D-Bus object.
     package typealias Question =
         @Sendable (_ sender: String, _ member: String, [BusValue]) -> Result<
             [BusValue], BusError
@@ -31,7 +31,6 @@ package final class SystemBus: @unchecked Sendable {
     package typealias Answer = @Sendable (Result<[BusValue], BusError>) -> Void
 
     private let loop: IOLoop
-    /// The daemon's well-known name.
     private let daemon: String
     private let address: String?
     private let signals: [String]
@@ -53,8 +52,6 @@ package final class SystemBus: @unchecked Sendable {
         (self.signals, self.object, self.handle) = (signals, object, handle)
     }
 
-    /// Opens the connection.
-    ///
     /// - Throws: `ELIBACC` without libsystemd.
     package func open() throws(Errno) {
         guard BusLibrary.isThere else { throw Errno(ELIBACC) }
@@ -95,7 +92,7 @@ package final class SystemBus: @unchecked Sendable {
         (bus, waiting) = (nil, [:])
     }
 
-    /// Calls the daemon. `answer` is not called once the bus is closed.
+    /// Calls the daemon. Does not call `answer` after the bus is closed.
     package func send(_ call: Call, then answer: @escaping Answer) { send(call, to: daemon, then: answer) }
 
     package func forgetCalls() { waiting = [:] }
@@ -117,8 +114,8 @@ package final class SystemBus: @unchecked Sendable {
         processSoon()
     }
 
-    /// Subscribes to the daemon's owner and signals, then requests the present owner. The bus answers in order, so no
-    /// change between the two is missed.
+    /// Subscribes to changes of the daemon's owner and to its signals, then requests the present owner. The bus answers
+    /// in order, so no change is missed.
     private func watch() {
         let bus = "org.freedesktop.DBus"
         let place = "/org/freedesktop/DBus"
@@ -134,7 +131,7 @@ package final class SystemBus: @unchecked Sendable {
 
     // MARK: The loop
 
-    /// Schedules processing for the loop's next turn, because the caller may be a handler called by sd-bus.
+    /// Processes messages in the loop's next turn, because sd-bus may be calling this code.
     private func processSoon() {
         guard !isDirty else { return }
         isDirty = true
@@ -143,7 +140,7 @@ package final class SystemBus: @unchecked Sendable {
 
     private func process() {
         isDirty = false
-        // Limit the number of messages, so that a busy bus leaves time for the meters on the loop.
+        // Limit the messages per turn, so that a busy bus leaves time for the meters on the loop.
         for _ in 0..<32 {
             guard let bus else { return }
             let result = BusLibrary.process(bus, nil)
@@ -163,7 +160,7 @@ package final class SystemBus: @unchecked Sendable {
         try? loop.modify(descriptor, interest)
         if let timer { loop.cancel(timer) }
         timer = nil
-        // Deadline in microseconds, on a clock that stops during suspend.
+        // Microseconds on the monotonic clock, which stops during suspend.
         var until = UInt64.max
         guard BusLibrary.timeout(bus, &until) >= 0, until != .max else { return }
         var now = timespec()
@@ -203,9 +200,7 @@ package final class SystemBus: @unchecked Sendable {
         loop.execute { answer(result) }
     }
 
-    /// Handles a received message.
-    ///
-    /// - Returns: whether the message is handled. The library answers all others, such as calls of an unknown method.
+    /// Returns whether the message is handled. The library answers all others, such as calls of an unknown method.
     private func received(_ message: OpaquePointer?) -> Bool {
         let (sender, member) = (Self.text(BusLibrary.sender(message)), Self.text(BusLibrary.member(message)))
         if let object, BusLibrary.isCall(message, object.interface, nil) > 0 {

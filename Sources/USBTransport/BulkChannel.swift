@@ -2,7 +2,7 @@ import Domain
 import Glibc
 import LinuxIO
 
-/// A channel over a device's bulk endpoints, from opening to closing.
+/// A channel over a USB device's bulk endpoints, from opening to closing.
 ///
 /// ```
 ///   ┌─────────┐   ┌──────┐  lost, stalled   ┌────────┐  told   ┌────────┐
@@ -10,11 +10,10 @@ import LinuxIO
 ///   └─────────┘   └──────┘                  └────────┘         └────────┘
 /// ```
 ///
-/// `close` leads from each state to CLOSED; from OPEN through LINGERING while there is a backlog. The states are those
-/// of `DescriptorChannel`, but data is sent in USB transfers: a write is complete once the kernel has returned its
-/// transfer.
+/// "told" means that the handler was called. `close` leads from each state to CLOSED; from OPEN through LINGERING while
+/// there is a backlog. A write is complete once the kernel has returned its USB transfer.
 final class BulkChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`); every entry checks that.
+    // Unchecked: created on any thread, then used only on the loop (see `ByteChannel`), which every function checks.
 
     typealias Handler = @Sendable (ChannelEvent) -> Void
 
@@ -31,23 +30,22 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
     private enum State {
         case opening(Handler)
         case open(any BulkPort, Handler)
-        /// The caller has closed. The backlog is still sent, and received bytes are discarded.
+        /// `close` was called. The backlog is still sent; received bytes are discarded.
         case lingering(any BulkPort, LoopTimer, untilSent: Bool)
         case failed(Handler)
         case closed
     }
 
-    /// Maximum number of consecutive halts before the link fails. One rejected request causes fewer.
+    /// Maximum number of consecutive endpoint halts. One rejected request causes fewer.
     private static let haltsMax = 3
-    /// Maximum number of transfers per turn, so that other meters' events are handled too.
+    /// Maximum number of USB transfers per turn of the loop, which other meters share.
     private static let transfersPerTurn = 16
 
     /// Starts opening; see `ChannelOpener.open`.
     ///
     /// - Parameters:
-    ///   - name: name used in messages.
-    ///   - stallLimit: maximum time that the device may accept no data of a backlog.
-    ///   - farewellLimit: maximum time that unsent data keeps a closed channel open.
+    ///   - stallLimit: maximum duration for which the device may accept no data of a backlog.
+    ///   - farewellLimit: maximum duration for which unsent data keeps a closed channel open.
     ///   - open: called on its own thread.
     static func open(
         _ name: String, on loop: IOLoop, stallLimit: Duration = .seconds(5),
@@ -160,7 +158,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         switch event {
         case .received(let bytes):
             halts = 0
-            // Start the next transfer before calling the handler, so that the device can continue sending.
+            // Start the next USB transfer before calling the handler, so that the device can continue sending.
             try port.receive()
             guard !bytes.isEmpty, case .open(_, let handle) = state else { return }
             handle(.received(bytes))
@@ -171,7 +169,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
             guard reason.code == EPIPE, halts < Self.haltsMax else { throw reason }
             halts += 1
             try port.clearHalt(isInput: isInput)
-            // Do not repeat a rejected request; its sender decides about the next one.
+            // Do not repeat a rejected request: that is its sender's decision.
             if isInput { try port.receive() } else { sent() }
         }
     }
@@ -207,15 +205,14 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
 
     private func lose(_ reason: Errno) {
         switch reason.code {
-        // Errors of a transfer whose device is being removed (Documentation/driver-api/usb/error-codes.rst).
+        // Errors of a USB transfer whose device is being removed (Documentation/driver-api/usb/error-codes.rst).
         case ENODEV, ESHUTDOWN, ENOENT, EPROTO, EILSEQ, ETIME:
             fail(.lost, "\(name) is gone. It was unplugged, or switched off.")
         default: fail(.lost, "\(name) does not answer any more: \(reason). \(Self.remedy)")
         }
     }
 
-    /// Closes immediately, but calls the handler in the loop's next turn, because `send` may detect the fault and must
-    /// not call back.
+    /// Closes immediately, but calls the handler in the loop's next turn, because `send` must not call back.
     private func fail(_ code: ChannelFailure.Code, _ message: String) {
         let handle: Handler
         switch state {

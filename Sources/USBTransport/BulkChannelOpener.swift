@@ -22,8 +22,8 @@ package struct BulkChannelOpener: ChannelOpener {
         }
     }
 
-    /// Opens the node and claims its interface. Checks that the node still belongs to a meter, because node numbers are
-    /// reused. Never detaches a driver, because another program may be using it.
+    /// Checks that the node still belongs to a meter, because node numbers are reused. Never detaches a driver, which
+    /// another program may be using.
     static func port(at path: String, _ devices: DeviceTable) throws(ChannelFailure) -> any BulkPort {
         let node = try USBNode(opening: path)
         do {
@@ -41,8 +41,7 @@ package struct BulkChannelOpener: ChannelOpener {
         guard let interface = BulkInterface(descriptors: descriptors),
             devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
         else { throw ChannelFailure(.unsuitable, "\(path) is not a meter with an interface of its maker's.") }
-        // Retry while a program holds the interface. It may be this program itself, just before it releases the
-        // interface.
+        // Retry while a program holds the interface, perhaps this one just before it releases it.
         for _ in 0..<10 {
             let (port, holder) = try claim(interface, of: node, at: path)
             if let port { return port }

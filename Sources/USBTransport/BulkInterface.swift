@@ -1,20 +1,19 @@
-/// A vendor-specific interface of a USB device with two bulk endpoints.
 struct BulkInterface: Hashable, Sendable {
-    /// Class of a vendor-specific interface (USB-IF, Defined Class Codes).
+    /// USB class of vendor-specific interfaces (USB-IF, Defined Class Codes).
     static let makersClass: UInt8 = 0xFF
 
     var vendor: UInt16
     var product: UInt16
     var number: UInt8
-    /// Address of the input endpoint. The bit 0x80 in an endpoint address marks the direction to the host.
+    /// Endpoint address; bit 0x80 means the direction to the host.
     var input: UInt8
     var output: UInt8
 
     /// Finds the first vendor-specific interface in a device's descriptors (USB 2.0, 9.6: the device's, then a
-    /// configuration's with its interfaces and endpoints). Selects by class, because the number differs between
-    /// otherwise equal models.
+    /// configuration's with its interfaces and endpoints). Selects by class, because the interface number differs
+    /// between otherwise equal models.
     ///
-    /// - Returns: nil if there is no such interface, or if the descriptors are truncated before its end.
+    /// - Returns: nil if there is none, or if the descriptors are truncated before its end.
     init?(descriptors bytes: [UInt8]) {
         guard bytes.count >= 18, bytes[0] == 18, bytes[1] == 1 else { return nil }
         vendor = UInt16(bytes[8]) | UInt16(bytes[9]) << 8

@@ -1,8 +1,7 @@
 package import Domain
 package import MeterCodec
 
-/// Known USB devices and their meters, from the meters' families. `udev/devices.tsv` is the same list for udev's rules.
-/// A test checks that the two lists agree.
+/// Known USB devices and their meters. `udev/devices.tsv` is the same list for udev's rules; a test compares the two.
 package struct DeviceTable: Hashable, Sendable {
     package var rows: [USBIdentity]
     private let makers: [USBMaker]
@@ -19,7 +18,7 @@ package struct DeviceTable: Hashable, Sendable {
     /// Devices of all supported meters. Docs/Identities.md has the source for each.
     package static let builtIn = DeviceTable(of: .standard)
 
-    /// Vendor ids that many other devices have (ST's boards, CH340 adapters). The id alone proves nothing
+    /// Vendor ids that many other devices have (ST's boards, CH340 adapters), so they prove nothing
     /// (Docs/Identities.md#over-usb).
     package static let ambiguousVendors: Set<UInt16> = [0x0483, 0x1A86]
 
@@ -28,37 +27,38 @@ package struct DeviceTable: Hashable, Sendable {
         return product.map { metersOwnProducts(of: vendor).contains($0) } ?? false
     }
 
-    /// Returns whether a device's serial number is not unique: shared by a batch, or from a development kit's example.
+    /// Whether a device's serial number may not be unique: the maker repeats serial numbers, or it comes from example
+    /// code.
     func sharesSerial(_ device: USBDevice) -> Bool {
         makers.contains { $0.sharesSerials && $0.vendors.contains(device.described.vendor) }
             || device.serial.map { Self.exampleSerials.contains($0) } ?? false
     }
 
-    /// Default serial numbers in example code, used by devices whose maker did not change them. Sources: Keil's USB
-    /// library (ARM-software/CMSIS_5 CMSIS/DAP/Firmware/Examples/LPC-Link-II/RTE/USB/USBD_Config_0.c) and ST's virtual
-    /// serial port (das-labor/legacy microcontroller/src-stm32f4xx/serialUSB/usbd_desc.c).
+    /// Serial numbers in example code, which some makers leave unchanged. Sources: Keil's USB library
+    /// (ARM-software/CMSIS_5 CMSIS/DAP/Firmware/Examples/LPC-Link-II/RTE/USB/USBD_Config_0.c) and ST's virtual serial
+    /// port (das-labor/legacy microcontroller/src-stm32f4xx/serialUSB/usbd_desc.c).
     private static let exampleSerials: Set<String> = ["0001A0000000", "00000000050B", "00000000050C"]
 
-    /// Returns the products of an ambiguous vendor that only meters have (`USBMaker.ownProducts`).
+    /// Returns the product ids of an ambiguous vendor that only meters have (`USBMaker.ownProducts`).
     package func metersOwnProducts(of vendor: UInt16) -> Set<UInt16> {
         makers.reduce(into: []) { $0.formUnion($1.ownProducts[vendor, default: []]) }
     }
 
-    /// Returns the maker of a device that the table does not list. The outer nil means that there is nothing to report.
-    /// The inner nil means that the maker is unknown, because the vendor's controllers are also in other devices.
+    /// Returns the maker of a device that the table does not list. The outer nil means that the device is probably no
+    /// meter, the inner nil that its maker is unknown.
     func unrecognisedMaker(vendor: UInt16, texts: [String]) -> MeterMaker?? {
         if let own = makers.first(where: { $0.vendors.contains(vendor) }) { return .some(own.maker) }
         let named = makers.first { maker in
             maker.word.map { word in texts.contains { $0.lowercased().contains(word) } } ?? false
         }
         if Self.controllerVendors.contains(vendor) { return .some(named?.maker) }
-        // Very many boards have ST's id, so require the maker's name in the texts.
+        // Very many boards have ST's vendor id, so require the maker's name.
         return vendor == 0x0483 ? named.map { .some($0.maker) } : nil
     }
 
     private static let controllerVendors: Set<UInt16> = [0x28E9, 0x2E3C]
 
-    /// Returns the model of a device; nil if the device is unknown or not a meter. The most specific matching row wins:
+    /// Returns the model of a device; nil if it is unknown or not a meter. The most specific matching row wins:
     /// conditions on interface classes rank highest, then a text, then a product id.
     ///
     /// - Parameters:
@@ -91,9 +91,9 @@ extension USBIdentity {
 }
 
 extension DeviceTable {
-    /// Reads the format of `udev/devices.tsv`: tab-separated columns. `#` starts a comment line, `*` means any product,
-    /// `-` means no text to match. The third column is the kind of node. Interface classes follow in it: required ones,
-    /// and excluded ones with a leading `!`.
+    /// Parses a line of `udev/devices.tsv`: tab-separated columns. `#` starts a comment line, `*` means any product,
+    /// `-` no text to match. The third column is the kind of node, then interface classes: required ones, and excluded
+    /// ones with a leading `!`.
     ///
     /// - Returns: nil for a malformed line.
     package init?(tsv: String, of catalogue: MeterCatalogue = .standard) {

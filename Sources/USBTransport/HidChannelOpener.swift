@@ -9,8 +9,8 @@ package struct HidChannelOpener: ChannelOpener {
 
     /// - Parameters:
     ///   - devices: ids of meters. Only these devices and declared ports receive reports.
-    ///   - isDeclared: returns whether the configuration or a user declared a meter at a node.
-    ///   - stallLimit: maximum time that a device may accept no report.
+    ///   - isDeclared: whether the configuration or a user declared a meter at a node.
+    ///   - stallLimit: maximum duration for which a device may accept no report.
     package init(
         loop: IOLoop, devices: DeviceTable = .builtIn,
         isDeclared: @escaping @Sendable (_ path: String) -> Bool = { _ in false }, stallLimit: Duration = .seconds(5)

@@ -14,8 +14,8 @@ struct HidLink: DescriptorLink {
     var writesBlock: Bool { true }
     var remedy: String { "Unplug the meter and plug it in again." }
 
-    /// Opens the node and checks that it still belongs to a meter. Node numbers are reused, perhaps for a keyboard, and
-    /// a meter's first request may be a command to another device. A declared node needs no check.
+    /// Checks that the node still belongs to a meter: node numbers are reused, and another device may execute a meter's
+    /// request as a command. A declared node needs no check.
     func open() throws(ChannelFailure) -> OpenedLink {
         let node = try HidNode(opening: path)
         guard isDeclared || devices.lists(vendor: node.vendor, product: node.product, subsystem: .hidraw) else {
@@ -27,7 +27,6 @@ struct HidLink: DescriptorLink {
     }
 
     func failure(losing reason: Errno?) -> ChannelFailure {
-        // The kernel's own timeout expired before the device accepted a report.
         if reason == .timedOut { return ChannelFailure(.stalled, "\(path) takes no report. \(remedy)") }
         return .unplugged(path, reason)
     }

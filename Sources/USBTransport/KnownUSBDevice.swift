@@ -4,9 +4,9 @@ package import Domain
 package struct KnownUSBDevice: Hashable, Sendable {
     package var vendor: UInt16
     package var product: UInt16?
-    /// Part of the manufacturer's or the product's text, ignoring case. Nil if any text matches.
+    /// Part of the manufacturer's or the product's text, ignoring case; nil to match any text.
     package var match: String?
-    /// Class and subclass of the device's only interface. Nil if any interfaces match.
+    /// Class and subclass of the device's only interface; nil to match any interfaces.
     var onlyInterface: USBSelfDescription.Interface?
     package var name: String
     package var maker: MeterMaker?
@@ -57,8 +57,8 @@ package struct KnownUSBDevice: Hashable, Sendable {
         "its text does not end in Application Mode, as theirs do: declare it as [[port]] path with its model, ct-3 or "
         + "avhzy-c3, and please report it"
 
-    /// Meters without a driver, and meters whose ids do not identify the model. The first matching row counts, so rows
-    /// with a text precede rows without one for the same ids.
+    /// Meters without a driver, and meters whose ids do not identify the model. The first matching row wins, so for
+    /// equal ids, rows with a text come first.
     package static let unread: [KnownUSBDevice] = [
         KnownUSBDevice(0x0483, 0x5750, "one of several meters", sharedHID),
         KnownUSBDevice(0x0483, 0x5F50, "POWER-Z KM001 Pro, Atorch ACD15P or C13P", sharedHID),
@@ -72,7 +72,7 @@ package struct KnownUSBDevice: Hashable, Sendable {
             0x1A86, nil, "USB serial adapter (CH340)",
             "a DL24P, a YZXstudio meter and countless adapters have these ids: where it is a meter, declare it as "
                 + "[[port]] path with its model; \(board)"),
-        // Sources of vendor ids: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; of
+        // Vendor ids of boards: arduino/ArduinoCore-avr boards.txt, raspberrypi/usb-pid, espressif/usb-pids; of
         // adapters: Linux, drivers/usb/serial/cp210x.c and ftdi_sio.c.
         KnownUSBDevice(0x2341, nil, "Arduino board", board),
         KnownUSBDevice(0x2A03, nil, "Arduino board", board),

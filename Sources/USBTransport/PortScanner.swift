@@ -5,7 +5,7 @@ package import MeterCodec
 /// Finds the present device nodes in one scan, and the meters among them.
 ///
 /// Reads /sys directly, so the result does not depend on udevd. Hot-plug events (`UdevMonitor`) only start a scan, so a
-/// lost or repeated event changes nothing.
+/// lost or repeated event does no harm.
 package struct PortScanner: Sendable {
     private let host: String
     private let devices: DeviceTable
@@ -15,10 +15,8 @@ package struct PortScanner: Sendable {
 
     /// - Parameters:
     ///   - host: this host's id, which is part of ids by port.
-    ///   - deviceFolder: folder of device nodes.
-    ///   - sysfsFolder: the kernel's folder of nodes by kind.
-    ///   - awaitsRules: returns whether udevd must still set a node's owner and mode, so that opening the node might
-    ///     fail (`Udev.awaitsRules`). Until then the node counts as missing.
+    ///   - awaitsRules: whether udevd must still set a node's owner and mode (`Udev.awaitsRules`). Such a node counts
+    ///     as missing.
     package init(
         host: String, devices: DeviceTable = .builtIn, deviceFolder: String = "/dev",
         sysfsFolder: String = "/sys/class",
@@ -38,8 +36,7 @@ package struct PortScanner: Sendable {
 
     var names: USBNames { USBNames(host: host) }
 
-    /// Returns the declared ports that are present. A board in the network always counts as present, so meterd retries
-    /// to connect to it.
+    /// Returns the declared ports that are present. A node in the network always is, so that meterd retries to connect.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
@@ -48,7 +45,7 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// Merges both kinds of sightings. A declaration takes precedence over USB ids.
+    /// A declaration takes precedence over USB ids.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
         guard !declaredNodes.isEmpty else { return declared + plugged }
@@ -60,8 +57,7 @@ package struct PortScanner: Sendable {
 
     func plugged() -> [PluggedMeter] {
         var taken: Set<String> = []
-        // Scan terminals first, because they take precedence: if a meter has both kinds of node, its terminal provides
-        // all data.
+        // Terminals first: if a meter has both kinds of node, its terminal provides all data.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
         return found.map { device, model, link in
             PluggedMeter(
@@ -78,9 +74,8 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// Returns the meter's vendor-specific interface, for data that its terminal lacks. The kernel creates this
-    /// interface's node before the terminal. Callers therefore report it only together with the terminal, which takes
-    /// precedence.
+    /// The meter's vendor-specific interface, for data that its terminal lacks; nil if there is none. The kernel
+    /// creates this interface's node before the terminal, so callers report it only together with the terminal.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")
@@ -88,7 +83,6 @@ package struct PortScanner: Sendable {
         return .bulk(path: path)
     }
 
-    /// USB devices by port: `/sys/bus/usb/devices`.
     private var usbFolder: String { "\(sysfsFolder)/../bus/usb/devices" }
 
     private func plugged(

@@ -4,11 +4,11 @@ import Synchronization
 
 /// Watches this host's ports for meters. Scans after hot-plug events, and regularly for changes without an event.
 ///
-/// udev does not see pseudo-terminals and symbolic links, which may be declared, and its events do not reach
-/// containers. So declared ports are checked at each interval. Without events, all other ports are checked as well.
-/// With events, they are checked at every sixtieth interval, because udevd may have been stopped.
+/// udev does not report declared pseudo-terminals and symbolic links, and its events do not reach containers. So
+/// declared ports are checked at each interval. All other ports are checked at each interval if there are no events,
+/// otherwise at every sixtieth, because udevd may have been stopped.
 ///
-/// The timers run on the loop and compare declared ports there. No other thread wakes without a change.
+/// Without a change, only the loop's thread wakes.
 package final class PortWatcher: PortSource {
     package typealias Listen = @Sendable () -> AsyncStream<[PlugEvent]>?
 
@@ -20,8 +20,8 @@ package final class PortWatcher: PortSource {
 
     private struct State {
         var declared: [DeclaredPort] = []
-        /// Devices of the declared ports at the last interval. Nil before the first interval, and after a change of the
-        /// list.
+        /// Devices of the declared ports at the last interval; nil before the first interval and after a port was
+        /// removed.
         var devices: [FileTree.CharacterDevice?]?
         var names: USBNames
         var isHearing = false
@@ -41,9 +41,8 @@ package final class PortWatcher: PortSource {
     private static let intervalsPerFullLook = 60
 
     /// - Parameters:
-    ///   - declared: ports in the configuration.
     ///   - interval: time between two scans; up to 1.5 times as long while nothing else wakes the loop.
-    ///   - listen: returns the hot-plug events; nil if the host has none. Called once for each run.
+    ///   - listen: returns the hot-plug events; nil if the host has none. Called once for each call of `run`.
     package init(
         scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), loop: any SessionLoop,
         listen: @escaping Listen = { nil }
@@ -58,7 +57,7 @@ package final class PortWatcher: PortSource {
 
     package func watch(_ port: DeclaredPort) {
         state.withLock { state in
-            // A board has only one host name, so remove its previous one.
+            // An ESPHome node has one host name, so remove its previous one.
             if port.link.transport == .network { state.declared.removeAll { $0.id == port.id && $0.path != port.path } }
             if let index = state.declared.firstIndex(where: { $0.path == port.path }) {
                 state.declared[index] = port
@@ -67,7 +66,7 @@ package final class PortWatcher: PortSource {
             }
             state.turns?.yield(.declared)
         }
-        // Set the timer again, because the new port may require an earlier check.
+        // The new port may require an earlier check.
         setTimer()
     }
 
@@ -103,7 +102,7 @@ package final class PortWatcher: PortSource {
 
     package func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async {
         let (turns, source) = AsyncStream.makeStream(of: Turn.self)
-        // Listen before the first scan, so that changes during the scan are reported and scanned again.
+        // Subscribe before the first scan, so that changes during it cause another scan.
         let events = listen()
         state.withLock { state in
             state.turns = source
@@ -154,7 +153,7 @@ package final class PortWatcher: PortSource {
 
     // MARK: Intervals
 
-    /// Sets the timer of the next interval. Skips intervals in which there is nothing to check.
+    /// Skips intervals in which there is nothing to check.
     private func setTimer() {
         let now = loop.now
         let former = state.withLock { state in
@@ -162,7 +161,7 @@ package final class PortWatcher: PortSource {
             let isIdle = state.isHearing && state.declared.allSatisfy { $0.link.transport == .network }
             let intervals = isIdle ? max(1, Self.intervalsPerFullLook - state.intervals) : 1
             let former = state.timer
-            // The range saves a wake-up: while a meter is read, the loop wakes within half an interval anyway.
+            // The range saves a wake-up: a meter that sends data wakes the loop within half an interval.
             state.timer = loop.schedule(
                 within: now + interval * intervals...now + interval * intervals + interval / 2
             ) { [weak self] in self?.intervalPassed(intervals) }

@@ -5,7 +5,7 @@ package struct SerialChannelOpener: ChannelOpener {
     private let loop: IOLoop
     private let stallLimit: Duration
 
-    /// - Parameter stallLimit: longest time that a line may accept no byte of a backlog.
+    /// - Parameter stallLimit: maximum duration for which a line may accept no byte of a backlog.
     package init(loop: IOLoop, stallLimit: Duration = .seconds(5)) {
         self.loop = loop
         self.stallLimit = stallLimit

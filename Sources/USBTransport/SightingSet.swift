@@ -1,10 +1,10 @@
 import Domain
 
-/// Sightings of the last scan, compared with the next. Has no clock.
+/// Meters found in the last scan.
 struct SightingSet {
     private var present: [Sighting] = []
 
-    /// Returns the changes. Removals come first, so that a port is free before another meter uses it.
+    /// Returns the changes, removals first, so that a port is free before another meter uses it.
     mutating func update(to now: [Sighting]) -> [SightingEvent] {
         let before = present
         present = now
@@ -15,7 +15,7 @@ struct SightingSet {
     /// Removes a meter, so that the next scan reports it again.
     mutating func remove(_ meter: MeterID) -> [SightingEvent] { update(to: present.filter { $0.id != meter }) }
 
-    /// Removes a node that disappeared. The next scan may miss the removal, because the node may exist again by then.
+    /// Removes a node that disappeared. The next scan may miss the removal, if a node of that name exists again.
     mutating func remove(node: String) -> [SightingEvent] {
         update(to: present.filter { $0.link.stored != node })
     }

@@ -1,5 +1,5 @@
-/// A sequence of descriptors, such as a configuration's (USB 2.0, 9.5: each begins with its length and its type). The
-/// sequence ends at a descriptor that is truncated or shorter than two octets.
+/// A sequence of descriptors, such as a configuration's (USB 2.0, 9.5: each begins with its length and its type). It
+/// ends at a descriptor that is truncated or shorter than two octets.
 struct USBDescriptors: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 

@@ -5,21 +5,20 @@ package import MeterCodec
 struct USBDevice: Hashable, Sendable {
     var described: USBSelfDescription
     var productID: UInt16
-    /// Serial number; nil if missing, or if it could be confused with other parts of an id.
+    /// Serial number; nil if missing or unusable in an id.
     var serial: String?
-    /// Position in the kernel's notation: bus, then port by port (`1-1.4`).
+    /// Position in the kernel's notation: bus number, then port by port (`1-1.4`).
     var port: String
-    /// Node of the device itself below `/dev`, such as `bus/usb/001/004`. Nil if the kernel reports none.
+    /// Node of the device itself below `/dev`, such as `bus/usb/001/004`; nil if the kernel reports none.
     var node: String?
 
-    /// Searches upwards from the node's device (a USB interface, or a driver's device below one) for the device with
-    /// the ids.
+    /// Searches upwards from the node's device (a USB interface, or a driver's device below one) for the USB device.
     ///
     /// - Parameter classFolder: the kernel's folder of this kind of node, such as `/sys/class/tty`.
     /// - Returns: nil for a node that is not on USB.
     init?(behind name: String, in classFolder: String) {
         guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
-        // The path contains an interface and perhaps a port or a HID device, so fewer than four steps are enough.
+        // The path has an interface and perhaps a port or a HID device, so four steps are enough.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device
@@ -42,7 +41,7 @@ struct USBDevice: Hashable, Sendable {
         if let bus = Self.number("busnum", of: folder), let device = Self.number("devnum", of: folder) {
             node = "bus/usb/\(bus)/\(device)"
         }
-        // The name of an interface's folder has the device, the configuration and the number: 1-1.4:1.0.
+        // An interface's folder is named by device, configuration and interface number: 1-1.4:1.0.
         let found = FileTree.names(in: folder).filter { $0.hasPrefix("\(port):") }.compactMap { name in
             let subclass = FileTree.text(at: "\(folder)/\(name)/bInterfaceSubClass").flatMap { UInt8($0, radix: 16) }
             return FileTree.text(at: "\(folder)/\(name)/bInterfaceClass").flatMap { UInt8($0, radix: 16) }
@@ -53,15 +52,15 @@ struct USBDevice: Hashable, Sendable {
             productText: FileTree.text(at: "\(folder)/product"), interfaces: found.isEmpty ? nil : found)
     }
 
-    /// Returns a number as in a node's name: at least three digits (udev's `usb_device` nodes, drivers/usb/core/usb.c).
+    /// At least three digits, as in a node's name (udev's `usb_device` nodes, drivers/usb/core/usb.c).
     private static func number(_ attribute: String, of folder: String) -> String? {
         guard let number = FileTree.text(at: "\(folder)/\(attribute)").flatMap({ UInt16($0) }) else { return nil }
         let digits = String(number)
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// Returns the serial number if an id can contain it; otherwise nil. It must consist of printable ASCII characters,
-    /// because people type ids, and contain no colon, which separates the parts of an id.
+    /// Returns the serial number if an id can contain it; otherwise nil. People type ids, so it must be printable
+    /// ASCII. A colon would separate parts of an id.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }

@@ -3,15 +3,14 @@ package import MeterCodec
 
 package enum USBIdentification: Hashable, Sendable {
     case meter(ModelName, USBIdentity.Subsystem)
-    /// A known meter that meterd does not read, or a device whose ids are shared by several devices.
+    /// A known meter that meterd does not read, or a device with ambiguous ids.
     case unread(KnownUSBDevice)
     case stranger(KnownUSBDevice)
-    /// An unidentified device with the ids of a vendor of meters.
+    /// An unidentified device with the ids of a vendor of meters. Its maker is nil if unknown.
     case unrecognised(MeterMaker?)
     case none
 }
 
-/// A device's description of itself.
 package struct USBSelfDescription: Hashable, Sendable {
     package var vendor: UInt16
     package var product: UInt16?
@@ -19,7 +18,7 @@ package struct USBSelfDescription: Hashable, Sendable {
     package var productText: String?
     /// Class and subclass of each interface; nil if unknown.
     package var interfaces: [Interface]?
-    /// Kinds of node that the device has; both if unknown.
+    /// Kinds of device node that the device has; both kinds if unknown.
     package var nodes: Set<USBIdentity.Subsystem>
 
     package struct Interface: Hashable, Sendable {
@@ -55,8 +54,7 @@ extension DeviceTable {
             if let model = model(of: device, subsystem) { return .meter(model, subsystem) }
         }
         if let known = KnownUSBDevice.unread.first(where: { $0.fits(device) }) { return .unread(known) }
-        // A meter may have a second node besides the one that meterd reads, such as an FNB58's serial port. Do not
-        // report it.
+        // Do not report a second node of a meter, such as an FNB58's serial port.
         let isMeterElsewhere = rows.contains { row in
             row.vendor == device.vendor && row.product != nil && row.product == device.product
                 && tells(vendor: row.vendor, product: row.product)
@@ -73,7 +71,7 @@ extension DeviceTable {
 }
 
 extension USBSelfDescription.Interface {
-    /// Kind of node that Linux makes of the interface; nil for another class (USB-IF, Defined Class Codes).
+    /// Kind of device node that Linux creates for the interface; nil for another class (USB-IF, Defined Class Codes).
     package var node: USBIdentity.Subsystem? {
         switch interfaceClass {
         case 0x02, 0x0A: .tty
@@ -84,8 +82,8 @@ extension USBSelfDescription.Interface {
 }
 
 extension USBSelfDescription {
-    /// Returns the interfaces in a configuration descriptor (USB 2.0, 9.6.5), without their alternate settings. A
-    /// truncated descriptor ends the list.
+    /// Returns the interfaces in a configuration descriptor (USB 2.0, 9.6.5), without alternate settings. The list ends
+    /// where the descriptor is truncated.
     package static func interfaces(inConfiguration bytes: [UInt8]) -> [Interface] {
         var found: [Interface] = []
         var numbers: Set<UInt8> = []

@@ -4,7 +4,6 @@ struct PluggedMeter: Hashable {
     var vendor: UInt16
     var product: UInt16
     var plug: USBPlug
-    /// Whether other meters are known to have the same serial number.
     var sharesSerial: Bool
     var model: ModelName
     var name: String?
@@ -15,11 +14,12 @@ struct PluggedMeter: Hashable {
     }
 }
 
-/// Chooses the ids of plugged-in meters: by serial number at any port, or by port if several meters share the number. A
-/// meter keeps its id as long as it stays in its port. Has no clock.
+/// Chooses the ids of plugged-in meters: by serial number, or by port if several meters share the number. A meter keeps
+/// its id while it remains in its port.
 struct USBNames {
     private let host: String
-    /// Meters seen by this host, with their last plug; nil for meters seen only by an earlier version of meterd.
+    /// Meters that were plugged in at this host, with their last port and serial number; nil if recorded only by an
+    /// earlier version of meterd.
     private var met: [MeterID: USBPlug?] = [:]
     private var parted: Set<MeterID> = []
 
@@ -27,7 +27,7 @@ struct USBNames {
 
     mutating func remember(_ meter: MeterID, _ plug: USBPlug?) { met.updateValue(plug, forKey: meter) }
 
-    /// Removes a meter. With `byPort`, no meter gets the id of this serial number from now on.
+    /// Removes a meter. With `byPort`, its serial number is never used as an id again.
     mutating func forget(_ meter: MeterID, byPort: Bool) {
         if byPort { parted.insert(meter) }
         met[meter] = nil
@@ -48,15 +48,15 @@ struct USBNames {
         return ids
     }
 
-    /// Returns the id that the meter had when it was last in this port; nil if it was never there.
+    /// Returns the id that the meter had when it was last in this port; nil if it never was.
     private func keptID(_ meter: PluggedMeter) -> MeterID? {
         if let own = meter.bySerial, let plug = met[own] ?? nil, plug.port == meter.plug.port { return own }
         let port = byPort(meter)
         return met[port] == .some(meter.plug) ? port : nil
     }
 
-    /// Returns whether a meter may use its serial number as its id. Call it for the only meter with this number that
-    /// has no id yet.
+    /// Whether the meter's serial number may be its id. Call it only if exactly one meter with this number has no id
+    /// yet.
     private func mayHaveSerial(_ meter: PluggedMeter, _ own: MeterID) -> Bool {
         let hasTwin = met.contains { id, plug in
             guard case .usbPort(meter.vendor, meter.product, _, _) = id else { return false }
@@ -64,8 +64,8 @@ struct USBNames {
         }
         guard !hasTwin, !parted.contains(own) else { return false }
         if met[own] != nil { return true }
-        // If two meters shared a serial number, an earlier version identified them by their ports. If it identified
-        // this meter by its port, the number may not be unique.
+        // An earlier version identified meters with equal serial numbers by port. If it did so for this meter, its
+        // number may not be unique.
         let wasByPort = met[byPort(meter)].map { $0 == nil } ?? false
         return !meter.sharesSerial && !wasByPort
     }

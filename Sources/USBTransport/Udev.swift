@@ -2,11 +2,11 @@ import CUdev
 import LinuxIO
 
 package enum Udev {
-    /// Whether udevd runs. Its events follow after it has applied its rules, so permitted users can open the nodes by
-    /// then. The kernel's events precede the rules.
+    /// Whether udevd runs. Its events follow its rules, so permitted users can then open the nodes. The kernel's events
+    /// precede the rules.
     package static var isRunning: Bool { FileTree.exists("/run/udev/control") }
 
-    /// Returns whether udevd runs and has not handled a device yet.
+    /// Whether udevd runs and has not handled a device yet.
     ///
     /// - Parameter sysfsPath: folder of the device, or a link to it.
     package static func awaitsRules(sysfsPath: String) -> Bool {
@@ -21,7 +21,7 @@ package enum Udev {
 package struct PlugEvent: Hashable, Sendable {
     /// Path such as `/dev/ttyACM0`.
     package var node: String
-    /// Whether the node was removed. If false, it was added or changed.
+    /// Whether the node was removed; false if it was added or changed.
     package var isGone: Bool
 
     package init(node: String, isGone: Bool) {

@@ -3,8 +3,7 @@ import Glibc
 package import LinuxIO
 
 package final class UdevMonitor: @unchecked Sendable {
-    // Unchecked: only one thread at a time uses libudev's objects. Before the call of `events` it is the caller's
-    // thread, afterwards the loop's.
+    // Unchecked: only one thread at a time uses libudev's objects: the caller's before `events`, then the loop's.
 
     package enum Group: String, Sendable {
         /// Events from udevd, after it has processed a device.
@@ -17,7 +16,7 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private let library: OpaquePointer
     private let monitor: OpaquePointer
-    /// A duplicate, because libudev closes its own descriptor.
+    /// A duplicate, because libudev closes its own.
     private let descriptor: FileDescriptor
 
     /// - Returns: nil if the host has no such events, as in most containers.
@@ -27,7 +26,7 @@ package final class UdevMonitor: @unchecked Sendable {
             udev_unref(library)
             return nil
         }
-        // The kernel filters, so that other devices do not wake this program.
+        // The kernel applies this filter, so other devices do not wake this program.
         let isFiltered = ["tty", "hidraw"].allSatisfy { (subsystem: String) in
             udev_monitor_filter_add_match_subsystem_devtype(monitor, subsystem, nil) >= 0
         }
@@ -48,8 +47,8 @@ package final class UdevMonitor: @unchecked Sendable {
         udev_unref(library)
     }
 
-    /// Returns the events since the creation of the monitor. Simultaneous events form one batch. An empty batch means
-    /// that events were lost. The stream ends when the monitor fails. Call this function once.
+    /// Returns the events since the creation of the monitor, simultaneous ones in one batch. An empty batch means that
+    /// events were lost. The stream ends when the monitor fails. Call this function once.
     package func events(on loop: IOLoop) -> AsyncStream<[PlugEvent]> {
         AsyncStream { report in
             report.onTermination = { [self] _ in
@@ -72,7 +71,7 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private func receiveAll() -> [PlugEvent] {
         var events: [PlugEvent] = []
-        // Bounded, because the loop has other work. Remaining events make the descriptor ready again.
+        // Leave time for the loop's other work. Remaining events make the descriptor ready again.
         for _ in 0..<64 {
             guard let device = udev_monitor_receive_device(monitor) else { break }
             defer { udev_device_unref(device) }

@@ -17,8 +17,6 @@ package struct UnclaimedDevice: Hashable, Sendable {
 
 extension DeviceTable {
     /// Returns plugged-in devices that meterd does not read, but that have ids of a meter or of a meter's vendor.
-    ///
-    /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
     package func unclaimed(in sysfsFolder: String = "/sys/class") -> [UnclaimedDevice] {
         pluggedDevices(in: sysfsFolder).compactMap { device, nodes in
             let description = device.described(with: nodes)
@@ -31,9 +29,7 @@ extension DeviceTable {
         }
     }
 
-    /// Returns the serial numbers of plugged-in meters that other meters also have, plugged in here or known elsewhere.
-    ///
-    /// - Parameter sysfsFolder: the kernel's folder of nodes by kind.
+    /// Returns the serial numbers of plugged-in meters that other meters, plugged in or not, also have.
     package func sharedSerials(in sysfsFolder: String = "/sys/class") -> [SharedSerial] {
         let meters = pluggedDevices(in: sysfsFolder).compactMap { device, nodes -> SharedSerial? in
             let description = device.described(with: nodes)

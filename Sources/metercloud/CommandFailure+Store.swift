@@ -2,7 +2,7 @@ import CloudStore
 import ProgramKit
 
 extension CommandFailure {
-    /// Splits the store's message: the failure, and after a full stop the advice, if any.
+    /// Splits the store's message into the failure and the advice after a full stop, if any.
     init(_ error: CloudStoreError) {
         let parts = error.message.split(separator: ". ", maxSplits: 1).map { String($0) }
         self.init(

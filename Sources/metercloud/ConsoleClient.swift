@@ -13,7 +13,7 @@ import NIOCore
 import NIOHTTP1
 import ProgramKit
 
-/// Sends commands to the server if one is running on this folder; otherwise opens the store itself.
+/// Sends commands to the server if one runs on this folder; otherwise opens the store itself.
 struct ConsoleClient {
     let folder: CloudFolder
 
@@ -52,7 +52,7 @@ struct ConsoleClient {
             call.method = .POST
             call.headers.add(name: "content-type", value: "application/json")
             call.body = .bytes(ByteBuffer(bytes: try JSONEncoder().encode(request)))
-            // Allow for a backup of a large store on a slow SD card.
+            // A backup of a large store on a slow SD card takes long.
             let response = try await http.execute(call, timeout: .minutes(60))
             let bytes = Data(try await response.body.collect(upTo: 1 << 30).readableBytesView)
             guard response.status == .ok else {
@@ -78,8 +78,7 @@ struct ConsoleClient {
 }
 
 extension CommandFailure {
-    /// Converts the cloud's error. Replaces the advice about a missing zone or token, because that advice addresses
-    /// hosts.
+    /// Replaces the advice about a missing zone or access token, which is meant for hosts.
     init(_ content: CloudErrorBody.Content) {
         let parts = content.message.split(separator: "; ", maxSplits: 1).map { String($0) }
         let advice = parts.count == 2 ? parts[1] : nil

@@ -12,7 +12,6 @@ struct DataOptions: ParsableArguments {
             """)
     var data: String?
 
-    /// The cloud's folder, with an absolute path.
     var folder: CloudFolder {
         let path = data ?? Self.standardPath(environment: ProcessInfo.processInfo.environment, userID: geteuid())
         return CloudFolder(path: path.absolutePath)
@@ -34,17 +33,14 @@ struct DataOptions: ParsableArguments {
 }
 
 extension String {
-    /// This path as an absolute path.
     var absolutePath: String {
         guard !hasPrefix("/") else { return self }
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        // Without a working directory, the unchanged path fails with its own error.
         guard getcwd(&buffer, buffer.count) != nil else { return self }
         let current = String(decoding: buffer.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         return current == "/" ? "/\(self)" : "\(current)/\(self)"
     }
 
-    /// The text in quotes if a shell would split it.
     var shellQuoted: String {
         let plain = utf8.allSatisfy { byte in
             switch byte {
@@ -60,7 +56,7 @@ extension String {
 }
 
 extension CompletionKind {
-    /// Zones of the cloud in the default folder; empty if the cloud does not answer within a second.
+    /// Zones of the cloud in the default folder; none if it does not answer within a second.
     static var zones: CompletionKind {
         .shellCommand("timeout 1 metercloud zone list 2>/dev/null | sed 1d | cut -d' ' -f1")
     }

@@ -3,19 +3,16 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// Checks whether a cloud's folder belongs to a SQLite store or to a cloud in etcd. In the second case, a mark file
-/// keeps commands from creating an empty SQLite store there.
+/// Checks whether a cloud's folder belongs to a SQLite store or to a cloud in etcd. For etcd, a mark file keeps
+/// commands from creating an empty SQLite store.
 extension CloudFolder {
     private var etcdMark: String { "\(path)/etcd" }
     private var file: String { "\(path)/cloud.db" }
 
     var isOverEtcd: Bool { access(etcdMark, F_OK) == 0 }
-    /// Whether the folder contains a SQLite store.
     var hasFile: Bool { access(file, F_OK) == 0 }
 
-    /// Checks that the folder belongs to a store of the given kind.
-    ///
-    /// - Throws: if the folder belongs to a store of the other kind.
+    /// Throws if the folder belongs to a store of the other kind.
     func check(forEtcd: Bool) throws(CommandFailure) {
         if !forEtcd, isOverEtcd {
             throw CommandFailure(
@@ -38,9 +35,7 @@ extension CloudFolder {
         }
     }
 
-    /// Checks that a command can open the store by itself.
-    ///
-    /// - Throws: if the cloud is in etcd.
+    /// Throws if the cloud is in etcd, so that this command cannot open the store itself.
     func checkStoreIsHere() throws(CommandFailure) {
         guard isOverEtcd else { return }
         throw CommandFailure(

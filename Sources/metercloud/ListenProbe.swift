@@ -4,14 +4,11 @@ import LinuxIO
 /// Tries to listen at an address before the server starts, so that a port in use is reported in one line.
 enum ListenProbe {
     enum Obstacle: Hashable {
-        /// No machine has this name.
         case unknownHost(String)
         case refused(Errno)
     }
 
-    /// Tries to listen at the address.
-    ///
-    /// - Returns: nil if listening there is possible.
+    /// Returns nil if listening at the address is possible.
     static func look(at address: ServeAddress) -> Obstacle? {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -25,7 +22,7 @@ enum ListenProbe {
         guard descriptor >= 0 else { return .refused(Errno(errno)) }
         defer { close(descriptor) }
         var yes: Int32 = 1
-        // Set the option as the server does. Otherwise old connections of an earlier server would block the address.
+        // As in the server: otherwise old connections of an earlier server would block the address.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, 1) == 0
         else { return .refused(Errno(errno)) }

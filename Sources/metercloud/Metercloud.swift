@@ -3,7 +3,6 @@ import GatewayAPI
 import Glibc
 import ProgramKit
 
-/// Entry point of metercloud for the executables.
 package enum MetercloudProgram {
     package static func main() async { await Metercloud.main() }
 }

@@ -16,10 +16,9 @@ import ServiceLifecycle
 import SystemBus
 import UnixSignals
 
-/// Assembles the server's parts, runs them, and shuts them down in order.
 struct Server {
     let folder: CloudFolder
-    /// Settings of etcd; nil if the store is in the folder.
+    /// Nil if the store is a SQLite file.
     let etcd: EtcdSettings?
     let address: ServeAddress
     let names: [String]
@@ -27,9 +26,8 @@ struct Server {
     let rate: Int
     let connectionsPerAddress: Int
     let proxies: [String]
-    /// URL under which other replicas of the cloud reach this one; nil to use its name and port.
+    /// URL at which other replicas of the cloud reach this one; nil to use its name and port.
     let advertise: String?
-    /// Whether to announce the cloud in the network.
     let announces: Bool
     var backups = BackupSettings()
     let logger: Logger
@@ -106,7 +104,7 @@ struct Server {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // Append the report last: services stop in reverse order, so systemd learns of the stop before any other service stops.
+        // Services stop in reverse order, so systemd is notified before any other service stops.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services,
@@ -137,7 +135,6 @@ struct Server {
         for line in joinLines(port: port, pin: pin, hasToken: hasToken) { Terminal.line(line) }
     }
 
-    /// Returns command lines with which a host joins this cloud, for people to copy.
     func joinLines(port: Int, pin: CertificatePin?, hasToken: Bool) -> [String] {
         let join = "meterctl cloud join \(url(port: port)) --token-file "
         let pinned = pin.map { " --pin \($0)" } ?? ""

@@ -29,7 +29,6 @@ struct EtcdOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Private key of the client certificate, in PEM.", valueName: "file"))
     var etcdKey: String?
 
-    /// Whether any of these options was given.
     var isAny: Bool {
         !urls.isEmpty || [etcdPrefix, etcdUser, etcdPasswordFile, etcdCa, etcdCert, etcdKey].contains { $0 != nil }
     }
@@ -47,7 +46,7 @@ struct EtcdOptions: ParsableArguments {
     var settings: EtcdSettings {
         get throws {
             var settings = EtcdSettings(urls: urls)
-            // End the prefix with a slash, so that no cloud's prefix is the beginning of another cloud's.
+            // With a final slash, no cloud's prefix is the beginning of another cloud's.
             if let etcdPrefix { settings.prefix = etcdPrefix.hasSuffix("/") ? etcdPrefix : etcdPrefix + "/" }
             settings.user = etcdUser
             if let etcdPasswordFile { settings.password = try Self.password(in: etcdPasswordFile) }
@@ -96,7 +95,6 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// Settings of etcd; nil for SQLite.
     var etcd: EtcdSettings? {
         get throws { engine == .etcd ? try etcdOptions.settings : nil }
     }

@@ -2,7 +2,6 @@ import ArgumentParser
 import GatewayAPI
 import ProgramKit
 
-/// Entry point of meterctl for the executables.
 package enum MeterctlProgram {
     package static func main() async { await Meterctl.main() }
 }
@@ -38,7 +37,6 @@ struct Meterctl: AsyncParsableCommand {
         ]
     )
 
-    /// Suggests the first or next command to a user who typed no command.
     func run() async throws {
         let daemon = FirstSteps.Daemon.onThisMachine
         do {
@@ -50,9 +48,6 @@ struct Meterctl: AsyncParsableCommand {
         }
     }
 
-    /// Parses the arguments.
-    ///
-    /// - Throws: the library's error for wrong usage, or a `CommandFailure`.
     static func command(for arguments: [String]) async throws -> any ParsableCommand {
         try CommandNames.check(arguments, in: self)
         return try await asyncParseAsRoot(ProgramOption.spelledOut(Connect.spelledOut(arguments)))

@@ -4,16 +4,14 @@ import LinuxIO
 import ServerKit
 import Synchronization
 
-/// Confirmation of this machine's wall clock by the kernel's time service or by a cloud on another machine.
+/// Whether this machine's system clock is confirmed by the kernel's time service or by a cloud on another machine.
 final class CalendarConfirmation: Sendable {
-    /// Maximum offset from another machine's clock that still confirms this machine's clock.
+    /// Maximum offset from the cloud's clock for a confirmation.
     static let offsetMax = Duration.seconds(60)
 
     private let others = Mutex<(@Sendable () async -> Bool)?>(nil)
 
-    /// Sets a second check of the wall clock.
-    ///
-    /// - Parameter other: check used if the kernel's time service does not confirm the clock.
+    /// Sets the check to use if the kernel's time service does not confirm the system clock.
     func ask(_ other: @escaping @Sendable () async -> Bool) { others.withLock { $0 = other } }
 
     var isGiven: Bool {
@@ -24,7 +22,7 @@ final class CalendarConfirmation: Sendable {
         }
     }
 
-    /// Returns whether a cloud at this URL runs on this machine, and therefore uses the same clock.
+    /// Whether a cloud at this URL runs on this machine, and so has the same system clock. True for an invalid URL.
     static func isThisMachine(_ url: String) -> Bool {
         guard let host = try? CloudAddress(url).host else { return true }
         let own = [HostName.system, "\(HostName.system).local"] + IPAddress.ofThisMachine()

@@ -9,9 +9,8 @@ import Logging
 import MeterStore
 import ServerKit
 
-/// This host as a member of a cloud. Joins and leaves clouds, and runs the current membership.
-///
-/// Each membership has its own client, sync engine and lease keeper.
+/// This host as a member of a cloud. Joins and leaves clouds. Each membership has its own client, sync engine and lease
+/// keeper.
 actor CloudMember: CloudJoining {
     struct Dependencies: Sendable {
         var store: MeterStore
@@ -28,7 +27,7 @@ actor CloudMember: CloudJoining {
         var relay: Configuration.Relay
         var actions: RelayedActions
         var log: LogKeeper
-        /// Source of the trusted present date, by which stored data is deleted at its maximum age.
+        /// Confirmed present date, by which stored data is deleted at its maximum age.
         var calendar: RetentionCalendar
         var timing: SyncTiming
     }
@@ -51,9 +50,9 @@ actor CloudMember: CloudJoining {
     private var active: Active? { didSet { mark() } }
     private var isJoining = false
     private var policy: LeasePolicy? { didSet { mark() } }
-    /// Rights granted to this host by the cloud; nil until the cloud reports them.
+    /// Rights that the cloud grants to this host; nil until the cloud reports them.
     private var role: HostRole? { didSet { mark() } }
-    /// Command line with which other hosts join the cloud; nil if this meterd serves none.
+    /// Command line with which other hosts join; nil if this meterd serves no cloud.
     private var serving: String? { didSet { mark() } }
     /// Reason why this meterd cannot serve its cloud yet; nil if it can, or serves none.
     private var unserved: ListenFailure? { didSet { mark() } }
@@ -66,11 +65,9 @@ actor CloudMember: CloudJoining {
 
     private func mark() { dependencies.settings.changes.mark([.zone, .host]) }
 
-    /// Runs one membership after another, until `shutdown`.
     func run() async {
         await withDiscardingTaskGroup { group in
-            // Convert old records now if this host belongs to no cloud. A member does this after its first complete
-            // sync instead.
+            // A member of a cloud rebuilds after its first complete sync.
             if active == nil { group.addTask { await self.rebuildWhereDue() } }
             for await active in starts {
                 group.addTask { await self.operate(active) }
@@ -78,7 +75,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Resumes the stored membership. Call it before meters are used, because each meter needs its lease.
+    /// Resumes the stored membership. Call it before meters are used, because each needs its lease.
     func restore() async throws(GatewayError) {
         guard let membership = try dependencies.file.read() else { return }
         do throws(SyncFailure) {
@@ -88,13 +85,13 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Releases every lease and ends the sync session, within seconds. Keeps the membership.
+    /// Releases every lease within seconds. Keeps the stored membership.
     func shutdown() async {
         startSink.finish()
         await endActive()
     }
 
-    /// Joins the cloud that this program serves, or changes the membership to the cloud's new URL.
+    /// Joins the cloud that this program serves, or updates its URL in the membership.
     func serves(_ cloud: EmbeddedCloud, port: Int, logger: Logger) async {
         serving = cloud.joinLine(port: port)
         unserved = nil
@@ -208,7 +205,7 @@ actor CloudMember: CloudJoining {
 
     func engine() -> SyncEngine? { active?.engine }
 
-    /// Returns whether a cloud on another machine has nearly the same time. Returns false for a cloud on this machine.
+    /// Whether a cloud on another machine has nearly the same time.
     func confirmsCalendar() async -> Bool {
         guard let active, serving == nil, !active.membership.urls.contains(where: CalendarConfirmation.isThisMachine)
         else { return false }
@@ -233,7 +230,7 @@ actor CloudMember: CloudJoining {
 
     // MARK: One membership
 
-    /// Stores a membership before it is used, so that a crash cannot lose the token that the cloud has just issued.
+    /// Stores a membership before its use: a crash must not lose the access token that the cloud has just issued.
     private func keep(
         _ membership: CloudMembership, after earlier: CloudMembership? = nil
     ) throws(SyncFailure) {
@@ -322,14 +319,13 @@ actor CloudMember: CloudJoining {
                 for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
-                // Sync when the lease keeper reaches the cloud again. It contacts the cloud every few seconds, while
-                // the sync session might wait for minutes.
+                // The lease keeper contacts the cloud every few seconds, while the sync session might wait for minutes.
                 for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {
                 for await result in results where result.value.end == .complete { await self.fetchedAll() }
             }
-            // The engine ends after the lease keeper (`endActive`). Then cancel the tasks that only listen.
+            // The engine ends after the lease keeper (`endActive`). The other tasks only wait for events.
             await active.engine.run()
             group.cancelAll()
         }
@@ -344,7 +340,7 @@ actor CloudMember: CloudJoining {
         await active.keeper.policyIs(policy)
     }
 
-    /// Stores the session id of this program run, so that the next run may take over its leases.
+    /// Stores this process's lease session, so that after a restart meterd may take over its own leases.
     private func keepSession() async {
         do throws(StoreError) {
             try await dependencies.store.keepLeaseSession(dependencies.identity.session)
@@ -380,7 +376,7 @@ actor CloudMember: CloudJoining {
         await rebuildWhereDue()
     }
 
-    /// Converts records of an older format once all records are read (Docs/SettingsAndRebuild.md#rebuild).
+    /// Converts records of an older format once all are fetched (Docs/SettingsAndRebuild.md#rebuild).
     private func rebuildWhereDue() async {
         do throws(GatewayError) {
             guard try await !dependencies.rebuild.status().isComplete else { return }
@@ -390,8 +386,7 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// Ends the membership. The meters' sessions release their links first, because a lease can only be released when
-    /// its meter is idle.
+    /// The meters' sessions release their links first, because only the lease of an unused meter can be released.
     private func endActive() async {
         guard let ended = active else { return }
         active = nil

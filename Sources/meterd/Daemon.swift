@@ -10,7 +10,6 @@ import ServiceLifecycle
 import USBTransport
 import UnixSignals
 
-/// Assembles the daemon's parts, runs them, and shuts them down in order.
 struct Daemon {
     let configuration: Configuration
     let isDemo: Bool
@@ -32,7 +31,7 @@ struct Daemon {
         let hosts = try await makeHosts(loop: loop)
         let cloud = configuration.cloud.serves || isDemo ? try await makeCloud() : nil
         for (index, host) in hosts.enumerated() {
-            // In the demo, only the first host connects. The second one shows which host holds the meters.
+            // In the demo, only the first host connects. The second shows which host holds the meters.
             try await host.restore(declared: demo?.declared ?? [], wanted: index == 0)
         }
         try await run(hosts, cloud, on: loop)
@@ -42,8 +41,7 @@ struct Daemon {
         logger.notice("meterd stopped")
     }
 
-    /// Runs all services. They stop from the last to the first, so that hosts release their leases before the cloud
-    /// ends.
+    /// Services stop in reverse order, so that hosts release their leases before the cloud ends.
     private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?, on loop: IOLoop) async throws {
         let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []
@@ -67,7 +65,7 @@ struct Daemon {
         services.append(
             .init(
                 service: MemoryService { try await ContinuousClock().sleep(for: $0) }, serviceName: "memory"))
-        // Append it last: services stop in reverse order, so it reports the end of meterd first.
+        // Services stop in reverse order, so the end of meterd is reported first.
         if let report { services.append(.init(service: report, serviceName: "report")) }
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: quietLogger)
@@ -75,8 +73,8 @@ struct Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Makes the health report. It checks the event loop, on which the timers, all meter sessions and each
-    /// `MeterDirectory` run. It also checks the store of the cloud, and the store file of each host.
+    /// Checks the event loop, on which all meter sessions and each `MeterDirectory` run, the cloud's store, and each
+    /// host's store file.
     private func makeReport(
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
@@ -134,8 +132,8 @@ struct Daemon {
     }
 }
 
-/// Makes this program's hosts join the cloud that it serves, and reports failures to them. It is a separate service,
-/// because the server admits connections only after its `onRunning` callback.
+/// Makes this program's hosts join the cloud that it serves. A separate service, because the server admits connections
+/// only after its `onRunning` callback.
 private struct OwnCloudService: Service {
     let cloud: EmbeddedCloud
     let events: AsyncStream<EmbeddedCloud.Event>

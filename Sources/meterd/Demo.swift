@@ -7,8 +7,7 @@ import SimulatedPort
 
 /// Four simulated meters behind pseudo-terminals, for `--demo`.
 ///
-/// The daemon reaches them through declared serial ports. A second host in the same cloud shows which host holds a
-/// meter, and can take it over.
+/// A second host in the same cloud shows which host holds a meter, and can take it over.
 struct Demo: Sendable {
     private let ports: [SimulatedPort]
     let declared: [DeclaredPort]
@@ -47,7 +46,7 @@ struct Demo: Sendable {
         for port in ports { await port.stop() }
     }
 
-    /// The simulated meters. Their addresses are locally administered, unlike any real meter's.
+    /// The addresses are locally administered, so no real meter's.
     private static let meters: [(model: ModelName, id: MeterID, name: String)] = [
         (.um25c, .mac(MACAddress(bits: 0x02_00_00_00_25_0C)), "demo UM25C"),
         (.um34c, .mac(MACAddress(bits: 0x02_00_00_00_34_0C)), "demo UM34C"),

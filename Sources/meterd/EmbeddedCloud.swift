@@ -11,7 +11,7 @@ import Logging
 import ServerKit
 import ServiceLifecycle
 
-/// Cloud served by this meterd (`[cloud] serve = true`, and the demo), in a subfolder of the state directory.
+/// The cloud served by this meterd (`[cloud] serve = true`, or `--demo`), in a subfolder of the state directory.
 struct EmbeddedCloud {
     private let settings: Configuration.Cloud
     private let connections: ConnectionBounds
@@ -19,9 +19,7 @@ struct EmbeddedCloud {
     private let cloud: HostedCloud
     private let certificate: ServerCertificate
 
-    /// Opens the store, and creates folder, certificate, zone and first token if they are missing.
-    ///
-    /// - Parameter connections: limits on simultaneous connections.
+    /// Creates folder, certificate, zone and first access token if they are missing.
     init(
         path: String, settings: Configuration.Cloud, connections: ConnectionBounds,
         backups: BackupSettings = BackupSettings(), logger: Logger
@@ -40,13 +38,10 @@ struct EmbeddedCloud {
 
     enum Event {
         case running(port: Int)
-        /// The server could not listen, so no client can connect. The server retries.
+        /// The server could not listen. It retries.
         case unserved(ListenFailure)
     }
 
-    /// Returns the cloud's services.
-    ///
-    /// - Parameter tell: called with each event.
     func services(
         tell: @escaping @Sendable (Event) -> Void
     ) throws -> [ServiceGroupConfiguration.ServiceConfiguration] {
@@ -70,9 +65,9 @@ struct EmbeddedCloud {
     /// Returns once the cloud's store has processed a request (`HostedCloud.turn`).
     func turn() async { await cloud.turn() }
 
-    /// Returns the request with which this host joins its own cloud; nil if the file with the token is missing.
+    /// The request with which this host joins its own cloud; nil if the file with the access token is missing.
     func joinRequest(port: Int) -> CloudJoinRequest? {
-        // If the user removed the file, no host joins automatically, not even this one.
+        // Without the file, which a user may remove, no host joins automatically.
         guard let text = try? String(contentsOfFile: cloud.folder.enrolmentTokenPath, encoding: .utf8) else {
             return nil
         }
@@ -85,10 +80,8 @@ struct EmbeddedCloud {
         return "https://\(IPAddress.authority(host, port))"
     }
 
-    /// Returns the new URL for a member whose stored URLs no longer reach this cloud. A change of `listen` or a random
-    /// port causes this.
-    ///
-    /// - Returns: nil if a stored URL still works, and for a member of another cloud, which has another key.
+    /// Returns the new URL for a member whose stored URLs no longer reach this cloud, because of a change of `listen`
+    /// or a random port; nil if none is needed.
     func newURL(for membership: CloudMembership, port: Int) -> String? {
         guard membership.pin == certificate.pin, !membership.urls.contains(where: { leadsHere($0, port) }) else {
             return nil
@@ -100,7 +93,7 @@ struct EmbeddedCloud {
         guard let rest = url.split(separator: "://", maxSplits: 1).last, let authority = URLAuthority(rest),
             authority.port.map(Int.init) == port
         else { return false }
-        // Accept any host name, because it may refer to any of this machine's addresses.
+        // Any host name may refer to one of this machine's addresses.
         guard let address = IPAddress.bytes(of: authority.host), !IPAddress.isAny(settings.listen.host) else {
             return true
         }
@@ -112,7 +105,6 @@ struct EmbeddedCloud {
         return [AnnouncedCloud.offer(port: port, pin: certificate.pin, version: VersionBody.current.version)]
     }
 
-    /// Returns the command line with which another host joins, for people to copy.
     func joinLine(port: Int) -> String {
         let host = IPAddress.isAny(settings.listen.host) ? HostName.system : settings.listen.host
         let url = "https://\(IPAddress.authority(host, port))"

@@ -7,7 +7,7 @@ import Logging
 import MeterCodec
 
 extension HomeBridge {
-    /// Creates the host's bridge; nil if no broker is configured.
+    /// Returns nil if no MQTT broker is configured.
     static func make(
         _ configuration: Configuration.MQTT, host: HostID, hostName: String, directory: MeterDirectory,
         alerts: AlertService, marks: MarkService, loop: IOLoop,
@@ -42,7 +42,7 @@ extension HomeBridge {
 }
 
 extension BridgedMeter {
-    /// - Parameter hostName: this host's name. Without a cloud, this host is the holder.
+    /// - Parameter hostName: this host's name, the holder of a connected meter without a lease.
     init(_ snapshot: MeterSnapshot, hostName: String) {
         self.init(snapshot.id, state: snapshot.state, since: snapshot.since, isWanted: snapshot.isWanted)
         (name, model) = (snapshot.name, snapshot.model?.displayName)
@@ -96,7 +96,7 @@ extension BrokerStatus {
 }
 
 extension RequestOutcome {
-    /// Maximum wait for a connect, in milliseconds. After that, the response reports that meterd is still trying.
+    /// Maximum wait in milliseconds. After it, the answer is that meterd is still trying.
     private static let connectWait: Int64 = 10_000
 
     init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory, marks: MarkService) async {

@@ -16,13 +16,13 @@ import Synchronization
 import SystemBus
 import USBTransport
 
-/// One gateway host: its store, meters, cloud membership and control socket. `meterd` runs one host, the demo two.
+/// One gateway host. `meterd` runs one host, the demo two.
 struct Host {
     let configuration: Configuration
     let store: MeterStore
     let recorder: SampleRecorder
     let storeWatch: StoreWatch
-    /// Writer of backups; nil if this host writes none.
+    /// Nil if this host writes no backups.
     private let backups: BackupKeeper?
     let recordings: RecordingService
     private let loads: LoadService
@@ -37,19 +37,17 @@ struct Host {
     let member: CloudMember
     let zone: ZoneMeters
     private let offers: ProxyOffers
-    /// Service that sends readings; nil without a time series database.
+    /// Nil if no time series database is configured.
     let influx: InfluxService?
-    /// Bridge to the MQTT broker; nil without a broker.
+    /// Nil if no MQTT broker is configured.
     let bridge: HomeBridge?
     private let name: String
-    /// Identity of this host and its current run, as shown to other hosts.
+    /// Identity of this host and of its process, as shown to other hosts.
     private let identity: LeaseKeeper.Identity
     private let loop: IOLoop
     private let logger: Logger
 
     /// Opens the store and assembles the dependencies. Starts no service yet.
-    ///
-    /// - Parameter makeScanner: makes the scanner of this host's ports, once the host's id is available.
     init(
         configuration: Configuration, loop: IOLoop, makeScanner: (HostID) -> PortScanner, logger: Logger
     ) async throws {
@@ -181,8 +179,7 @@ struct Host {
     private static func identity(name: String, in store: MeterStore) async throws -> LeaseKeeper.Identity {
         var rng = SystemRandomNumberGenerator()
         let session = SessionID(using: &rng)
-        // The store's lock proves that every earlier run has ended. So this run may take over the leases of the
-        // previous one.
+        // The lock on the store proves that every earlier process has ended, so this one may take over their leases.
         let previous = try await store.leaseSession()
         return LeaseKeeper.Identity(
             host: store.identity.host, hostName: name, session: session, previousSession: previous)
@@ -201,11 +198,9 @@ struct Host {
         }
     }
 
-    /// Restores the stored state and adds the declared ports.
-    ///
-    /// - Parameter declared: ports to watch besides the configuration's.
+    /// - Parameter declared: ports to watch besides those of the configuration.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
-        // Restore the membership before any meter is used: a member of a cloud must first request the lease.
+        // First, because a member of a cloud must request a lease before it uses a meter.
         try await member.restore()
         let former = try await store.formerIDs()
         try await recordings.restore(former: former)
@@ -222,10 +217,10 @@ struct Host {
     }
 
     /// Returns the services in the order of their start. They stop in reverse order: meters with their streams, the
-    /// cloud membership with its leases, the control server, and last the services that write remaining readings.
+    /// cloud membership with its leases, the control server, and last the services that write remaining measurements.
     ///
-    /// The web page stops before the meters, because its streams would otherwise keep running. The bridge to the broker
-    /// also stops before them, because it would otherwise report each meter as gone.
+    /// The web page stops before the meters, because its streams would otherwise continue. So does the bridge to the
+    /// MQTT broker, because it would report each meter as gone.
     func services(onRunning: @escaping @Sendable () -> Void) -> [ServiceGroupConfiguration.ServiceConfiguration] {
         let live = LiveFeed(liveSources, changes: settings.changes, loop: loop)
         let routes = MeterRoutes(
@@ -238,7 +233,7 @@ struct Host {
             ids: { [directory] in await directory.ids(of: $0) })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
-            // Ignore the error here, because another part of the page reports an unreadable store.
+            // Ignore the error here, because `storeWatch` reports an unreadable store.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })
         let all = GatewayRoutes(
@@ -303,7 +298,7 @@ struct Host {
 
     private var liveSources: LiveFeed.Sources {
         LiveFeed.Sources(
-            // Do not wait for readings of newly watched meters: an open page gets them later from its stream.
+            // Do not wait for newly watched meters: an open page gets their measurements from its stream.
             meters: { [zone] in await zone.status(within: .zero) },
             taken: { [zone] in await zone.takeStatus(ofAll: $0) },
             host: { [directory, storeWatch, member, settings, alerts] in
@@ -333,7 +328,7 @@ struct Host {
 }
 
 extension MeterStore: BackedUpStore {
-    /// Kind of the backups. Its name contains the host's id, because several hosts may share a folder.
+    /// The prefix contains the host's id, because several hosts may share a backup folder.
     var backupKind: BackupName.Kind {
         BackupName.Kind(prefix: "meterd-\(identity.host.description.prefix(8))", suffix: "sqlite")
     }
@@ -388,7 +383,7 @@ extension Host {
     }
 }
 
-/// Runs `body` until shutdown. Then calls `finish`, so that `body` writes its remaining data.
+/// Runs `body` until shutdown, then calls `finish`, upon which `body` writes its remaining data and returns.
 private struct FinishingService: Service {
     let body: @Sendable () async -> Void
     let finish: @Sendable () -> Void
@@ -402,7 +397,6 @@ private struct FinishingService: Service {
     }
 }
 
-/// Runs the host's `MeterDirectory` until shutdown, then disconnects every meter cleanly.
 private struct DirectoryService: Service {
     let directory: MeterDirectory
 
@@ -412,28 +406,25 @@ private struct DirectoryService: Service {
     }
 }
 
-/// Runs the host's `CloudMember` until shutdown, then releases every lease.
 private struct MemberService: Service {
     let member: CloudMember
 
     func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await member.run() }
-            // Ignore the error of a cancellation without a graceful shutdown, because the membership must be shut down
-            // even then.
+            // Ignore cancellation without graceful shutdown: the membership must be shut down even then.
             try? await gracefulShutdown()
             await member.shutdown()
         }
     }
 }
 
-/// Whether this host has read all of the cloud's records since the start.
+/// Whether this host has fetched all of the cloud's records since the start; true without a cloud.
 final class FetchedOnce: Sendable {
     private let state: Mutex<Bool>
 
     init() { state = Mutex(true) }
 
-    /// Whether all records were read. Also true for a host without a cloud.
     var isTrue: Bool { state.withLock { $0 } }
 
     func becomes(_ value: Bool) { state.withLock { $0 = value } }

@@ -7,7 +7,7 @@ import MeterStore
 import Notifications
 
 extension InfluxService {
-    /// Creates the host's service; nil if no database is configured.
+    /// Returns nil if no time series database is configured.
     static func make(
         _ configuration: Configuration.Influx, folder: String, hostName: String, store: MeterStore,
         recorder: SampleRecorder, directory: MeterDirectory, loop: IOLoop, logger: Logger
@@ -28,15 +28,15 @@ extension InfluxService {
     }
 }
 
-/// Journal of the time up to which readings were sent, in a file beside the store.
+/// Stores the time up to which measurements were sent, in a file beside the meters' store.
 struct InfluxJournal: SendJournal {
     let path: String
-    /// Identity of the destination. Progress for another destination is ignored.
+    /// Identity of the destination. Stored times for another destination are ignored.
     let target: String
 
     private struct Content: Codable {
         var target: String
-        /// Time up to which readings were sent, in milliseconds since 1970, by meter.
+        /// Time up to which measurements were sent, in milliseconds since 1970, by meter id.
         var sent: [String: Int64]
     }
 

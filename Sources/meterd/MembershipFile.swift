@@ -4,9 +4,8 @@ import Domain
 import Gateway
 import GatewayAPI
 
-/// Cloud membership of this host, with its token, in a file that only its owner may read.
-///
-/// It is not in the store, because meterd refills a damaged store from the cloud, and needs the membership for that.
+/// This host's cloud membership, with its access token, in a file that only its owner may read. It is not in the store,
+/// because meterd needs it to refill a damaged store from the cloud.
 struct MembershipFile: Sendable {
     let path: String
 
@@ -23,7 +22,7 @@ struct MembershipFile: Sendable {
             bringsAll = membership.bringsAll ? true : nil
         }
 
-        /// The stored membership; nil if the pin is malformed.
+        /// Nil if the pin is malformed.
         var membership: CloudMembership? {
             let pin = pin.flatMap { CertificatePin($0) }
             guard self.pin == nil || pin != nil else { return nil }
@@ -38,22 +37,19 @@ struct MembershipFile: Sendable {
         OwnersFile(path: path + ".left", subject: "what clouds this host left")
     }
 
-    /// Reads the membership.
-    ///
-    /// - Returns: nil if this host belongs to no cloud.
-    /// - Throws: if the file exists but cannot be read.
+    /// Returns nil if this host belongs to no cloud. Throws if the file exists but cannot be read.
     func read() throws(GatewayError) -> CloudMembership? {
         try file.read(next: "restore it, or remove it and join again: meterctl cloud join") { $0.membership }
     }
 
-    /// Writes the membership atomically, and waits until it is on the disk.
+    /// Writes atomically, and waits until the file is on the disk.
     func write(_ membership: CloudMembership) throws(GatewayError) {
         try file.write(
             Content(membership), problem: "the membership cannot be written to \(path)", next: "join again")
     }
 
-    /// Ended memberships, latest first. When this host rejoins a cloud, the old token identifies it. Empty if the file
-    /// is unreadable; the cloud's administrator can then help.
+    /// Ended memberships, latest first: when this host rejoins a cloud, its old access token identifies it. Empty if
+    /// the file is unreadable; the cloud's administrator can then help.
     var left: [CloudMembership] {
         (try? leftFile.read(next: "remove it") { $0.compactMap(\.membership) }) ?? []
     }

@@ -9,7 +9,6 @@ import MeterStore
 import ProgramKit
 import USBTransport
 
-/// Entry point of meterd for the executables.
 package enum MeterdProgram {
     package static func main() async { await Meterd.main() }
 }
@@ -75,7 +74,7 @@ struct Meterd: AsyncParsableCommand {
         if isDemo {
             if stateDirectory == nil { configuration.stateDirectory = try Self.temporaryDirectory() }
             configuration.hostName = configuration.hostName ?? Demo.firstHostName
-            // The demo needs no radio, and the user has not agreed to its use.
+            // The user has not agreed to the use of the radio.
             configuration.bluetooth.isUsed = false
         }
         defer { if isDemo, stateDirectory == nil { Self.remove(configuration.stateDirectory) } }
@@ -102,7 +101,6 @@ struct Meterd: AsyncParsableCommand {
             let path = config ?? "/etc/meterd/meterd.toml"
             if config != nil || access(path, F_OK) == 0 {
                 guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-                    // errno explains the failure better than the thrown error.
                     throw ConfigurationError(
                         "\(path) cannot be read: \(String(cString: strerror(errno)))",
                         next: "check the path and its mode")
@@ -132,7 +130,7 @@ struct Meterd: AsyncParsableCommand {
         }
     }
 
-    /// Returns whether no real meter can be present. A usable radio counts as a meter, because scanning takes too long.
+    /// Whether no real meter can be present. A usable radio counts as a meter, because scanning takes too long.
     private static func isAlone(_ configuration: Configuration) -> Bool {
         configuration.ports.isEmpty && PortScanner(host: "").scan(declared: []).isEmpty
             && !(configuration.bluetooth.isUsed && RadioAccess.present == .usable)
@@ -149,7 +147,7 @@ struct Meterd: AsyncParsableCommand {
     }
 
     private static func remove(_ directory: String) {
-        // Ignore errors: a leftover in /tmp is harmless.
+        // A remaining folder in /tmp is harmless.
         try? FileManager.default.removeItem(atPath: directory)
     }
 }

@@ -8,11 +8,9 @@ import LinuxIO
 /// A file that only its owner may read, with one value in human-readable JSON.
 struct OwnersFile<Content: Codable>: Sendable {
     let path: String
-    /// Description of the content for messages: "how the web page is opened".
+    /// The file's content as the end of a clause in messages: "how the web page is opened".
     let subject: String
 
-    /// Reads the file.
-    ///
     /// - Parameters:
     ///   - next: advice if the file exists but cannot be read.
     ///   - value: converts the content; nil if it is invalid.
@@ -30,7 +28,7 @@ struct OwnersFile<Content: Codable>: Sendable {
         }
     }
 
-    /// Writes the content atomically, and waits until it is on the disk.
+    /// Writes atomically, and waits until the file is on the disk.
     ///
     /// - Parameters:
     ///   - problem: error message, before the reason.
@@ -47,8 +45,6 @@ struct OwnersFile<Content: Codable>: Sendable {
         }
     }
 
-    /// Removes the file, if it exists.
-    ///
     /// - Parameter consequence: effect after a restart if the file cannot be removed.
     func remove(consequence: String) throws(GatewayError) {
         guard unlink(path) != 0, errno != ENOENT else { return }
@@ -58,7 +54,6 @@ struct OwnersFile<Content: Codable>: Sendable {
     }
 }
 
-/// Returns the text of a file error; nil for other errors.
 private func fileText(_ error: any Error) -> String? {
     switch error {
     case let error as Errno: error.words

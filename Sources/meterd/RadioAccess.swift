@@ -1,10 +1,10 @@
 import Glibc
 import LinuxIO
 
-/// Whether this machine has a Bluetooth adapter that this program may use. Checked before anything starts.
+/// Whether this machine has a Bluetooth adapter that this program may use.
 enum RadioAccess: Hashable {
     case none
-    /// The adapter exists, but this program lacks the capability to manage it.
+    /// An adapter exists, but this program lacks the capability to manage it.
     case forbidden
     case usable
 
@@ -17,8 +17,6 @@ enum RadioAccess: Hashable {
             status: FileTree.text(at: "/proc/self/status", bytesMax: 8192) ?? "")
     }
 
-    /// Determines the access.
-    ///
     /// - Parameters:
     ///   - adapters: names in /sys/class/bluetooth, which also contains links such as `hci0:256`.
     ///   - status: text of /proc/self/status, whose line `CapEff` has the effective capabilities in hex

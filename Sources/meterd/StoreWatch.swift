@@ -6,7 +6,7 @@ import MeterStore
 import ServerKit
 import Synchronization
 
-/// Reports once when the store's file is removed while this program uses it.
+/// Detects trouble with the store, such as the removal of its file, and logs it once.
 final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder
@@ -32,9 +32,7 @@ final class StoreWatch: Sendable {
         return status
     }
 
-    /// Checks the store's file.
-    ///
-    /// - Returns: a description of the problem, with the file's path; nil if there is none.
+    /// Returns a description of the problem, with the file's path; nil if there is none.
     @discardableResult
     func look() -> String? {
         let trouble = store.trouble

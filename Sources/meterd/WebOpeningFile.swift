@@ -3,18 +3,18 @@ import Gateway
 import GatewayAPI
 import GatewayServer
 
-/// Stores the settings of the page's network access in a file that only its owner may read.
+/// Settings of the web page's network access, in a file that only its owner may read.
 struct WebOpeningFile: WebOpeningRepository {
     let path: String
 
     private struct Content: Codable {
         var host: String
         var port: Int
-        /// SHA-256 of the token in hex. The token itself is not stored anywhere.
+        /// SHA-256 of the access token in hex. The token itself is not stored.
         var token_sha256: String
         var login_key: String
-        /// Authentication codes of logins that were ended early, with their expiry in milliseconds since 1970. Nil in
-        /// files of earlier versions.
+        /// Authentication codes of logins that were ended early, with their expiry in milliseconds since 1970; nil in
+        /// older files.
         var ended_logins: [String: Int64]?
     }
 
@@ -31,7 +31,7 @@ struct WebOpeningFile: WebOpeningRepository {
         }
     }
 
-    /// Writes the settings atomically, and waits until they are on the disk.
+    /// Writes atomically, and waits until the file is on the disk.
     func write(_ opening: WebOpening) throws(GatewayError) {
         let content = Content(
             host: opening.host, port: opening.port, token_sha256: Hex.encode(opening.credentials.tokenHash),

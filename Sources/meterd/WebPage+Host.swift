@@ -20,7 +20,6 @@ extension WebPage.Dependencies {
                 peer: { socket(of: $0) },
                 mayChange: { [path = configuration.socketPath] in isOfSocketsGroup($0, path) }),
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow }, makeRNG: { SystemRandomNumberGenerator() },
-            // Cancellation ends the pause immediately.
             pause: { try? await ContinuousClock().sleep(for: .seconds(10)) })
         proxies = configuration.web.proxies
         ingress = configuration.web.ingress.map {
@@ -31,7 +30,7 @@ extension WebPage.Dependencies {
         tls = Self.tls(configuration, names: own + configuration.web.names, logger: logger)
     }
 
-    /// Returns the certificate's keeper; nil if only plain HTTP is served.
+    /// Returns nil if only plain HTTP is served.
     private static func tls(_ configuration: Configuration, names: [String], logger: Logger) -> TLSKeeper? {
         let web = configuration.web
         if let certificatePath = web.certificatePath, let keyPath = web.keyPath {
@@ -45,8 +44,8 @@ extension WebPage.Dependencies {
             CertificateFiles(certificatePath: "\(folder)/web-certificate.pem", keyPath: "\(folder)/web-key.pem"),
             .own(.web) {
                 let addresses = IPAddress.ofThisMachine()
-                // Only lasting addresses require a new certificate, because IPv6 addresses may change daily and each
-                // new certificate has another fingerprint.
+                // IPv6 addresses may change daily, and each new certificate has another fingerprint, so only a missing
+                // IPv4 address requires one.
                 let (lasting, passing) = (addresses.filter { !$0.contains(":") }, addresses.filter { $0.contains(":") })
                 return (Set(names + ["localhost", "127.0.0.1", "::1"] + lasting), more: Set(passing))
             }, wallNow: { LinuxClock.wallNow }, logger: logger)
@@ -54,8 +53,7 @@ extension WebPage.Dependencies {
 }
 
 extension CertificateTerms {
-    /// Terms of the page's certificate. Apple's systems refuse more than 825 days
-    /// (<https://support.apple.com/en-us/103769>).
+    /// Apple's systems refuse more than 825 days (<https://support.apple.com/en-us/103769>).
     fileprivate static let web = CertificateTerms(commonName: "meterd", daysValid: 820, renewalDays: 30)
 }
 
@@ -66,7 +64,7 @@ extension Configuration {
     }
 }
 
-/// Returns the client's socket and its user, for a connection within this machine; otherwise nil.
+/// Returns nil for a connection from another machine.
 private func socket(of connection: WebConnection) -> WebPeer? {
     guard let client = IPAddress.plainBytes(of: connection.client),
         let server = IPAddress.plainBytes(of: connection.server),
@@ -77,18 +75,16 @@ private func socket(of connection: WebConnection) -> WebPeer? {
     return WebPeer(user: socket.user, socket: socket.inode)
 }
 
-/// Returns whether a user may also use the control socket: root, this program's user, and members of the socket's
-/// group.
+/// Whether a user may also use the control socket: root, this program's user, and members of the socket's group.
 private func isOfSocketsGroup(_ user: UInt32, _ socketPath: String) -> Bool {
     if user == 0 || user == geteuid() { return true }
     guard let group = UserGroups.group(ofFile: socketPath) else { return false }
     return UserGroups.isMember(user, of: group)
 }
 
-/// Serves the page and its live changes until shutdown, which closes the connections.
 struct LiveService: Service {
     let live: LiveFeed
-    /// The web page; nil if this host serves none.
+    /// Nil if this host serves no web page.
     let page: WebPage?
 
     func run() async throws {

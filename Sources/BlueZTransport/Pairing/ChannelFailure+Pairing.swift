@@ -1,14 +1,13 @@
 import BluetoothCore
 import Domain
 
-/// Texts for failed pairings, with advice.
 extension ChannelFailure {
     static func pairing(
         _ link: RadioLink, _ failure: PairingFailure, pin: String, agentTrouble: String?
     ) -> ChannelFailure {
         let meter = link.address
-        // One pairing by hand is enough: bluetoothd stores the resulting key and uses it for every later link, whatever
-        // agent is registered (BlueZ src/adapter.c, `new_link_key_callback`, `load_link_keys`).
+        // One manual pairing is enough: bluetoothd stores the key for every later link (BlueZ src/adapter.c,
+        // `new_link_key_callback`, `load_link_keys`).
         let remedy = "Pair it once by hand: `bluetoothctl pair \(meter)`, and type its PIN, mostly \(pin)"
         switch failure {
         case .refusedByAnother:

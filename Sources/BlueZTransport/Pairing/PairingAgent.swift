@@ -5,15 +5,13 @@ import LinuxIO
 import Logging
 import SystemBus
 
-/// Pairing agent of this program at bluetoothd, which requests PINs from its agents (BlueZ doc/agent-api.txt). Use only
-/// on the loop.
+/// Pairing agent of this program at bluetoothd (BlueZ doc/agent-api.txt). Use only on the event loop.
 ///
-/// Without a system bus, libsystemd or bluetoothd no agent is needed: the kernel requests the PIN directly from this
-/// program.
+/// No agent is needed without a system bus, libsystemd or bluetoothd: the kernel then requests the PIN directly from
+/// this program.
 final class PairingAgent: @unchecked Sendable {
     struct Listener: Sendable {
         var pinGiven: @Sendable (AgentDevice) -> Void
-        /// Called when bluetoothd is about to lose our agent. bluetoothd may then switch Bondable off.
         var leaves: @Sendable () -> Void
         var changed: @Sendable () -> Void
     }
@@ -36,11 +34,10 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private static let reopenInterval: Duration = .seconds(30)
-    /// Maximum time that a link attempt waits for the agent's registration. bluetoothd normally answers within
-    /// milliseconds.
+    /// Maximum wait of a link attempt for the agent's registration, which normally takes milliseconds.
     private static let patience: Duration = .seconds(5)
-    /// Selects Just Works for a meter with Secure Simple Pairing. For a meter with a PIN, bluetoothd requests the PIN
-    /// in any case (src/adapter.c, `pin_code_request_callback`).
+    /// Selects Just Works for a meter with Secure Simple Pairing. bluetoothd requests a PIN in any case (src/adapter.c,
+    /// `pin_code_request_callback`).
     private static let capability = BusValue.text("NoInputNoOutput")
     private static let path = BusValue.path("/meter_gateway/agent")
     private static let rejected = BusError("org.bluez.Error.Rejected", "no meter of this program's")
@@ -78,7 +75,6 @@ final class PairingAgent: @unchecked Sendable {
         }
     }
 
-    /// Closes the bus connection. bluetoothd then detects the loss of its agent.
     func close() {
         if let reopening { loop.cancel(reopening) }
         reopening = nil
@@ -186,7 +182,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func registered(_ error: BusError?) {
-        // AlreadyExists means that our own earlier agent is still registered, so it is no failure.
+        // AlreadyExists: our own earlier agent is still registered.
         let failure = error?.name == "org.bluez.Error.AlreadyExists" ? nil : error
         note(failure)
         perform(machine.registered(error: failure?.description))
@@ -204,7 +200,7 @@ final class PairingAgent: @unchecked Sendable {
     }
 
     private func asked(_ sender: String, _ member: String, _ path: String?) -> Result<[BusValue], BusError> {
-        // Any program on the bus may call our object, so calls from programs other than bluetoothd are rejected.
+        // Any program on the bus may call our object: accept only bluetoothd.
         guard sender == owner, !owner.isEmpty else { return .failure(Self.rejected) }
         let device = path.flatMap { AgentDevice(path: $0) }
         let request = AgentMachine.Request(member, device)
@@ -230,7 +226,6 @@ final class PairingAgent: @unchecked Sendable {
 }
 
 extension AgentMachine.Request {
-    /// - Parameter member: method of org.bluez.Agent1.
     init(_ member: String, _ device: AgentDevice?) {
         switch member {
         case "RequestPinCode": self = .pinCode(device)

@@ -4,7 +4,7 @@ import GatewayAPI
 import LinuxIO
 import Logging
 
-/// Answers pairing requests of meters and stores the outcome. Use only on the loop.
+/// Use only on the event loop.
 final class Pairings: @unchecked Sendable {
     private let configuration: Radios.Configuration
     private let kernel: KernelConnection
@@ -13,8 +13,8 @@ final class Pairings: @unchecked Sendable {
     private var agent: PairingAgent?
     private var attempts: [AgentDevice: PairingAttempt] = [:]
 
-    /// Time for bluetoothd to answer a PIN request before this program answers. bluetoothd may hang, or forward the
-    /// request to another agent, which asks a person.
+    /// Time for bluetoothd to answer a PIN request before this program answers: bluetoothd may hang, or ask a person
+    /// through another agent.
     private static let agentPatience: Duration = .seconds(1)
 
     init(configuration: Radios.Configuration, kernel: KernelConnection, loop: IOLoop, logger: Logger) {
@@ -26,9 +26,6 @@ final class Pairings: @unchecked Sendable {
 
     // MARK: The agent
 
-    /// - Parameters:
-    ///   - agentLeaves: called when bluetoothd is about to lose our agent. bluetoothd may then switch Bondable off.
-    ///   - changed: called when `status` may have changed.
     func open(agentLeaves: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void) {
         guard configuration.isAgent else { return }
         let listener = PairingAgent.Listener(
@@ -63,7 +60,6 @@ final class Pairings: @unchecked Sendable {
 
     // MARK: Links
 
-    /// - Parameter proceed: called once on the loop, when the link may be made.
     func prepare(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
         guard let agent else { return proceed() }
         agent.begin(device, proceed)
@@ -74,10 +70,7 @@ final class Pairings: @unchecked Sendable {
     /// Releases the agent: a link that is up needs no PIN.
     func linkUp(_ device: AgentDevice) { agent?.end(device) }
 
-    /// Ends the pairing attempts with a meter.
-    ///
-    /// - Parameter isOver: returns whether the ended link used this adapter. True also for an adapter that has
-    ///   disappeared.
+    /// - Parameter isOver: whether the ended link used this adapter. True also for an adapter that has disappeared.
     func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {
         for device in attempts.keys where device.address == address && isOver(device.adapter) {
             attempts[device] = nil
@@ -124,8 +117,7 @@ final class Pairings: @unchecked Sendable {
             return kernel.send(.pinCodeRefusal(device), to: key.adapter)
         }
         guard agent?.answers(for: key) == true else { return sendPIN(device, key, metadata) }
-        // bluetoothd requests the PIN from our agent, and answers the adapter itself. This program first waits for
-        // that, because the adapter must not get two answers.
+        // First let bluetoothd answer through our agent: the adapter must not get two answers.
         _ = loop.schedule(at: loop.now + Self.agentPatience) { [weak self] in
             guard let self, attempts[key]?.isUnanswered == true else { return }
             sendPIN(device, key, metadata)

@@ -3,17 +3,15 @@ import CBluetooth
 import Glibc
 import LinuxIO
 
-/// Files of adapters in /sys and /dev. Tests use other paths.
 package struct AdapterFiles: Sendable {
     var rfkill: String
     var rfkillClass: String
     var bluetoothClass: String
     var usbNodes: String
     var serialBus: String
-    /// Folder for requests to rebind a serial device. A unit that runs as root handles the requests. Nil without such a
-    /// unit.
+    /// Folder for requests to rebind a serial device, which a unit running as root handles. Nil without such a unit.
     package var requests: String?
-    /// Maximum number of checks whether the unit has accepted a request. The checks are 0.1 s apart.
+    /// Maximum number of checks, 0.1 s apart, whether the root unit has accepted a request.
     var requestLooks = 100
 
     package init(
@@ -31,8 +29,8 @@ package struct AdapterFiles: Sendable {
 
     static func name(ofIndex index: UInt16) -> String { "hci\(index)" }
 
-    /// Returns the path of the device node for a reset of the adapter. Nil if the adapter is not on USB, or this
-    /// program may not reset it.
+    /// Returns the adapter's USB device node, for a reset. Nil if the adapter is not on USB, or this program may not
+    /// reset it.
     func usbNode(of adapter: String) -> String? {
         // The adapter's parent is an interface of the USB device: /sys/…/1-1/1-1:1.0/bluetooth/hci0.
         guard let interface = FileTree.canonical("\(bluetoothClass)/\(adapter)/device"),
@@ -43,14 +41,13 @@ package struct AdapterFiles: Sendable {
         return access(node, W_OK) == 0 ? node : nil
     }
 
-    /// Returns the chip reset that this program may use, by the bus of the adapter (USB or serial). Nil if none is
-    /// permitted.
+    /// Returns the permitted chip reset for the adapter's bus (USB or serial). Nil if there is none.
     func chipReset(of adapter: String) -> ChipReset? {
         if usbNode(of: adapter) != nil { return .usbPort }
         return serialDevice(of: adapter).map { canRebind($0) } == true ? .serialDevice : nil
     }
 
-    /// Resets an adapter's USB device. May wait for seconds: never call it on the loop.
+    /// May wait for seconds: never call it on the event loop.
     static func resetUSB(_ node: String) throws(Errno) {
         let file = try FileDescriptor(opening: node, O_WRONLY)
         try Errno.check { cb_reset_usb(file.raw) }

@@ -2,11 +2,10 @@ import BluetoothCore
 import Domain
 import LinuxIO
 
-/// Performs the last step of the recovery ladder, each reset on its own thread. Use only on the loop.
+/// Resets adapters' chips, each on its own thread. Use only on the event loop.
 final class ChipResets: @unchecked Sendable {
     private let files: AdapterFiles
     private let loop: IOLoop
-    /// Time of the last rebind, by serial device.
     private var rebinds: [String: MonotonicTime] = [:]
 
     init(files: AdapterFiles, loop: IOLoop) {
@@ -19,7 +18,7 @@ final class ChipResets: @unchecked Sendable {
         machine.allowChipReset(files.chipReset(of: adapter), last: last)
     }
 
-    /// - Parameter report: receives whether the reset succeeded. Called on the loop after this function has returned.
+    /// - Parameter report: receives whether the reset succeeded, on the event loop after this function has returned.
     func perform(
         _ reset: ChipReset, of adapter: String, at now: MonotonicTime, _ report: @escaping @Sendable (Bool) -> Void
     ) {

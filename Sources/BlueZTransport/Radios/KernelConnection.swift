@@ -4,7 +4,7 @@ import Glibc
 import LinuxIO
 import Logging
 
-/// The kernel's management channel and rfkill, opened together and reopened after a loss. Use only on the loop.
+/// The kernel's management channel and rfkill, reopened together after a loss. Use only on the event loop.
 final class KernelConnection: @unchecked Sendable {
     private let configuration: Radios.Configuration
     private let loop: IOLoop
@@ -24,7 +24,6 @@ final class KernelConnection: @unchecked Sendable {
 
     var isOpen: Bool { channel != nil }
 
-    /// Time of the next attempt to open the connection. Nil while it is open.
     var openTime: MonotonicTime? { isOpen ? nil : reopensAt }
 
     var traced: [ManagementTrace.Entry] { trace.entries }
@@ -33,7 +32,6 @@ final class KernelConnection: @unchecked Sendable {
 
     // MARK: Life
 
-    /// - Parameter blockChanged: called with rfkill's state for an adapter.
     func open(
         _ listener: ManagementChannel.Listener,
         blockChanged: @escaping @Sendable (_ adapter: String, RadioBlock) -> Void
@@ -59,7 +57,6 @@ final class KernelConnection: @unchecked Sendable {
         rfkill = nil
     }
 
-    /// Schedules a retry. Logs each error once, and a machine without Bluetooth only at info level.
     func failed(_ problem: Errno) {
         reopensAt = loop.now + configuration.reopenInterval
         guard problem != lastProblem else { return }

@@ -5,9 +5,9 @@ import Gateway
 import Glibc
 import LinuxIO
 
-/// The kernel's management channel: events, and one command at a time for each adapter. Use only on the loop.
+/// The kernel's management channel. Sends one command at a time to each adapter. Use only on the event loop.
 final class ManagementChannel: @unchecked Sendable {
-    /// Handlers for input. Device reports are by far the most frequent input, so they are not copied from the buffer.
+    /// Device reports are by far the most frequent input, so they are not copied from the buffer.
     struct Listener: Sendable {
         var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
         var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
@@ -20,7 +20,7 @@ final class ManagementChannel: @unchecked Sendable {
     private let listener: Listener
     private let buffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ManagementPacket.lengthMax, alignment: 16)
-    /// Queued commands by adapter index. The first command of each queue has been sent.
+    /// Queued commands by adapter index. Each queue's first command has been sent.
     private var queues: [UInt16: [Waiting]] = [:]
     private var isOpen = false
 
@@ -29,9 +29,9 @@ final class ManagementChannel: @unchecked Sendable {
         var deadline: MonotonicTime?
     }
 
-    /// Maximum number of packets per loop iteration, so that input from meters is not delayed.
+    /// Maximum per loop iteration, so that input from meters is not delayed.
     private static let packetsPerTurn = 64
-    /// Longest queue for an adapter. Devices cause commands, such as requests for names, which must not pile up.
+    /// Longest queue for an adapter: received devices cause commands, such as name requests.
     private static let waitingMax = 32
 
     init(socket: FileDescriptor, loop: IOLoop, listener: Listener) {
@@ -61,8 +61,8 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Commands
 
-    /// Queues a command for its adapter. Sends answers to a pairing device ahead of the queue: the device does not
-    /// wait, and another program may answer first.
+    /// Queues a command for its adapter. Answers to a pairing device skip the queue: the device does not wait, and
+    /// another program may answer first.
     ///
     /// - Parameter patience: maximum time that later commands to this adapter wait for the answer.
     func send(_ command: ManagementCommand, to index: UInt16, patience: Duration = .seconds(8)) {
@@ -76,15 +76,13 @@ final class ManagementChannel: @unchecked Sendable {
         if queue.count == 1 { sendFirst(index, patience: patience) }
     }
 
-    /// Sends a command ahead of the queue and ignores its answer. Use this only for a command that the kernel performs
-    /// before the write to the socket returns. In the queue, the command would wait for an adapter that does not
-    /// answer, and delay the link.
+    /// Sends a command ahead of the queue and ignores its answer. Only for a command that the kernel performs before
+    /// the socket write returns. In the queue, it would wait for an adapter that does not answer.
     func tell(_ command: ManagementCommand, to index: UInt16) {
         guard isOpen else { return }
         _ = try? command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
     }
 
-    /// Drops commands that timed out, so that the next commands are sent.
     func expire() {
         for index in queues.keys { expire(index) }
     }
@@ -112,8 +110,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // The kernel accepts a datagram only as a whole. If there is no room for it, it is lost, with the same
-            // effect as a missing answer.
+            // The kernel accepts a datagram only as a whole. Without room it is lost, like a command without an answer.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))
@@ -122,7 +119,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Incoming events
 
-    /// Reads pending events. Call this before handling an effect that these events may explain.
+    /// Handles pending kernel events. Call this before handling an effect that these events may explain.
     func catchUp() { ready(.readable) }
 
     private func ready(_ readiness: Readiness) {
@@ -169,8 +166,7 @@ final class ManagementChannel: @unchecked Sendable {
         guard isOpen else { return }
         close()
         let listener = listener
-        // Deferred to the next loop iteration: a function of this channel may have called `lose`, and must return
-        // before the listener acts.
+        // Deferred to the next loop iteration: the caller of `lose` must return before the listener acts.
         loop.execute { listener.closed(reason) }
     }
 }

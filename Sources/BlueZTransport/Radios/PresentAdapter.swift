@@ -20,7 +20,7 @@ struct PresentAdapter: Sendable {
 
     var name: String { AdapterFiles.name(ofIndex: index) }
 
-    /// Address of the adapter. Nil until the adapter has reported it.
+    /// Nil until the adapter has reported its address.
     var address: MACAddress? { machine.info?.address ?? lastAddress }
 
     var metadata: Logger.Metadata {
@@ -37,9 +37,9 @@ struct PresentAdapter: Sendable {
         machine.count(recoveries: before.recoveries, discoveryTime: .milliseconds(before.discovery_ms))
     }
 
-    /// Updates `state` from the machine. If it changed, also sets `since` to the time of the change.
+    /// Updates `state` from the machine, and `since` if the state changed.
     ///
-    /// - Returns: the previous state. Nil if the state is unchanged.
+    /// - Returns: the previous state; nil if unchanged.
     mutating func showState(since now: @autoclosure () -> WallTime) -> AdapterState? {
         let new = machine.state
         guard new != state else { return nil }

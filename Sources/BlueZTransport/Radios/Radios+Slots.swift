@@ -34,8 +34,8 @@ extension Radios {
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure {
         assumeIsolated { radios in
-            // Read pending kernel messages first: the loop may report the loss of the link's socket before the kernel's
-            // messages about the pairing, which explain it.
+            // First handle the kernel's pending messages about the pairing. They explain the loss of the link, which
+            // the event loop may report earlier.
             radios.kernel.catchUp()
             guard let device = radios.pairingDevice(link, transport) else { return failure }
             let isBondable = radios.present.first { $0.index == device.adapter }?.machine.isBondable
@@ -69,14 +69,14 @@ extension Radios {
             .adapter, "Adapter \(link.adapter), over which the meter was heard, is not there. Plug it in again.")
     }
 
-    /// Loads the link's parameters before the connect. The kernel reads them when it receives the meter's advertisement
-    /// (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect reaches this function through
-    /// `hci_connect_le_scan` and keeps the loaded parameters, `hci_explicit_conn_params_set`).
+    /// Loads the link's connection parameters before the connect. The kernel reads them when it receives the meter's
+    /// advertisement (`hci_le_create_conn_sync`, net/bluetooth/hci_sync.c; an L2CAP socket's connect reaches this
+    /// function through `hci_connect_le_scan` and keeps the loaded parameters, `hci_explicit_conn_params_set`).
     ///
     /// Loads one device at a time: for a known device, a newer kernel (6.12, not 6.1) then keeps the parameters that
-    /// other programs loaded. Otherwise the kernel drops the parameters of devices without a pending connection
-    /// (`load_conn_param`, net/bluetooth/mgmt.c). The next links of these devices then use the kernel's defaults.
-    /// Without CAP_NET_ADMIN the kernel refuses the command, and the link uses the defaults.
+    /// other programs loaded. Otherwise the kernel drops those of devices without a pending connection
+    /// (`load_conn_param`, net/bluetooth/mgmt.c), and their next links use the kernel's defaults. Without CAP_NET_ADMIN
+    /// the kernel refuses the command, and the link uses the defaults.
     private func loadParameters(for link: RadioLink) {
         guard let index = index(of: link.adapter) else { return }
         let device = RadioAddress(link.address, link.isRandom ? .leRandom : .lePublic)
@@ -94,7 +94,7 @@ extension Radios {
         return true
     }
 
-    /// Returns the device to pair with. Nil for LE, or if the adapter is absent.
+    /// Nil for LE, or if the adapter is absent.
     private func pairingDevice(_ link: RadioLink, _ transport: LinkAddress.Transport) -> AgentDevice? {
         guard transport == .spp, let index = index(of: link.adapter) else { return nil }
         return AgentDevice(adapter: index, address: link.address)
@@ -109,8 +109,8 @@ extension Radios {
 
     private func index(of adapter: MACAddress) -> UInt16? { present.first { $0.address == adapter }?.index }
 
-    /// Updates the demand in the next loop iteration, because the demand depends on the meters' sessions. They have not
-    /// handled the present event yet.
+    /// Updates the demand in the next loop iteration: it depends on the meters' sessions, which have not handled the
+    /// present event yet.
     private func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }

@@ -6,11 +6,10 @@ import Glibc
 package import LinuxIO
 package import Logging
 
-/// This host's Bluetooth adapters. Keeps each adapter searching, reports the received meters, and grants slots for
-/// links.
+/// Keeps this host's Bluetooth adapters searching, reports the received meters, and grants slots for links.
 ///
-/// An adapter's own address identifies it, because the kernel's numbers change. bluetoothd may run at the same time:
-/// the kernel reports to both programs. This program changes only settings that the search needs.
+/// An adapter's own address identifies it, because the kernel's adapter numbers change. bluetoothd may run at the same
+/// time, so this program changes only settings that the search needs.
 package actor Radios: RadioSource, RadioSlots {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -20,13 +19,11 @@ package actor Radios: RadioSource, RadioSlots {
     let kernel: KernelConnection
     let pairings: Pairings
     private let chipResets: ChipResets
-    /// Present adapters. For a handful of them, a linear search is faster than a table.
     private(set) var present: [PresentAdapter] = []
     private var gone: [MACAddress: AdapterStatus] = [:]
     private var sightings: RadioSightings
     private var demands = DemandSource()
     private var remedied: @Sendable (AdapterRemedy) -> Void = { _ in }
-    /// Called when the result of `adapters` may have changed.
     private var changed: @Sendable () -> Void = {}
     private var report: (@Sendable (SightingEvent) -> Void)?
     private var alarm: Alarm
@@ -117,17 +114,17 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: The kernel's events
 
-    /// Handles the report of a device. This is the busiest path: 200 advertisers cause some thousand calls a second.
+    /// The busiest path: 200 advertisers cause some thousand calls a second.
     private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = place(of: index), let address = present[place].address else { return }
         let actions = present[place].machine.heard(at: now)
-        // An idle adapter also reports devices during another program's discovery. Update its state then, because it
-        // counts as searching.
+        // During another program's discovery an idle adapter also reports devices, and then counts as searching: update
+        // its state.
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {
-            // Report whether the name is known, because the kernel looks up an unknown name. A name from an inquiry's
-            // answer counts as known.
+            // The kernel looks up a name that this program reports as unknown. A name from an inquiry's answer counts
+            // as known.
             let isKnown = sightings.isNamed(report.address, heardBy: address)
             kernel.send(.confirmName(report.address, isKnown: isKnown), to: index)
         }
@@ -328,7 +325,7 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: Time
 
-    /// Sets the next alarm. Call it after any change of a deadline.
+    /// Call it after any change of a deadline.
     private func rearm() {
         var next = expiresAt
         if !kernel.isOpen {
@@ -346,8 +343,7 @@ package actor Radios: RadioSource, RadioSlots {
         if let time = kernel.openTime, now >= time { return open() }
         kernel.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
-            // Update the adapter by its index number, because the actions of one adapter may remove another from the
-            // list.
+            // By index number, not position: the actions of one adapter may remove another from the list.
             update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {

@@ -2,7 +2,7 @@ import BluetoothCore
 import Glibc
 import LinuxIO
 
-/// Follows the switches that block radios (Linux `include/uapi/linux/rfkill.h`). Use only on the loop.
+/// Follows the switches that block radios (Linux `include/uapi/linux/rfkill.h`). Use only on the event loop.
 final class RfkillWatch: @unchecked Sendable {
     private let files: AdapterFiles
     private let loop: IOLoop
@@ -20,7 +20,7 @@ final class RfkillWatch: @unchecked Sendable {
         self.report = report
     }
 
-    /// Starts watching. If rfkill is not readable, only the adapters' own answers report a block.
+    /// If rfkill is not readable, only the adapters' own answers report a block.
     func begin() {
         guard file == nil, let new = try? FileDescriptor(opening: files.rfkill, O_RDONLY | O_NONBLOCK) else { return }
         do {
@@ -66,7 +66,7 @@ final class RfkillWatch: @unchecked Sendable {
             return
         }
         let block = RadioBlock(isSoft: event[6] != 0, isHard: event[7] != 0)
-        // The name is read only once: after the removal of an adapter, it may disappear before the last event.
+        // Read the name only once: it may disappear before the last event of a removed adapter.
         guard let adapter = switches[number]?.adapter ?? files.adapterName(ofSwitch: number) else { return }
         switches[number] = (adapter, block)
         report(adapter, block)

@@ -1,17 +1,17 @@
 import Glibc
 import LinuxIO
 
-/// Serial device of an adapter's chip, such as `serial0-0`, and its driver.
+/// Serial device of an adapter's chip, such as `serial0-0`.
 struct SerialDevice: Hashable, Sendable {
     var name: String
     /// The driver's folder, such as `/sys/bus/serial/drivers/hci_uart_bcm`.
     var driver: String
 }
 
-/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. The service requests the
-/// rebind from a unit run by root (Packaging/meterd-rebind.path, Docs/Decisions/0021).
+/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. A unit run by root does it
+/// on request (Packaging/meterd-rebind.path, Docs/Decisions/0021).
 extension AdapterFiles {
-    /// Returns nil if the adapter is not on a serial device, or the device has no driver.
+    /// Nil if the adapter is not on a serial device, or the device has no driver.
     func serialDevice(of adapter: String) -> SerialDevice? {
         // /sys/…/serial0/serial0-0/bluetooth/hci0: the adapter's device is a serial one (Linux
         // drivers/tty/serdev/core.c).
@@ -27,14 +27,14 @@ extension AdapterFiles {
         access("\(device.driver)/unbind", W_OK) == 0 || requests != nil
     }
 
-    /// Unbinds and rebinds the driver, or requests a rebind from the root unit. May wait for many seconds: never call
-    /// it on the loop.
+    /// Unbinds and rebinds the driver, or requests this from the root unit. May wait for many seconds: never call it on
+    /// the event loop.
     ///
-    /// - Returns: whether the driver was rebound or the unit accepted the request. The adapter then disappears.
+    /// - Returns: whether the driver was rebound or the unit accepted the request.
     func rebind(_ device: SerialDevice, of adapter: String) -> Bool {
         guard access("\(device.driver)/unbind", W_OK) == 0 else { return askForRebind(of: adapter) }
         guard Self.write(device.name, to: "\(device.driver)/unbind") else { return false }
-        // Retry here: a device without a driver is no adapter any more, so no other code would retry.
+        // Retry here: no other code retries a device without a driver.
         for _ in 0..<Self.bindTries {
             usleep(Self.bindPause_us)
             if Self.write(device.name, to: "\(device.driver)/bind") { return true }
@@ -45,7 +45,7 @@ extension AdapterFiles {
     private static let bindTries = 3
     private static let bindPause_us: UInt32 = 1_000_000
 
-    /// Requests a rebind with a file named after the adapter. The unit removes the file before it acts.
+    /// Creates a file named after the adapter. The root unit removes it before it acts.
     private func askForRebind(of adapter: String) -> Bool {
         guard let requests else { return false }
         let request = "\(requests)/rebind-\(adapter)"
@@ -57,8 +57,8 @@ extension AdapterFiles {
             usleep(Self.requestPause_us)
             if !FileTree.exists(request) { return true }
         }
-        // No unit accepted the request, so remove it: a unit that starts later must not find it. If the file is already
-        // gone, a unit has just accepted it.
+        // Withdraw the request, so that a unit that starts later does not find it. If the file is already gone, a unit
+        // has just accepted it.
         return unlink(request) != 0
     }
 

@@ -82,7 +82,6 @@ extension GATTDatabase {
 }
 
 extension GATTProperties {
-    /// Property names as used by other tools.
     fileprivate var words: [String] {
         let names: [(GATTProperties, String)] = [
             (.broadcast, "broadcast"), (.read, "read"), (.writeWithoutResponse, "write without response"),

@@ -10,14 +10,11 @@ package import Domain
 /// ```
 ///
 /// The driver pulls PDUs with `nextPDU` whenever the link has room. At most one request is outstanding (Core
-/// Specification 5.4, vol 3 part F 3.3.2). Notifications and indications may arrive at any time. Late, repeated or
-/// unrequested PDUs are only counted.
+/// Specification 5.4, vol 3 part F 3.3.2). Late, repeated or unrequested PDUs are only counted.
 package struct ATTBearer: Sendable {
-    /// Time limit of a request (vol 3 part F 3.3.3). After a timeout, nothing may be sent on the link, and a new link
-    /// is needed.
+    /// Timeout of a request (vol 3 part F 3.3.3), after which the link is unusable.
     static let transactionTimeout = Duration.seconds(30)
-    /// Maximum number of queued replies to the peer. A correct peer has at most one request and one indication
-    /// outstanding.
+    /// A correct peer has at most one request and one indication outstanding.
     private static let replyLimit = 4
 
     /// The longest PDU that both ends accept, 23 to 517 bytes.
@@ -47,10 +44,10 @@ package struct ATTBearer: Sendable {
         self.ownMTU = min(max(ownMTU, ATTPDU.defaultMTU), ATTPDU.largestMTU)
     }
 
-    /// Sets the MTU that another host negotiated when it made the link. Never call this while a request is outstanding.
+    /// Sets the MTU that another host negotiated. Never call this while a request is outstanding.
     mutating func agreed(on mtu: Int) { self.mtu = min(max(mtu, ATTPDU.defaultMTU), ownMTU) }
 
-    /// Whether a request timed out. A dead bearer sends and accepts nothing.
+    /// Whether a request timed out: the bearer then sends and accepts nothing.
     package var isDead: Bool {
         if case .dead = phase { true } else { false }
     }
@@ -67,7 +64,7 @@ package struct ATTBearer: Sendable {
         send(.exchangeMTURequest(mtu: UInt16(clamping: ownMTU)))
     }
 
-    /// Returns the next PDU to send, if any. The timeout of a request starts here.
+    /// Returns the next PDU to send. The timeout of a request starts here.
     package mutating func nextPDU(at now: MonotonicTime) -> ATTPDU? {
         if case .dead = phase { return nil }
         if !replies.isEmpty { return replies.removeFirst() }
@@ -82,7 +79,7 @@ package struct ATTBearer: Sendable {
 
     package enum OnReceived: Hashable, Sendable {
         case answered(request: ATTPDU, ATTAnswer)
-        /// Values sent by the peer. Never empty.
+        /// Never empty.
         case values([ATTHandleValue])
         case none
     }
@@ -147,7 +144,7 @@ package struct ATTBearer: Sendable {
             phase = .idle
             return .answered(request: request, .malformed(error))
         }
-        // Refuse an unknown opcode, which may be a request of a later version. Commands never get a reply.
+        // Refuse an unknown opcode, perhaps of a later version. Commands never get a reply.
         if opcode == nil, !ATTOpcode.isCommand(raw) {
             reply(.errorResponse(to: raw, handle: 0, error: .requestNotSupported))
         } else if opcode?.kind == .request {
@@ -158,8 +155,7 @@ package struct ATTBearer: Sendable {
 
     // MARK: Requests from the peer
 
-    /// Replies like a server without attributes: searches find nothing, no handle is valid, and optional requests are
-    /// unsupported (vol 3 part F, table 4.1).
+    /// Replies like a server without attributes (vol 3 part F, table 4.1).
     private mutating func reply(to request: ATTPDU) {
         let raw = request.opcode.rawValue
         switch request {
@@ -194,7 +190,7 @@ package struct ATTBearer: Sendable {
     // MARK: Time
 
     package enum OnWoke: Hashable, Sendable {
-        /// The request timed out: the bearer is dead, so the driver must close its link.
+        /// The bearer is dead: the driver must close its link.
         case timedOut(request: ATTPDU)
         case none
     }
@@ -218,6 +214,6 @@ package struct ATTBearer: Sendable {
 package enum ATTAnswer: Hashable, Sendable {
     case response(ATTPDU)
     case refused(ATTErrorCode)
-    /// An unreadable response of the right kind.
+    /// Response of the expected kind that could not be decoded.
     case malformed(ATTDecodeError)
 }

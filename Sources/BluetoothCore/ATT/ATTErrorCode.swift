@@ -13,7 +13,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
     package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
     package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
-    /// Error that also marks the end of a list that the client requests piece by piece.
+    /// Also marks the end of a list that the client requests in parts.
     package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
     package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
     package static let encryptionKeyTooShort = ATTErrorCode(rawValue: 0x0C)
@@ -32,9 +32,8 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
 
     package enum Origin: Hashable, Sendable {
         case protocolDefined
-        /// Error of the server's application. Only its manufacturer defines the meaning.
+        /// Only the server's manufacturer defines the meaning.
         case application
-        /// Error from the list common to all profiles and services.
         case commonProfile
         case reserved
     }

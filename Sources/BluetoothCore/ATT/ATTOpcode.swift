@@ -63,10 +63,10 @@ package enum ATTOpcode: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Returns whether an opcode, known here or not, is a command: bit 6 is set, and no reply follows.
+    /// Whether an opcode, known here or not, is a command: bit 6 is set, and no reply follows.
     package static func isCommand(_ raw: UInt8) -> Bool { raw & 0x40 != 0 }
 
-    /// The response to a request: its opcode plus one. Nil for an opcode that is not a request.
+    /// The request's opcode plus one. Nil for an opcode that is not a request.
     package var response: ATTOpcode? {
         kind == .request ? ATTOpcode(rawValue: rawValue + 1) : nil
     }

@@ -1,5 +1,5 @@
 extension ATTPDU {
-    /// Decodes a whole PDU and checks every length. Trailing bytes in a PDU of fixed length are an error.
+    /// Checks every length. Trailing bytes in a PDU of fixed length are an error.
     package init(_ bytes: [UInt8]) throws(ATTDecodeError) {
         guard let first = bytes.first else { throw ATTDecodeError(opcode: nil, fault: .empty) }
         guard let opcode = ATTOpcode(rawValue: first) else {
@@ -82,7 +82,7 @@ extension ATTPDU {
         }
     }
 
-    /// Reads a signed write. The signature is the last 12 bytes.
+    /// The signature is the last 12 bytes.
     private static func signedWrite(from reader: inout ATTReader) throws(ATTDecodeError) -> ATTPDU {
         let handle = try reader.u16()
         let rest = reader.rest()

@@ -1,8 +1,8 @@
 extension ATTPDU {
-    /// The encoded PDU. Callers keep it within the MTU, which is unknown here.
+    /// The encoded PDU. Callers keep it within the MTU.
     ///
-    /// Some lists have one length for all entries. In these, entries whose length differs from the first entry's are
-    /// omitted, because a receiver could not separate them.
+    /// In lists with one length for all entries, entries of another length than the first are omitted: a receiver could
+    /// not separate them.
     package var bytes: [UInt8] {
         var bytes = [opcode.rawValue]
         switch self {
@@ -77,8 +77,8 @@ extension [UInt8] {
         self += value.prefix(Int(UInt16.max))
     }
 
-    /// Appends the format and the entries. Format 1 means short types. Format 2 means long types, used if any entry has
-    /// no short form.
+    /// Appends the format (1: short types, 2: long types) and the entries. Types are long if any entry has no short
+    /// form.
     fileprivate mutating func append(_ entries: [ATTInformation]) {
         let isShort = entries.allSatisfy { $0.type.short != nil }
         append(isShort ? 1 : 2)

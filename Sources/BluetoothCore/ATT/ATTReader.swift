@@ -1,4 +1,3 @@
-/// Reads a PDU from its second byte on. Checks every index before use.
 struct ATTReader {
     private let bytes: [UInt8]
     private let opcode: ATTOpcode
@@ -100,7 +99,7 @@ struct ATTReader {
         }
     }
 
-    /// Reads values, each after its length. Only the last may be truncated (vol 3 part F 3.4.4.12).
+    /// Each value follows its length. Only the last may be truncated (vol 3 part F 3.4.4.12).
     mutating func countedValues() throws(ATTDecodeError) -> [[UInt8]] {
         guard left > 0 else { throw tooShort }
         var values: [[UInt8]] = []
@@ -111,7 +110,7 @@ struct ATTReader {
         return values
     }
 
-    /// Reads complete handles and values, each value after its length (vol 3 part F 3.4.7.4).
+    /// Each value follows its length (vol 3 part F 3.4.7.4).
     mutating func countedHandleValues() throws(ATTDecodeError) -> [ATTHandleValue] {
         guard left > 0 else { throw tooShort }
         var values: [ATTHandleValue] = []
@@ -125,7 +124,7 @@ struct ATTReader {
 }
 
 extension ArraySlice<UInt8> {
-    /// Returns the little-endian number at an offset from the slice's start, or 0 if it extends beyond the end.
+    /// Little-endian. 0 if the number extends beyond the end.
     func u16(at offset: Int) -> UInt16 {
         guard offset + 2 <= count else { return 0 }
         return UInt16(self[startIndex + offset]) | UInt16(self[startIndex + offset + 1]) << 8

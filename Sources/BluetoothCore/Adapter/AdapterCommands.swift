@@ -1,6 +1,5 @@
 import Domain
 
-/// Sends commands to the kernel, one at a time. Pauses after a failure.
 struct AdapterCommands: Sendable {
     private var outstanding: Outstanding?
     private var holdUntil: MonotonicTime?
@@ -55,7 +54,6 @@ struct AdapterCommands: Sendable {
 
     mutating func succeed() { failures = 0 }
 
-    /// Starts a pause that doubles with each failure in a row.
     mutating func fail(at now: MonotonicTime, _ timing: AdapterTiming) {
         failures += 1
         holdUntil = now + min(timing.retryMax, timing.retryBase * (1 << min(failures - 1, 10)))

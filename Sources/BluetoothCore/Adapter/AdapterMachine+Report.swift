@@ -12,7 +12,7 @@ extension AdapterMachine {
         }
     }
 
-    /// The fault and its remedy as text for people, if there is a fault.
+    /// User-readable fault and remedy. Nil without a fault.
     package var trouble: String? {
         switch phase {
         case .off: power.trouble
@@ -28,7 +28,7 @@ extension AdapterMachine {
         + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
         + " 'sudo setcap cap_net_admin+ep' on the program."
 
-    /// Whether the adapter can receive devices. If not, the devices that it received earlier count as gone.
+    /// Whether the adapter can receive devices. If not, devices received earlier count as gone.
     package var isListening: Bool { phase.isListening }
 
     package var info: ControllerInfo? { setup.info }
@@ -46,7 +46,7 @@ extension AdapterMachine {
 
     package func isLinked(_ link: SlotKey) -> Bool { slots.contains(link) }
 
-    /// Returns whether a link to this device is up or opening, so that a pairing is expected.
+    /// Whether a link to this device is up or opening, so that a pairing is expected.
     package func expectsPairing(with device: RadioAddress) -> Bool {
         isLinked(SlotKey(device.address, isClassic: device.kind == .classic))
     }

@@ -15,8 +15,8 @@ package import Domain
 /// ```
 ///
 /// The machine performs no I/O and reads no clock. Each method takes one event and returns the actions; the driver
-/// calls `woke` at `nextWake`. Every state leads back to RUNNING: after the last remedy has failed, the search
-/// continues, and the report asks a person to act. An adapter plugged in again gets a new machine.
+/// calls `woke` at `nextWake`. Every state leads back to RUNNING: even after the last remedy has failed, the search
+/// continues, and the report asks a person to act.
 package struct AdapterMachine: Sendable {
     package let timing: AdapterTiming
     package let linksMax: Int
@@ -31,10 +31,8 @@ package struct AdapterMachine: Sendable {
     private(set) var ladder = RecoveryLadder()
 
     /// - Parameters:
-    ///   - linksMax: number of links that the adapter is assumed to support. Common controllers support at least five
-    ///     LE links besides scanning.
-    ///   - block: current state of rfkill.
-    ///   - mode: airtime that the search may use.
+    ///   - linksMax: assumed maximum number of links. Common controllers support at least five LE links besides
+    ///     scanning.
     ///   - isShared: whether the chip shares, or may share, an antenna with Wi-Fi.
     package init(
         timing: AdapterTiming = AdapterTiming(), linksMax: Int = 5, block: RadioBlock = RadioBlock(),
@@ -98,7 +96,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// Handles the reception of any device. Runs for each report, so it must be cheap.
+    /// Runs for each received report, so it must be cheap.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
         if search.hasDoubts, phase == .running, !commands.isWaiting {
             search.heardWithoutDiscovery(at: now, timing)
@@ -115,11 +113,11 @@ package struct AdapterMachine: Sendable {
     package mutating func deviceConnected(_ device: RadioAddress) { slots.connect(device) }
     package mutating func deviceDisconnected(_ device: RadioAddress) { slots.disconnect(device) }
 
-    /// Pauses discovery for bluetoothd, which has just taken control of the adapter. The sign is the kernel's report
-    /// that all devices are unblocked: bluetoothd unblocks them first (`clear_blocked`, BlueZ src/adapter.c).
+    /// Pauses discovery for bluetoothd, which has just taken control of the adapter: it first unblocks all devices,
+    /// which the kernel reports (`clear_blocked`, BlueZ src/adapter.c).
     ///
-    /// bluetoothd does not detect a discovery that is already running, so it would fail a program's request to begin
-    /// one. It does detect the end of our discovery, and later discoveries.
+    /// bluetoothd does not detect a discovery that is already running, so it would fail another program's request to
+    /// begin one. It does detect the end of our discovery.
     package mutating func managerCame(at now: MonotonicTime) -> [AdapterAction] {
         search.giveWay(at: now, timing)
         return finish(at: now)
@@ -132,8 +130,6 @@ package struct AdapterMachine: Sendable {
     }
 
     /// Takes a slot for an attempt to make a link.
-    ///
-    /// - Returns: the refusal, or nil and the actions.
     package mutating func take(
         _ link: SlotKey, at now: MonotonicTime
     ) -> (refusal: SlotRefusal?, actions: [AdapterAction]) {
@@ -151,17 +147,14 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// Records that our agent is unregistered from bluetoothd, which may then switch Bondable off.
     package mutating func agentLeaves(at now: MonotonicTime) { setup.agentLeaves(at: now) }
 
-    /// Sets the chip reset that this program may use, if any.
-    ///
     /// - Parameter last: time of the chip's last reset, if before this adapter appeared.
     package mutating func allowChipReset(_ reset: ChipReset?, last: MonotonicTime? = nil) {
         ladder.allowChipReset(reset, last: last)
     }
 
-    /// Handles the outcome of `resetChip`. After a success the adapter disappears, and should reappear.
+    /// After a success the adapter disappears, and should reappear.
     package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard isResettingChip else { return [] }
         guard !isDone else { return finish(at: now) }
@@ -211,8 +204,7 @@ package struct AdapterMachine: Sendable {
         return step(at: now)
     }
 
-    /// Returns the next actions. This is the only source of commands: it sends none while a command is outstanding or a
-    /// pause lasts.
+    /// Returns the next actions. All commands originate here: none while a command is outstanding or a pause lasts.
     private mutating func step(at now: MonotonicTime) -> [AdapterAction] {
         guard commands.mayContinue(at: now), let command = nextCommand(at: now) else { return [] }
         return commands.send(command, at: now)
@@ -281,7 +273,7 @@ package struct AdapterMachine: Sendable {
             search.clearDoubts()
             ladder.discoveryBegan()
             if phase == .running { search.started(kinds, at: now) }
-            // The kernel's acceptance of a discovery is no success until the discovery has begun: see `discovering`.
+            // The kernel's acceptance is no success until the discovery has begun (see `discovering`).
             return
         case .stopDiscovery: search.stopped()
         default: break
@@ -311,7 +303,6 @@ package struct AdapterMachine: Sendable {
             setup.blocked()
             enter(.off(until: power.respectOff(at: now, timing)))
         case (.startDiscovery(let kinds), .busy): return wasBusy(kinds, at: now)
-        // The discovery has ended by itself in the meantime.
         case (.stopDiscovery, _): search.stopped()
         case (.setLowEnergy, .notSupported), (.setLowEnergy, .rejected), (.setBondable, .notSupported),
             (.setBondable, .rejected):
@@ -341,7 +332,7 @@ package struct AdapterMachine: Sendable {
         return []
     }
 
-    /// Ends a fault, because the adapter has answered, even if it has not received a device yet.
+    /// Ends a fault once the adapter answers, even before it receives a device.
     private mutating func endFault() {
         commands.succeed()
         ladder.endFault()

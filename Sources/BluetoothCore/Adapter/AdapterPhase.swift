@@ -4,8 +4,7 @@ enum AdapterPhase: Hashable, Sendable {
     case settingUp
     case running
     case recovering(Recovery)
-    /// Switched off by another program, a person or rfkill. If the time is nil, the phase lasts until rfkill releases
-    /// the adapter.
+    /// Switched off by another program, a person or rfkill. Nil means until rfkill releases the adapter.
     case off(until: MonotonicTime?)
     case forbidden(until: MonotonicTime)
 
@@ -22,9 +21,7 @@ enum AdapterPhase: Hashable, Sendable {
         }
     }
 
-    /// Returns the time at which the phase ends by itself. Nil if only an event ends it.
-    ///
-    /// - Parameter resetLimit: time limit of a chip reset.
+    /// Returns when the phase ends by itself. Nil if only an event ends it.
     func end(isBlocked: Bool, resetLimit: Duration) -> MonotonicTime? {
         switch self {
         case .recovering(.resetting(let since)): since + resetLimit

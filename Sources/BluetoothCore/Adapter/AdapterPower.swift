@@ -1,6 +1,5 @@
 import Domain
 
-/// Reason why an adapter is off, and how long this program leaves it off.
 struct AdapterPower: Sendable {
     private var block: RadioBlock
     private var lastOff: (grace: Duration, at: MonotonicTime)?
@@ -15,10 +14,9 @@ struct AdapterPower: Sendable {
         return true
     }
 
-    /// Starts a grace period after another program, a person or rfkill switched the adapter off. The period is limited,
-    /// because a program that exits may switch off the adapter it used.
+    /// The grace period is limited, because an exiting program may switch off the adapter it used.
     ///
-    /// - Returns: end of the grace period. Nil if the period lasts until rfkill releases the adapter.
+    /// - Returns: end of the grace period. Nil if it lasts until rfkill releases the adapter.
     mutating func respectOff(at now: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         guard !block.isBlocked else { return nil }
         var grace = timing.offGrace

@@ -1,23 +1,20 @@
 import Domain
 
-/// Rounds of discovery: the running one, its end, the next start, and when a device was last received.
-///
-/// Follows discoveries from `begin` to `end`, that is while the machine is running.
+/// Rounds of discovery. Follows discoveries from `begin` to `end`, that is while `AdapterMachine` is running.
 struct AdapterSearch: Sendable {
     private var airtime: Airtime
     private var pause: AttemptPause
     private var watch = SilenceWatch()
     private var running: Running?
-    /// Start and owner of the discovery as of the last call of `countTime`.
+    /// Start and owner of the running discovery, if its duration is being counted.
     private var counted: (since: MonotonicTime, isOurs: Bool)?
     private var pausedSince: MonotonicTime?
     private var lastBegan: MonotonicTime?
     private var lastEnded: MonotonicTime?
     private var lastInquiry: MonotonicTime?
-    /// Time until which our discovery pauses for another program. That program seems to have ended our discovery to
-    /// begin its own.
+    /// Time until which our discovery pauses for another program, which seems to have ended ours to begin its own.
     private var givesWayUntil: MonotonicTime?
-    /// Number of "busy" answers in a row without a sign of another discovery.
+    /// Number of consecutive "busy" answers without a sign of another program's discovery.
     private var doubts = 0
     private var ownTime = Duration.zero
 
@@ -40,7 +37,7 @@ struct AdapterSearch: Sendable {
 
     var owner: DiscoveryOwner? { running.map { $0.isOurs ? .own : .another } }
 
-    /// Whether a "busy" answer is still unexplained: no other discovery was seen.
+    /// Whether a "busy" answer is unexplained, because no other program's discovery was seen.
     var hasDoubts: Bool { doubts > 0 && running == nil }
 
     var farewell: ManagementCommand? { running.flatMap { $0.isOurs ? .stopDiscovery($0.kinds) : nil } }
@@ -63,7 +60,6 @@ struct AdapterSearch: Sendable {
 
     mutating func begin(at now: MonotonicTime) { watch.begin(at: now) }
 
-    /// Stops following discoveries: the adapter is off, forbidden, being set up or being repaired.
     mutating func end() {
         running = nil
         watch.stop()
@@ -77,8 +73,6 @@ struct AdapterSearch: Sendable {
 
     mutating func endSilence(at now: MonotonicTime) { watch.restart(at: now) }
 
-    /// Handles the start of a discovery.
-    ///
     /// - Parameter isOurs: whether a request of ours is outstanding.
     /// - Returns: whether it is a newly seen discovery of another program.
     mutating func begun(_ kinds: DiscoveryKinds, isOurs: Bool, at now: MonotonicTime) -> Bool {
@@ -94,14 +88,11 @@ struct AdapterSearch: Sendable {
         case inTime
     }
 
-    /// Handles the end of a discovery.
-    ///
-    /// - Parameter isStopped: whether this program requested the end.
     mutating func ended(isStopped: Bool, at now: MonotonicTime, _ timing: AdapterTiming) -> End? {
         guard let ended = running else { return nil }
         running = nil
         guard ended.isOurs, !isStopped else { return nil }
-        // The kernel ends no discovery this early: another program may have ended ours to begin its own.
+        // The kernel ends no discovery this early: another program may have ended ours.
         if now - ended.since < timing.roundKernel { giveWay(at: now, timing) }
         return now - ended.since < timing.roundMin ? .tooSoon : .inTime
     }
@@ -128,16 +119,16 @@ struct AdapterSearch: Sendable {
     }
 
     /// Handles a "busy" answer to our request. The kernel also reports a controller's Command Disallowed as "busy"
-    /// (`mgmt_status_table`, net/bluetooth/mgmt.c). Another program's discovery explains the answer if one was seen to
-    /// begin, or if a device is received (`heardWithoutDiscovery`).
+    /// (`mgmt_status_table`, net/bluetooth/mgmt.c). Another program's discovery explains the answer if one was seen, or
+    /// if a device is received (`heardWithoutDiscovery`).
     mutating func wasBusy(_ kinds: DiscoveryKinds, at now: MonotonicTime, _ timing: AdapterTiming) -> Busy {
         guard running == nil else {
             followAnothers(kinds, at: now)
             return .believed
         }
         doubts += 1
-        // If another program's discovery were the cause, the kernel would report its end during the longest of these
-        // pauses. So repeated "busy" answers mean a fault.
+        // During the longest of these pauses, the kernel would report the end of another program's discovery. So
+        // repeated "busy" answers mean a fault.
         return .doubted(
             hold: timing.busyDoubt * (1 << min(doubts - 1, 3)), isFault: doubts.isMultiple(of: Self.doubtsMax))
     }
@@ -156,7 +147,7 @@ struct AdapterSearch: Sendable {
 
     // MARK: Time
 
-    /// Updates the share of airtime, the pause for attempts, and the time listened. Call it after each event.
+    /// Call it after each event.
     mutating func update(hasAttempts: Bool, at now: MonotonicTime, _ timing: AdapterTiming) {
         pause.update(hasAttempts: hasAttempts, at: now, timing)
         countTime(at: now, timing)
@@ -217,7 +208,7 @@ struct AdapterSearch: Sendable {
 
     private func givesWay(at now: MonotonicTime) -> Bool { givesWayUntil.map { now < $0 } ?? false }
 
-    /// Returns the radios for the next round. Classic is included only at intervals, because an inquiry blocks LE.
+    /// Includes Classic only at intervals, because an inquiry blocks LE.
     private func kinds(
         with settings: ControllerSettings, beside slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
     ) -> DiscoveryKinds {

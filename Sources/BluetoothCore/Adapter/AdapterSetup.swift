@@ -1,16 +1,14 @@
 import Domain
 
-/// An adapter's description and settings, and the commands that correct them.
 struct AdapterSetup: Sendable {
     private(set) var info: ControllerInfo?
     private(set) var settings: ControllerSettings = []
-    /// Opcodes of settings that the adapter or the kernel refused to change. They are not requested again.
+    /// Opcodes of settings whose change was refused. They are not requested again.
     private var refused: Set<UInt16> = []
     private var bondable = BondableSetting()
 
     var isPowered: Bool { settings.contains(.powered) }
 
-    /// Whether Bondable is on. Nil until the adapter has been read, or if it has no Bluetooth Classic.
     var isBondable: Bool? {
         guard info != nil, settings.contains(.classic) else { return nil }
         return settings.contains(.bondable)
@@ -20,8 +18,6 @@ struct AdapterSetup: Sendable {
 
     // MARK: What the kernel says
 
-    /// Stores the answer to a successful command.
-    ///
     /// - Returns: false if the answer is invalid.
     mutating func succeeded(_ command: ManagementCommand, _ answer: [UInt8]) -> Bool {
         switch command {
@@ -62,7 +58,7 @@ struct AdapterSetup: Sendable {
 
     // MARK: What to change
 
-    /// Returns the next command of the setup; nil once it is complete.
+    /// Nil once the setup is complete.
     ///
     /// Changes only settings that keep meters from being found. The system's Bluetooth manager decides the rest.
     mutating func command(for slots: LinkSlots, at now: MonotonicTime) -> ManagementCommand? {
@@ -83,7 +79,7 @@ struct AdapterSetup: Sendable {
 
     private var needsBondable: Bool { lacksBondable && mayAsk(.setBondable(true)) }
 
-    /// Whether Bondable is off, so that no program can answer a request for a PIN.
+    /// Without Bondable, no program can answer a request for a PIN.
     private var lacksBondable: Bool {
         settings.isSuperset(of: [.powered, .classic]) && !settings.contains(.bondable)
             && info?.supported.contains(.bondable) == true

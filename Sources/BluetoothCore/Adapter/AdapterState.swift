@@ -32,7 +32,7 @@ package enum Remedy: Sendable, CaseIterable {
     /// Switches the adapter off and on through the kernel, which ends all its links. A chip behind a UART remains
     /// powered.
     case cyclePower
-    /// Acts as if the adapter were unplugged and plugged in again.
+    /// Acts like unplugging the adapter and plugging it in again.
     case resetUSB
     /// Unbinds and binds the driver of a chip behind a UART, which cuts the chip's power.
     case rebindSerial
@@ -65,13 +65,12 @@ package enum Remedy: Sendable, CaseIterable {
 }
 
 package enum AdapterAction: Hashable, Sendable {
-    /// The driver returns the answer through `answered`. The machine sends no other command before the answer or its
+    /// The driver passes the kernel's answer to `answered`. The machine sends no other command before the answer or its
     /// timeout.
     case send(ManagementCommand)
     case resetChip(ChipReset)
     case note(Remedy, because: String)
     case noteRecovered
-    /// Log entry: another program repeatedly switches Bondable off.
     case noteBondableContested
 }
 

@@ -1,19 +1,18 @@
-/// Timeouts, intervals and limits of `AdapterMachine`, on the boot-time clock.
+/// Durations are measured on the boot-time clock.
 package struct AdapterTiming: Hashable, Sendable {
-    /// Timeout of a command to the kernel. Most answers take milliseconds. The kernel's own limit for an HCI command is
-    /// 2 s (`HCI_CMD_TIMEOUT`), and some requests need several commands.
+    /// Timeout of a command to the kernel. The kernel's own limit for an HCI command is 2 s (`HCI_CMD_TIMEOUT`), and
+    /// some requests need several commands.
     package var answerLimit: Duration = .seconds(8)
     /// Timeout of switching on or off, which may include loading firmware.
     package var powerLimit: Duration = .seconds(20)
-    /// Pause between two rounds of discovery. bluetoothd pauses for 5 s (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`),
-    /// measured in whole seconds. If our next round is running by then, bluetoothd fails another program's request. So
-    /// our pause is longer.
+    /// Pause between two rounds of discovery. It must exceed bluetoothd's pause of 5 s, measured in whole seconds
+    /// (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`). If our next round ran by then, bluetoothd would fail another
+    /// program's request.
     package var rest: Duration = .seconds(8)
-    /// Pause once meters have been missing for `missingPatience`. They are probably switched off: a meter is off more
-    /// often than on.
+    /// Pause once meters have been missing for `missingPatience`: they are probably switched off.
     var restLong: Duration = .seconds(20)
     var missingPatience: Duration = .seconds(300)
-    /// Pause while a person is searching. It is shorter than bluetoothd's pause (see `rest`), but a discovery with a
+    /// Pause while a person is searching. Although shorter than bluetoothd's pause (see `rest`), a discovery with a
     /// filter still succeeds: bluetoothd ends ours and begins its own without a pause (Docs/Decisions/0020).
     var restByHand: Duration = .seconds(1)
     /// Duration of a round on LE alone. Together with bluetoothd's pause, it is shorter than the 15 s that habluetooth
@@ -27,24 +26,24 @@ package struct AdapterTiming: Hashable, Sendable {
     var roundKernel: Duration = .seconds(10)
     /// Pause after an unexplained "busy" answer. Doubles three times.
     var busyDoubt: Duration = .seconds(5)
-    /// Maximum duration of a round with Classic, after which this program stops it. An LE discovery lasts 10.24 s. An
-    /// interleaved discovery lasts some seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
+    /// Maximum duration of a round with Classic. An LE discovery lasts 10.24 s. An interleaved discovery lasts some
+    /// seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
     package var roundMax: Duration = .seconds(60)
-    /// Minimum duration of a discovery. A discovery that ends earlier by itself counts as failed.
+    /// A discovery that ends earlier by itself counts as failed.
     package var roundMin: Duration = .seconds(2)
     /// Interval of inquiries on Classic while no link is up. An inquiry blocks all other work of the adapter.
     var inquiryInterval: Duration = .seconds(15)
     /// Interval of inquiries while links are up, which an inquiry disturbs.
     var inquiryIntervalLinked: Duration = .seconds(60)
-    /// Silence before recovery begins, if any device was received before.
+    /// Time without a received device before recovery begins, if any was received before.
     var silenceLimit: Duration = .seconds(60)
-    /// Silence before recovery begins, if no device was ever received: perhaps there are no devices nearby.
+    /// Like `silenceLimit`, if no device was ever received: perhaps there are none nearby.
     package var silenceLimitNever: Duration = .seconds(300)
     /// Pause from the last remedy until recovery begins again. Doubles each time up to `failedRetryMax`.
     var failedRetry: Duration = .seconds(600)
     var failedRetryMax: Duration = .seconds(3600)
-    /// Time for which other programs' links still count as up on an adapter that does not answer. Longer than the
-    /// longest supervision timeout of a link, 32 s (Core Specification, volume 6, part B, section 4.5.2).
+    /// Time for which other programs' links count as up on an adapter that does not answer. Exceeds a link's longest
+    /// supervision timeout, 32 s (Core Specification, volume 6, part B, section 4.5.2).
     var unansweredBelieved: Duration = .seconds(60)
     /// Time limit for the adapter to reappear after a USB reset.
     var resetLimit: Duration = .seconds(15)
@@ -57,10 +56,10 @@ package struct AdapterTiming: Hashable, Sendable {
     /// Grace period after another program or a person switched the adapter off. Doubles each time up to `offGraceMax`.
     var offGrace: Duration = .seconds(20)
     var offGraceMax: Duration = .seconds(3600)
-    /// Longest pause in discovery for one attempt to make a link.
+    /// Longest pause in discovery for one link attempt.
     var attemptMax: Duration = .seconds(30)
-    /// Maximum pause in discovery during continuous attempts to make a link. Discovery then runs for `breath`, so that
-    /// other meters are received.
+    /// Maximum pause in discovery during continuous link attempts. Discovery then runs for `breath`, to receive other
+    /// meters.
     package var pauseMax: Duration = .seconds(20)
     var breath: Duration = .seconds(12)
     /// `pauseMax` for a chip that shares its antenna with Wi-Fi.

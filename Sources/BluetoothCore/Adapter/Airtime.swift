@@ -3,8 +3,8 @@ import Domain
 /// Airtime that the search uses.
 ///
 /// A discovery scans without pause (Linux `include/net/bluetooth/hci_core.h`, `DISCOV_LE_SCAN_WIN` =
-/// `DISCOV_LE_SCAN_INT`). During a scan, a chip with one antenna for Wi-Fi and Bluetooth has no airtime left for Wi-Fi.
-/// The kernel runs one discovery for all programs, so an endless discovery blocks those of other programs
+/// `DISCOV_LE_SCAN_INT`). A chip with one antenna for Wi-Fi and Bluetooth then has no airtime left for Wi-Fi. The
+/// kernel runs one discovery for all programs, so an endless discovery blocks those of other programs
 /// (Docs/Decisions/0020).
 struct Airtime: Sendable {
     private let mode: SearchMode
@@ -43,7 +43,6 @@ struct Airtime: Sendable {
         return .rounds(rest: now < since + timing.missingPatience ? timing.rest : timing.restLong)
     }
 
-    /// Whether the search includes inquiries on Classic. An inquiry blocks all other work of the adapter.
     var inquires: Bool {
         switch share {
         case .full: true
@@ -77,8 +76,7 @@ enum AirShare: Hashable, Sendable {
         }
     }
 
-    /// Returns the earliest start of the next round, after a round that lasted from `began` to `ended`. Nil if only an
-    /// event starts the next round.
+    /// Earliest start of the round after the one that lasted from `began` to `ended`. Nil if only an event starts it.
     func nextRound(began: MonotonicTime, ended: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         switch self {
         case .full: ended + timing.restByHand

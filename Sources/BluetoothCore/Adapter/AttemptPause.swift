@@ -1,7 +1,7 @@
 import Domain
 
-/// Pause in discovery during attempts to make a link, because the kernel begins no LE link during a discovery. Several
-/// attempts share one pause: the kernel itself makes their links one after another.
+/// Pause in discovery during link attempts, because the kernel begins no LE link during a discovery. Several attempts
+/// share one pause: the kernel makes their links one after another.
 struct AttemptPause: Sendable {
     private let isShared: Bool
     private var phase = Phase.none
@@ -9,7 +9,7 @@ struct AttemptPause: Sendable {
     private enum Phase: Hashable, Sendable {
         case none
         case resting(since: MonotonicTime)
-        /// Discovery runs for a while during long attempts, so that other meters are received.
+        /// Discovery runs for a while during long attempts, to receive other meters.
         case breathing(since: MonotonicTime)
     }
 

@@ -1,7 +1,7 @@
 import Domain
 
-/// Timing of requests for the setting Bondable, which Bluetooth Classic needs, and pauses when another program switches
-/// it off.
+/// Times the requests for the setting Bondable, which Bluetooth Classic needs. Pauses when another program switches it
+/// off.
 ///
 /// A meter with a PIN requests the PIN itself. For a device without Secure Simple Pairing, the kernel starts no
 /// authentication at the security level of an RFCOMM socket (`hci_conn_security`, net/bluetooth/hci_conn.c). While
@@ -15,24 +15,21 @@ struct BondableSetting: Sendable {
     private var farewellUntil: MonotonicTime?
 
     private static let lossesMax = 4
-    /// Time after a request for Bondable. A loss of Bondable within this time means that another program switches it
-    /// off.
+    /// If Bondable is lost within this time after our request for it, another program switches it off.
     private static let contest: Duration = .seconds(60)
     /// Pause before the next request after a loss. Doubles each time up to `retryMax`.
     private static let retry: Duration = .seconds(2)
     private static let retryMax: Duration = .seconds(600)
-    /// Time in which a loss of Bondable counts as caused by the removal of our own agent.
+    /// Time after our own agent's removal in which a loss of Bondable counts as caused by it.
     private static let farewell: Duration = .seconds(5)
 
     var isContested: Bool { losses >= Self.lossesMax }
 
-    /// Time of the next request while Bondable is off. Nil if the request may be sent immediately.
+    /// Time of the next request while Bondable is off; nil for immediately.
     var wakeTime: MonotonicTime? { notBefore }
 
-    /// Returns whether to request Bondable, which is off. True immediately, or after a pause if another program keeps
+    /// Returns whether to request Bondable, which is off: immediately, or after a pause if another program keeps
     /// switching it off. Each attempt to make a Classic link gets one request in any case.
-    ///
-    /// - Parameter lastAttempt: start of the newest attempt to make a Classic link.
     mutating func request(lastAttempt: MonotonicTime?, at now: MonotonicTime) -> Bool {
         if let notBefore, now < notBefore, !isWanted(forAttemptAt: lastAttempt) { return false }
         askedAt = now

@@ -1,7 +1,7 @@
 import Domain
 
-/// A reset of an adapter's chip, the last step of the recovery ladder. The adapter disappears and reappears under the
-/// same or another number.
+/// A reset of an adapter's chip, the last step of recovery. The adapter disappears and reappears under the same or
+/// another number.
 package enum ChipReset: Hashable, Sendable {
     case usbPort
     /// Rebinds the driver of a chip behind a UART, as in a Raspberry Pi. Set Powered does not reach such a chip:
@@ -16,7 +16,7 @@ package enum ChipReset: Hashable, Sendable {
         }
     }
 
-    /// Time after our own agent's removal in which a loss of Bondable counts as its consequence.
+    /// Minimum interval between two resets of a chip.
     package static let intervalMin = Duration.seconds(600)
 
     /// Returns the time limit for the adapter to disappear. Unbinding waits for each hung command's own timeout.
@@ -29,7 +29,7 @@ package enum ChipReset: Hashable, Sendable {
 }
 
 struct ChipResetAccess: Sendable {
-    /// Permitted chip reset. Nil if this program may use none.
+    /// Nil if this program may use none.
     private(set) var reset: ChipReset?
     private var notBefore: MonotonicTime?
 

@@ -1,10 +1,8 @@
 import Domain
 
-/// Our links with a slot, their progress, and all links that the kernel reports.
 struct LinkSlots: Sendable {
     private let linksMax: Int
     private var attempts: [SlotKey: MonotonicTime] = [:]
-    /// Attempts that timed out. They no longer pause discovery.
     private var overdue: Set<SlotKey> = []
     private var up: Set<SlotKey> = []
     /// Links of this and other programs, as the kernel reports them.
@@ -14,7 +12,7 @@ struct LinkSlots: Sendable {
 
     var count: Int { attempts.count + overdue.count + up.count }
     var hasAttempts: Bool { !attempts.isEmpty }
-    /// Whether one of our links is up. Such a link works, because its session closes it if the meter is silent.
+    /// Our open links count as working, because their sessions close them if the meter is silent.
     var hasOwnLinks: Bool { !up.isEmpty }
     /// Whether any program has a link, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { hasOwnLinks || !connected.isEmpty }
@@ -60,7 +58,7 @@ struct LinkSlots: Sendable {
 
     mutating func disconnect(_ device: RadioAddress) { connected.remove(device) }
 
-    /// Handles the adapter's switching off. Our links keep their slots until the caller gives them back.
+    /// Our links keep their slots until the caller gives them back.
     mutating func switchedOff() {
         overdue.formUnion(attempts.keys)
         attempts = [:]

@@ -1,6 +1,5 @@
 import Domain
 
-/// Time for which an adapter has listened to one kind of radio.
 struct ListenedTime: Sendable {
     private var rounds = 0
     private var ended = Duration.zero
@@ -11,8 +10,7 @@ struct ListenedTime: Sendable {
         var time = Duration.zero
     }
 
-    /// - Parameter part: divisor of the time: 2 if the discovery listens to another radio half of the time, otherwise
-    ///   1.
+    /// - Parameter part: divisor of the time: 2 if the discovery alternates between two radios, otherwise 1.
     mutating func changed(isOn: Bool, part: Int, at now: MonotonicTime) {
         if let present {
             ended += (now - present.since) / present.part
@@ -21,7 +19,7 @@ struct ListenedTime: Sendable {
         present = isOn ? (now, part) : nil
     }
 
-    /// Drops the running discovery, whose end the kernel never reported.
+    /// Drops a discovery whose end the kernel never reported.
     mutating func dropPresent() { present = nil }
 
     func mark(at now: MonotonicTime) -> Mark {

@@ -31,7 +31,7 @@ package enum RadioSightingEvent: Hashable, Sendable {
 package struct PassedOverRadio: Hashable, Sendable {
     package enum Reason: Hashable, Sendable {
         case noMeter
-        /// The address is not permanent, so it identifies no device.
+        /// Not a permanent address, so it identifies no device.
         case address(MACAddress.IdentityFault)
         /// A random address with a pattern that the standard reserves.
         case reservedAddress
@@ -39,19 +39,17 @@ package struct PassedOverRadio: Hashable, Sendable {
     }
 
     package var sighting: RadioSighting
-    /// Whether the device advertises itself like a meter or a possible one.
     package var looksLikeMeter: Bool
     package var reason: Reason
 }
 
 package struct SightingTiming: Hashable, Sendable {
     var heardInterval: Duration = .seconds(5)
-    /// Time without an advertisement until a meter counts as gone ("advert-stale time"). Only time in which the adapter
-    /// listened counts.
+    /// Time without an advertisement until a meter counts as gone. Only time in which the adapter listened counts.
     var staleLowEnergy: Duration = .seconds(30)
     var staleClassic: Duration = .seconds(90)
-    /// Number of discoveries that must also have missed a meter before it counts as gone. A kernel that filters
-    /// duplicates reports a device once per discovery, and some discoveries fail.
+    /// Number of discoveries that must also have missed a meter before it counts as gone: a kernel that filters
+    /// duplicates reports a device once per discovery.
     var roundsMissed = 3
     /// Multiple of the stale time after which a meter counts as gone, regardless of the number of discoveries.
     var staleFactorMax = 4
@@ -62,8 +60,7 @@ package struct SightingTiming: Hashable, Sendable {
 
     package init() {}
 
-    /// Timing for radios that search without a pause and report each advertisement. There are no rounds to miss, so
-    /// only the time without an advertisement counts.
+    /// For radios that search without a pause and report each advertisement: there are no rounds to miss.
     package static var continuous: SightingTiming {
         var timing = SightingTiming()
         timing.roundsMissed = 0
@@ -73,12 +70,11 @@ package struct SightingTiming: Hashable, Sendable {
 
 /// Stores every received device for a limited time, and meters until they disappear.
 ///
-/// Any device can send arbitrary data, so both tables are bounded. A known device costs one look-up and no allocation,
-/// unless its data changed.
+/// Any device can send arbitrary data, so both tables are bounded.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
     private let catalogue: MeterCatalogue
-    /// Maximum number of stored devices. Further devices are dropped, unless they look like meters.
+    /// Further devices are dropped, unless they look like meters.
     package static let devicesMax = 4096
     package static let metersMax = 256
 
@@ -87,12 +83,11 @@ package struct RadioSightings: Sendable {
     private var free: [Int] = []
     private var meters: Set<Int> = []
     private var rounds: [MACAddress: (lowEnergy: ListenedTime, classic: ListenedTime)] = [:]
-    /// Times of reports that were dropped because the table was full, by adapter. Holds the last `refusalsMax` times of
-    /// each adapter.
+    /// Times of the last `refusalsMax` reports dropped because the table was full, by adapter.
     private var refusals: [MACAddress: [MonotonicTime]] = [:]
     private static let refusalsMax = 1000
 
-    /// Device and adapter. The same device over two adapters, or over LE and Classic, makes two sightings.
+    /// The same device over two adapters, or over LE and Classic, makes two sightings.
     private struct Key: Hashable {
         var device: UInt64
         var adapter: UInt64
@@ -153,8 +148,8 @@ package struct RadioSightings: Sendable {
 
     /// Removes devices that were not received for a long time.
     ///
-    /// - Parameter isLinked: returns whether a device has a link. A linked device counts as present, although it does
-    ///   not advertise.
+    /// - Parameter isLinked: returns whether a device has a link and so counts as present, although it does not
+    ///   advertise.
     package mutating func expire(
         at now: MonotonicTime, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -175,7 +170,6 @@ package struct RadioSightings: Sendable {
         return events
     }
 
-    /// Drops the sightings of an adapter that is gone, off or forbidden.
     package mutating func adapterLost(
         _ adapter: MACAddress, isLinked: (RadioSighting) -> Bool
     ) -> [RadioSightingEvent] {
@@ -216,8 +210,8 @@ package struct RadioSightings: Sendable {
         return all.filter(\.looksLikeMeter) + all.filter { !$0.looksLikeMeter }
     }
 
-    /// Returns the number of possible meters that an adapter received recently but that are not reported. Devices
-    /// without room in the table count once for each report.
+    /// Returns the number of possible meters recently received but not reported. Devices without room in the table
+    /// count once for each report.
     package func droppedCount(heardBy adapter: MACAddress, at now: MonotonicTime) -> Int {
         let refused = refusals[adapter]?.count { now - $0 < timing.countWindow } ?? 0
         return passedOver(at: now).count { $0.looksLikeMeter && $0.sighting.adapter == adapter } + refused
@@ -244,7 +238,6 @@ package struct RadioSightings: Sendable {
     }
 
     private mutating func refuse(_ adapter: MACAddress, at now: MonotonicTime) {
-        // Modified in place, because this runs for each report.
         if refusals[adapter]?.count ?? 0 >= Self.refusalsMax { refusals[adapter]?.removeFirst() }
         refusals[adapter, default: []].append(now)
     }
@@ -288,8 +281,7 @@ package struct RadioSightings: Sendable {
         return .heard(entries[place].sighting)
     }
 
-    /// Updates the entry from the device's advertisement. A device identified as a meter remains a meter until it is
-    /// removed.
+    /// A device identified as a meter remains a meter until it is removed.
     private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
         let data = AdvertisingData(report.data)
         var entry = entries[place]
@@ -305,8 +297,8 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind, in: catalogue)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
-        // Forget the digest of the earlier content, which was not stored. It then counts as new when received again,
-        // and is stored.
+        // Forget the digest of the earlier content, which was not stored. Received again, that content then counts as
+        // new.
         if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }
         if entry.verdict != .none { entry.contents = [Array(report.data)] + entry.contents.prefix(1) }
@@ -319,7 +311,7 @@ package struct RadioSightings: Sendable {
             entry.verdict != .none
             && (!isMeter || entry.sighting.model != before.model || entry.sighting.name != before.name)
         guard isNews, isMeter || meters.count < Self.metersMax else {
-            // Store the entry although it is not reported now, because name and service may arrive in separate reports.
+            // Store it although it is not reported now: name and service may arrive in separate reports.
             entries[place] = entry
             return nil
         }
@@ -358,7 +350,7 @@ package struct RadioSightings: Sendable {
         free.append(place)
     }
 
-    /// Returns the FNV-1a digest, which only detects changes. Security does not depend on it.
+    /// FNV-1a only detects changes; security does not depend on it.
     private static func digest(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -1,6 +1,6 @@
 import Domain
 
-/// An adapter's position on the recovery ladder, and the next step.
+/// The recovery ladder: remedies for an adapter, tried one after another.
 struct RecoveryLadder: Sendable {
     enum Cause: Hashable, Sendable {
         case silence
@@ -9,7 +9,7 @@ struct RecoveryLadder: Sendable {
 
     enum Step: Hashable, Sendable {
         case remedy(Remedy)
-        /// All steps failed. The next climb starts from the first.
+        /// All steps failed. The next recovery starts from the first step.
         case exhausted
         /// All steps failed a short while ago: wait.
         case tooSoon
@@ -33,15 +33,13 @@ struct RecoveryLadder: Sendable {
     var cause: Cause { climbed.cause }
     var reason: String { climbed.reason }
 
-    /// State of an adapter on the ladder. Nil if no step is taken.
+    /// Nil if no step of the ladder was taken.
     var state: AdapterState? { climbed.hasFailed ? .failed : climbed.taken == nil ? nil : .recovering }
 
     mutating func add(before: Int) { recoveries += before }
 
     // MARK: Up
 
-    /// Selects the next step of the ladder and records it.
-    ///
     /// - Parameter slots: links that a remedy would end.
     mutating func climb(
         _ cause: Cause, because reason: String, over slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
@@ -72,12 +70,11 @@ struct RecoveryLadder: Sendable {
         }
     }
 
-    /// Returns whether to skip the steps of the ladder that would end a working link. An open link is worth more than
-    /// the search for other meters.
+    /// Returns whether to skip the steps that would end a working link, which is worth more than the search for other
+    /// meters.
     ///
-    /// Our own open links count as working, because their sessions close silent links. The kernel removes a link from
-    /// its list when the chip reports the link's end, and a hung chip reports nothing. After `unansweredBelieved`
-    /// without an answer, the list is ignored.
+    /// Our own open links count as working, because their sessions close silent links. A hung chip does not report the
+    /// end of a link, so after `unansweredBelieved` without an answer the kernel's list of links is ignored.
     private func spares(_ slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming) -> Bool {
         if slots.hasOwnLinks { return true }
         guard climbed.cause == .fault, let since = climbed.unansweredSince else { return slots.hasLinks }
@@ -96,9 +93,6 @@ struct RecoveryLadder: Sendable {
 
     // MARK: Down
 
-    /// Resets the ladder after a device was received.
-    ///
-    /// - Returns: whether the adapter was recovering or had failed.
     mutating func heard() -> Bool {
         guard state != nil else { return false }
         climbed = Climb()

@@ -14,7 +14,7 @@ package struct SearchDemand: Hashable, Sendable {
     /// Radios of the wanted meters without a link.
     package var missing: DiscoveryKinds
     package var missingCount: Int
-    /// Whether a wanted meter has a link elsewhere and therefore does not advertise until that link ends.
+    /// Whether another host holds a wanted meter, which then does not advertise until that link ends.
     package var hasDistant: Bool
     package var byHandUntil: MonotonicTime?
     /// Whether a meter sends data many times a second over this adapter.

@@ -1,7 +1,8 @@
 import Domain
 
 struct SilenceWatch: Sendable {
-    /// Start of the silence. Nil while discovery is not meant to run. Moves forward by each pause between discoveries.
+    /// Start of the time without a received device. Each pause between discoveries moves it forward. Nil while
+    /// discovery is not meant to run.
     private(set) var since: MonotonicTime?
     private(set) var hasEverHeard = false
 
@@ -16,7 +17,7 @@ struct SilenceWatch: Sendable {
 
     mutating func restart(at now: MonotonicTime) { if since != nil { since = now } }
 
-    /// Skips a pause in discovery: only time spent listening counts as silence.
+    /// Only time spent listening counts as silence.
     mutating func resume(after pause: MonotonicTime, at now: MonotonicTime) {
         since = since.map { min(now, $0 + (now - max($0, pause))) }
     }

@@ -3,8 +3,7 @@ import Domain
 /// Decoded advertising data, scan response, extended inquiry response, or several of them in a row (Core Specification
 /// 5.4, vol 3 part C 11; types from Assigned Numbers 2.3).
 ///
-/// Each structure has a byte of length, a byte of type, and the rest. Data from a hostile or broken device may end
-/// anywhere. Decoding stops at a structure that exceeds the data, and keeps the earlier ones.
+/// Decoding stops at a structure that exceeds the data, because data from a hostile or broken device may end anywhere.
 package struct AdvertisingData: Hashable, Sendable {
     package var flags: UInt8?
     package var name: DeviceName?
@@ -15,7 +14,7 @@ package struct AdvertisingData: Hashable, Sendable {
     package var deviceClass: UInt32?
     package var isTruncated = false
 
-    /// Maximum number of services stored for one device. No known meter lists more.
+    /// Limit for one device. No known meter lists more services.
     package static let servicesMax = 64
 
     package init(_ bytes: UnsafeRawBufferPointer) {
@@ -71,7 +70,7 @@ package struct AdvertisingData: Hashable, Sendable {
 
 package struct DeviceName: Hashable, Sendable {
     package var text: String
-    /// Whether the name is complete. False for a name shortened to fit an advertisement.
+    /// False for a name shortened to fit an advertisement.
     package var isComplete: Bool
 
     /// Longest name of the standard, in bytes (Core Specification 5.4, vol 3 part C 3.2.2.3).
@@ -87,7 +86,7 @@ package struct DeviceName: Hashable, Sendable {
         // Modules pad their names with zeros.
         let significant = bytes.prefix(Self.lengthMax).prefix { $0 != 0 }
         var text = String.UnicodeScalarView()
-        // Invalid UTF-8 becomes the replacement character. Characters that would move a terminal's cursor are removed.
+        // Invalid UTF-8 becomes the replacement character. Removes characters that would move a terminal's cursor.
         for scalar in String(decoding: significant, as: UTF8.self).unicodeScalars where scalar.isVisible {
             text.append(scalar)
         }
@@ -98,7 +97,7 @@ package struct DeviceName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// Returns the better of the two names: a shortened name never replaces a complete one.
+    /// A shortened name never replaces a complete one.
     package func replacing(_ old: DeviceName?) -> DeviceName {
         guard let old, old.isComplete, !isComplete else { return self }
         return old

@@ -15,15 +15,13 @@ package enum RadioIdentification: Hashable, Sendable {
         case services
     }
 
-    /// - Parameters:
-    ///   - name: nil if not received yet.
-    ///   - kind: radio that received the device.
+    /// - Parameter name: nil if not received yet.
     package init(
         name: String?, services: [BluetoothUUID], kind: RadioAddress.Kind, in catalogue: MeterCatalogue = .standard
     ) {
         let radio: LinkAddress.Transport = kind.isLowEnergy ? .ble : .spp
         let short = Set(services.compactMap(\.short))
-        // Names are ASCII. The limit avoids a search in a long hostile name.
+        // Avoids a search in a long hostile name; names are ASCII.
         if let name, name.utf8.count <= 32 {
             let advertised = AdvertisedName(name, over: radio, services: short)
             if let model = catalogue.families.firstNonNil({ $0.model(named: advertised) }) {
@@ -31,7 +29,7 @@ package enum RadioIdentification: Hashable, Sendable {
                 return
             }
         }
-        // LE only: over Classic, most other devices offer the same serial port as the meters, so it proves nothing.
+        // LE only: over Classic, most other devices offer the same serial port as the meters.
         let hasModule = radio == .ble && !catalogue.radioServices.isDisjoint(with: short)
         let upper = name?.uppercased() ?? ""
         let maker = catalogue.families.first { $0.isMakersName(upper) }

@@ -1,13 +1,12 @@
 package import Domain
 
-/// Explores a GATT server, reads, writes and subscribes. One operation at a time, each a series of requests.
+/// Explores a GATT server, reads, writes and subscribes, one operation at a time.
 ///
 /// The client trusts no server: every answer must make progress, so each operation ends after a bounded number of
 /// requests. The driver calls `nextPDU` whenever the link has room, passes in incoming PDUs, and calls `woke` at
 /// `nextWake`.
 package struct GATTClient: Sendable {
-    /// Maximum number of services, characteristics and descriptors together. The largest known meter has about a
-    /// hundred.
+    /// The largest known meter has about a hundred attributes.
     package static let attributeLimit = 512
 
     package private(set) var database = GATTDatabase()
@@ -50,7 +49,6 @@ package struct GATTClient: Sendable {
         if case .none = work { false } else { true }
     }
 
-    /// Sets the database and MTU received from the host that made the link.
     mutating func know(_ database: GATTDatabase, mtu: Int) {
         self.database = database
         bearer.agreed(on: mtu)
@@ -94,7 +92,7 @@ package struct GATTClient: Sendable {
         }
     }
 
-    /// Queues a write without a response. Allowed at any time, also during an operation.
+    /// Queues a write without a response, also during an operation.
     package mutating func writeWithoutResponse(_ value: [UInt8], to handle: UInt16) {
         bearer.send(.writeCommand(handle: handle, value: value))
     }
@@ -142,7 +140,6 @@ package struct GATTClient: Sendable {
     }
 
     package enum OnWoke: Hashable, Sendable {
-        /// A request timed out, which ends the operation and the link.
         case timedOut
         case none
     }
@@ -156,7 +153,6 @@ package struct GATTClient: Sendable {
     package var nextWake: MonotonicTime? { bearer.nextWake }
 }
 
-/// Handlers of answers. They return nil if the operation continues.
 extension GATTClient {
     private mutating func answered(_ answer: ATTAnswer) -> Outcome? {
         switch answer {
@@ -178,7 +174,6 @@ extension GATTClient {
         case (.read(let handle, let soFar), .readResponse(let part)),
             (.read(let handle, let soFar), .readBlobResponse(let part)):
             return hasRead(part, of: handle, soFar: soFar)
-        // The bearer matches responses to requests, and requests to operations: no other response arrives here.
         default: return nil
         }
     }
@@ -192,7 +187,7 @@ extension GATTClient {
         case (.read(_, let soFar), .invalidOffset) where !soFar.isEmpty,
             (.read(_, let soFar), .attributeNotLong) where !soFar.isEmpty,
             (.read(_, let soFar), .requestNotSupported) where !soFar.isEmpty:
-            // The value ended exactly at the end of the previous answer, so there is no more to read.
+            // The value ended exactly at the end of the previous answer.
             return .value(soFar)
         default: return .failed(.refused(error))
         }
@@ -238,8 +233,7 @@ extension GATTClient {
         return nil
     }
 
-    /// Adds the found characteristics. Each value holds the properties, the handle of the value, and the UUID (vol 3
-    /// part G 3.3.1).
+    /// Each value holds the properties, the handle of the value, and the UUID (vol 3 part G 3.3.1).
     private mutating func found(_ entries: [ATTHandleValue], service: Int, next: UInt16) -> Outcome? {
         let last = database.services[service].range.last
         var previous = next - 1
@@ -295,8 +289,8 @@ extension GATTClient {
 
     // MARK: Values
 
-    /// Appends a part of a value. After a part that fills its PDU, more may follow (vol 3 part G 4.8.3). Each part
-    /// makes the value longer, and no value exceeds 512 bytes.
+    /// After a part that fills its PDU, more may follow (vol 3 part G 4.8.3). No value exceeds 512 bytes, so the parts
+    /// end.
     private mutating func hasRead(_ part: [UInt8], of handle: UInt16, soFar: [UInt8]) -> Outcome? {
         let value = Array((soFar + part).prefix(ATTPDU.longestValue))
         guard part.count >= bearer.mtu - 1, value.count < ATTPDU.longestValue else { return .value(value) }

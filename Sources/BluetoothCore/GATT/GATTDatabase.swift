@@ -1,10 +1,9 @@
-/// Attributes of a server, as far as discovered.
 package struct GATTDatabase: Hashable, Sendable {
     package var services: [GATTService]
 
     package init(services: [GATTService] = []) { self.services = services }
 
-    /// Returns the first match: a server may have several services with the same UUID.
+    /// Returns the first match: several services may have the same UUID.
     package func characteristic(_ uuid: BluetoothUUID, of service: BluetoothUUID) -> GATTCharacteristic? {
         for candidate in services where candidate.uuid == service {
             if let found = candidate.characteristics.first(where: { $0.uuid == uuid }) { return found }
@@ -77,7 +76,7 @@ package struct GATTProperties: OptionSet, Hashable, Sendable {
     package static let extended = GATTProperties(rawValue: 0x80)
 }
 
-/// Value for a Client Characteristic Configuration (vol 3 part G 3.3.3.3).
+/// Subscription of a client to a characteristic (vol 3 part G 3.3.3.3).
 package enum GATTSubscription: UInt16, Sendable {
     case notifications = 1
     case indications = 2

@@ -1,4 +1,3 @@
-/// Failure of an operation of a GATT client.
 package enum GATTFailure: Error, Hashable, Sendable {
     case refused(ATTErrorCode)
     case malformed(ATTDecodeError)

@@ -1,11 +1,10 @@
 import Domain
 
-/// Reason why a link over GATT failed or ended.
 package enum GATTSerialFailure: Error, Hashable, Sendable {
     case noProfile(services: [BluetoothUUID])
     case operation(GATTSerialStep, GATTFailure)
     case tooSlow(GATTSerialStep, limit: Duration)
-    /// The send backlog exceeds anything that a meter needs.
+    /// The send backlog exceeds any meter's needs.
     case tooMuchToSend(limit: Int)
 }
 

@@ -12,8 +12,8 @@ package import Domain
 /// Each state may lead to FAILED, after which nothing is sent or delivered. Only the two services of meters are
 /// explored, because each request costs a connection interval of a slow radio.
 ///
-/// The driver calls `nextPDU` whenever the link has room for a packet, until it returns nil. It passes in each incoming
-/// packet, and calls `woke` at `nextWake`.
+/// The driver calls `nextPDU` whenever the link has room for a packet, passes in each incoming packet, and calls `woke`
+/// at `nextWake`.
 package struct GATTSerialMachine: Sendable {
     private var client: GATTClient
     private let setUpLimit: Duration
@@ -30,15 +30,13 @@ package struct GATTSerialMachine: Sendable {
         case findingCharacteristics(rest: [UInt16])
         case findingDescriptors(GATTSerialProfile)
         case subscribing(GATTSerialProfile)
-        /// - Parameter unanswered: bytes of a write with response, until the response comes.
+        /// - Parameter unanswered: bytes of a write with response, until its response.
         case open(GATTSerialProfile, unanswered: [UInt8]?)
         case failed
     }
 
-    /// - Parameters:
-    ///   - ownMTU: longest PDU that this host accepts.
-    ///   - setUpLimit: time limit for opening the link. A meter needs about a second. Without a limit, a meter that
-    ///     answers each of a hundred requests just in time would hold its adapter's slot for an hour.
+    /// - Parameter setUpLimit: time limit for opening the link. A meter needs about a second. Without a limit, a meter
+    ///   that answers a hundred requests just in time would hold its adapter's slot for an hour.
     package init(ownMTU: Int = ATTPDU.largestMTU, setUpLimit: Duration = .seconds(30)) {
         client = GATTClient(ownMTU: ownMTU)
         self.setUpLimit = setUpLimit
@@ -75,7 +73,6 @@ package struct GATTSerialMachine: Sendable {
         case none
     }
 
-    /// Handles an incoming packet, which may contain arbitrary bytes.
     package mutating func received(_ packet: [UInt8]) -> OnReceived {
         switch phase {
         case .down, .failed: return .none
@@ -93,7 +90,7 @@ package struct GATTSerialMachine: Sendable {
         case failed(GATTSerialFailure)
     }
 
-    /// Sends bytes to the meter as one command. Queues them until the link is open.
+    /// Sends bytes as one command. Queues them until the link is open.
     package mutating func send(_ bytes: [UInt8]) -> OnSend {
         if case .failed = phase { return .queued }
         guard outgoing.append(bytes) else {
@@ -103,9 +100,8 @@ package struct GATTSerialMachine: Sendable {
         return .queued
     }
 
-    /// Switches to the other characteristic that accepts writes to the meter's serial line.
-    ///
-    /// - Returns: false if there is no other, or the link is not open.
+    /// Switches to the other characteristic that accepts writes to the meter's serial line. False if there is none, or
+    /// the link is not open.
     package mutating func switchOutput() -> Bool {
         guard case .open(var profile, let unanswered) = phase, profile.switchOutput() else { return false }
         phase = .open(profile, unanswered: unanswered)
@@ -115,7 +111,7 @@ package struct GATTSerialMachine: Sendable {
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }
         if let pdu = client.nextPDU(at: now) { return pdu.bytes }
-        // Check the queue first: the driver calls this after each incoming packet, and the queue is usually empty.
+        // Check the queue first: it is usually empty.
         guard !outgoing.isEmpty, case .open(let profile, unanswered: nil) = phase,
             let part = outgoing.next(atMost: mtu - 3)
         else { return nil }
@@ -193,8 +189,7 @@ extension GATTSerialMachine {
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // The meter lists both kinds of write, but accepts only one of them (Docs/Protocols/TC66.md#links). So use
-            // the other kind.
+            // The meter lists both kinds of write, but accepts only one (Docs/Protocols/TC66.md#links).
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)
@@ -222,8 +217,8 @@ extension GATTSerialMachine {
     }
 
     private mutating func subscribe(_ profile: GATTSerialProfile) -> OnReceived {
-        // Uses the descriptors just found. A clone of the HM-10 may notify without a descriptor that enables
-        // notifications. They then count as enabled, as in BlueZ (src/shared/gatt-client.c, register_notify).
+        // A clone of the HM-10 may notify without a descriptor that enables notifications. They then count as enabled,
+        // as in BlueZ (src/shared/gatt-client.c, register_notify).
         guard let handle = GATTSerialProfile(client.database)?.input.subscription else {
             phase = .open(profile, unanswered: nil)
             return .opened(profile, mtu: mtu)
@@ -232,8 +227,8 @@ extension GATTSerialMachine {
         return go(on: client.begin(.subscribe(handle, profile.subscription)))
     }
 
-    /// Continues after an operation was begun. An operation without a request ends immediately. There is at most one
-    /// such operation for each service, so the recursion ends.
+    /// An operation without a request ends immediately. There is at most one such operation for each service, so the
+    /// recursion ends.
     private mutating func go(on begun: GATTClient.OnBegin) -> OnReceived {
         switch begun {
         case .started, .busy: .none
@@ -268,7 +263,6 @@ extension GATTSerialMachine {
             if value.handle != profile.input.value {
                 strayValues += 1
             } else if bytes.isEmpty {
-                // The first value is usually the only one, so it is passed on without a copy.
                 bytes = value.value
             } else {
                 bytes += value.value

@@ -2,8 +2,8 @@
 ///
 /// Meters put a serial line behind GATT in three ways (Docs/Protocols/UM.md#links, Docs/Protocols/TC66.md#links,
 /// Docs/Protocols/FNIRSI.md#bluetooth-le and Docs/Protocols/Atorch.md#links). Names are unreliable: a TC66C calls
-/// itself `BT24-M`, and the owner of an FNB58 can set any name. So the existing characteristics and their properties
-/// decide. The first matching rule applies:
+/// itself `BT24-M`, and the owner of an FNB58 can set any name. So the characteristics and their properties decide. The
+/// first matching rule applies:
 ///
 /// 1. `FFE0/FFE4` notifies and `FFE5/FFE9` accepts writes: an RF-star module, in TC66C up to firmware 1.14 and in all
 ///    FNIRSI meters. Written with response if the property allows it: the TC66C gives no answer otherwise, and the
@@ -14,9 +14,8 @@
 /// 3. `FFE0/FFE1` notifies and cannot be written, and `FFE0/FFE2` can: TC66C from firmware 1.15 on (module DX-BT24),
 ///    and Atorch meters built like it.
 ///
-/// In 2 and 3, writes are sent without response if the property allows it. The reason is the DX-BT24: it lists both
-/// kinds, and refuses writes with response on some hosts. Rules 2 and 3 differ in whether `FFE1` itself accepts writes,
-/// not in whether `FFE2` exists.
+/// In 2 and 3, writes are sent without response if the property allows it, because the DX-BT24 lists both kinds but
+/// refuses writes with response on some hosts.
 package struct GATTSerialProfile: Hashable, Sendable {
     package var shape: Shape
     private var way: Way
@@ -53,13 +52,11 @@ package struct GATTSerialProfile: Hashable, Sendable {
     package var output: UInt16 { way.output }
     package var writeKind: WriteKind { way.writeKind }
 
-    /// Services that any rule uses.
     package static let services: Set<BluetoothUUID> = [.serialInput, .serialOutput]
 
-    /// Finds the matching rule.
+    /// Finds the matching rule. Nil for an unknown device.
     ///
     /// - Parameter database: includes the characteristics of `services`.
-    /// - Returns: nil for an unknown device.
     package init?(_ database: GATTDatabase) {
         let single = database.characteristic(.ffe1, of: .serialInput)
         if let input = database.characteristic(.ffe4, of: .serialInput), input.tells,
@@ -93,8 +90,7 @@ package struct GATTSerialProfile: Hashable, Sendable {
         input.properties.contains(.notify) ? .notifications : .indications
     }
 
-    /// Switches to the other characteristic that accepts writes to the line, if there is one. A second call switches
-    /// back.
+    /// Switches to the other characteristic that accepts writes, if there is one. A second call switches back.
     mutating func switchOutput() -> Bool {
         guard let other = spare else { return false }
         (way, spare) = (other, way)

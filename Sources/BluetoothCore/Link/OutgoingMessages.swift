@@ -1,6 +1,5 @@
-/// Send queue with a limit.
 struct OutgoingMessages {
-    /// Limit in bytes, more than any meter needs at once. A link with this backlog is stuck.
+    /// In bytes, more than any meter needs at once: a link with this backlog is stuck.
     static let capacity = 65_536
 
     private var messages: [[UInt8]] = []
@@ -9,7 +8,7 @@ struct OutgoingMessages {
 
     var isEmpty: Bool { messages.isEmpty }
 
-    /// - Returns: false if the message exceeds the limit; then it is not queued.
+    /// - Returns: false, without queuing, if the message exceeds the limit.
     mutating func append(_ message: [UInt8]) -> Bool {
         guard !message.isEmpty else { return true }
         guard byteCount + message.count <= Self.capacity else { return false }
@@ -18,8 +17,8 @@ struct OutgoingMessages {
         return true
     }
 
-    /// Removes and returns the next part to send, at most `limit` bytes. Messages never share a packet, because some
-    /// meters read only one command from each packet.
+    /// Removes and returns at most `limit` bytes. Messages never share a packet, because some meters read only one
+    /// command from each packet.
     mutating func next(atMost limit: Int) -> [UInt8]? {
         guard let message = messages.first else { return nil }
         let part = Array(message[offset...].prefix(max(1, limit)))

@@ -17,16 +17,14 @@ package struct ConnectionParameters: Hashable, Sendable {
 
     /// Parameters for links to meters.
     ///
-    /// The kernel's own supervision timeout is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c). Ten connection
-    /// events that Wi-Fi on the same chip disturbs would then end a link. So the timeout here is 8 s, as in habluetooth
-    /// for a link in use (`MEDIUM_CONN_TIMEOUT`, src/habluetooth/const.py). The interval is the kernel's own, 30 to 50
-    /// ms. habluetooth's 8.75 to 11.25 ms would use four times the airtime, and no maker of meters publishes an
-    /// interval.
+    /// The kernel's own supervision timeout is 420 ms (`le_supv_timeout`, net/bluetooth/hci_core.c): ten connection
+    /// events disturbed by Wi-Fi on the same chip would end a link. So the timeout here is 8 s, as in habluetooth for a
+    /// link in use (`MEDIUM_CONN_TIMEOUT`, src/habluetooth/const.py). The interval is the kernel's own, 30 to 50 ms.
+    /// habluetooth's 8.75 to 11.25 ms would use four times the airtime.
     package static let meter = ConnectionParameters(
         intervalMin: 0x18, intervalMax: 0x28, latency: 0, supervisionTimeout: 800)
 
-    /// Whether the kernel accepts the parameters (`hci_check_conn_params`, include/net/bluetooth/hci_core.h). It
-    /// silently ignores invalid ones.
+    /// The kernel silently ignores invalid parameters (`hci_check_conn_params`, include/net/bluetooth/hci_core.h).
     package var isValid: Bool {
         guard intervalMin <= intervalMax, intervalMin >= 6, intervalMax <= 3200,
             (10...3200).contains(supervisionTimeout), UInt32(intervalMax) < UInt32(supervisionTimeout) * 8

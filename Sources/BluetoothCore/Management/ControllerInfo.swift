@@ -33,7 +33,7 @@ package struct ControllerInfo: Hashable, Sendable {
         self.current = current
     }
 
-    /// Decodes the answer without opcode and status. Ignores the class of device and the names that follow.
+    /// Decodes the answer without opcode and status. Ignores the trailing class of device and names.
     package init(_ bytes: some Collection<UInt8>) throws(ManagementFault) {
         var reader = ManagementReader(Array(bytes))
         address = try reader.address()

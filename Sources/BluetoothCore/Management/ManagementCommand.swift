@@ -13,7 +13,7 @@ package enum ManagementCommand: Hashable, Sendable {
     /// - Parameter rssi: in dBm. The kernel omits weaker devices; 127 reports all.
     case startServiceDiscovery(DiscoveryKinds, rssi: Int8, services: [BluetoothUUID])
     case stopDiscovery(DiscoveryKinds)
-    /// Answers a report with the flag `confirmName`. If the name is unknown, the kernel then looks it up.
+    /// Answers a report with the flag `confirmName`. The kernel looks up an unknown name.
     case confirmName(RadioAddress, isKnown: Bool)
     case disconnect(RadioAddress)
     case pairDevice(RadioAddress, IOCapability)
@@ -66,8 +66,8 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// Whether the command answers a device's request during pairing. The kernel accepts these during any other
-    /// command: their handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check for a
+    /// Whether the command answers a device's request during pairing. The kernel accepts such commands during any
+    /// other: their handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check for a
     /// pending one.
     package var isPairingAnswer: Bool {
         switch self {
@@ -76,7 +76,7 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// Returns the whole packet. Commands for no particular adapter ignore `index`.
+    /// Commands without an adapter ignore `index`.
     package func bytes(index: UInt16) -> [UInt8] {
         let isGeneral = self == .readVersion || self == .readIndexList
         return ManagementPacket.encode(

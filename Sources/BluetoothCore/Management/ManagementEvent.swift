@@ -130,7 +130,6 @@ package enum ManagementEvent: Hashable, Sendable {
 }
 
 extension ManagementEvent {
-    /// Decodes bytes that the caller keeps in memory, as in tests.
     package static func decode(_ bytes: [UInt8]) throws(ManagementFault) -> (index: UInt16, event: ManagementEvent) {
         let result: Result<(UInt16, ManagementEvent), ManagementFault> = bytes.withUnsafeBytes { raw in
             Result { () throws(ManagementFault) in

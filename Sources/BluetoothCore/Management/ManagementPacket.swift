@@ -19,12 +19,12 @@ package enum ManagementFault: Error, Hashable, Sendable, CustomStringConvertible
 }
 
 /// One packet of the management channel, read in place (BlueZ `doc/mgmt`, "Packet Structures"): code, index and length,
-/// two bytes each, then the content of that length. All little-endian.
+/// two bytes each, then the content. All little-endian.
 ///
 /// Valid only as long as the memory it refers to.
 package struct ManagementPacket {
     package let code: UInt16
-    /// Number of the adapter; `noIndex` if the packet concerns none.
+    /// Adapter index; `noIndex` if the packet concerns none.
     package let index: UInt16
     package let parameters: UnsafeRawBufferPointer
 
@@ -48,10 +48,10 @@ package struct ManagementPacket {
     }
 }
 
-/// Report of a received device, read in place from the kernel's packet. Valid only as long as that memory.
+/// A received device, read in place from the kernel's packet. Valid only as long as that memory.
 package struct DeviceReport: @unchecked Sendable {
-    // `@unchecked Sendable` because of the pointer. It is used only during one call on the thread that read the packet,
-    // such as a call into an actor.
+    // `@unchecked Sendable` because of the pointer, which is used only during one call on the thread that read the
+    // packet.
 
     package let address: RadioAddress
     /// In dBm. Nil if the adapter does not report it.
@@ -66,7 +66,7 @@ package struct DeviceReport: @unchecked Sendable {
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The kernel asks whether the name is known, and looks up an unknown name (Confirm Name).
+        /// The kernel requests Confirm Name, and looks up an unknown name.
         package static let confirmName = Flags(rawValue: 1 << 0)
     }
 
@@ -87,8 +87,8 @@ package struct DeviceReport: @unchecked Sendable {
         }
         address = RadioAddress(bytes.address(at: 0), kind)
         let loudness = Int(Int8(bitPattern: bytes[7]))
-        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). The kernel fills in 0 when it reports a
-        // name that it looked up; no radio is received that strongly.
+        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). The kernel fills in 0 for a name that it
+        // looked up; no radio is received that strongly.
         rssi = loudness == 127 || loudness == 0 ? nil : loudness
         flags = Flags(rawValue: bytes.long(at: 8))
         let length = Int(bytes.word(at: 12))
@@ -111,7 +111,7 @@ extension UnsafeRawBufferPointer {
         UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// Returns the address at the offset, where its least significant octet comes first.
+    /// Returns the address at the offset, stored least significant octet first.
     func address(at offset: Int) -> MACAddress {
         MACAddress(bits: UInt64(long(at: offset)) | UInt64(word(at: offset + 4)) << 32)
     }

@@ -32,8 +32,8 @@ package struct ManagementStatus: RawRepresentable, Hashable, Sendable {
         Self.named[self] ?? "the kernel answered with status 0x\(String(rawValue, radix: 16))"
     }
 
-    /// As `words`, for a command to the adapter itself. Status 5 then means a silent controller, because 5 is the
-    /// kernel's number for an input/output error. For a command about a device, status 5 concerns the PIN.
+    /// Like `words`, for a command to the adapter itself: status 5, the kernel's number for an input/output error, then
+    /// means a silent controller. For a command about a device, it concerns the PIN.
     package var wordsOfAdapter: String {
         self == .authenticationFailed ? "the adapter did not answer the kernel" : words
     }

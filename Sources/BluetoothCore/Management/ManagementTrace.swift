@@ -1,11 +1,11 @@
 package import Domain
 
-/// The last commands to the kernel's management channel and its events. Stores only numbers, which are cheap and
-/// contain no PINs or keys.
+/// The last commands to the kernel's management channel and its events. Stores only numbers, which contain no PINs or
+/// keys.
 package struct ManagementTrace: Sendable {
     package struct Entry: Hashable, Sendable {
         package var time: MonotonicTime
-        /// Number of the adapter; `ManagementPacket.noIndex` if none is concerned.
+        /// Adapter index; `ManagementPacket.noIndex` if none is concerned.
         package var index: UInt16
         package var content: Content
     }
@@ -39,7 +39,7 @@ package struct ManagementTrace: Sendable {
 
     package init() {}
 
-    /// Recorded entries, oldest first.
+    /// Oldest first.
     package var entries: [Entry] { Array(ring[next...] + ring[..<next]) }
 
     package mutating func record(_ content: Content, of index: UInt16, at now: MonotonicTime) {
@@ -52,7 +52,7 @@ package struct ManagementTrace: Sendable {
         }
     }
 
-    /// Records an event from the kernel, except reports of devices, which are too many.
+    /// Ignores reports of devices, which are too many.
     package mutating func record(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
         guard let content = Content(event) else { return }
         record(content, of: index, at: now)
@@ -63,7 +63,7 @@ extension ManagementTrace.Content {
     fileprivate init?(_ event: ManagementEvent) {
         switch event {
         case .commandComplete(let opcode, let status, _), .commandStatus(let opcode, let status):
-            // Not recorded: these answers are as frequent as reports of devices.
+            // As frequent as reports of devices.
             guard opcode != Self.confirmName else { return nil }
             self = .answer(opcode: opcode, status)
         case .controllerError(let code): self = .controllerError(code)
@@ -89,7 +89,7 @@ extension ManagementTrace.Content {
 
     private static let confirmName: UInt16 = 0x0025
 
-    /// Returns the text for people, with the numbers of BlueZ's doc/mgmt.
+    /// User-readable text, with the numbers of BlueZ's doc/mgmt.
     ///
     /// - Parameter isKnown: whether a device may be named. The address of any other device is private.
     package func words(isKnown: (RadioAddress) -> Bool) -> String {

@@ -26,13 +26,13 @@ package struct RadioAddress: Hashable, Sendable {
 }
 
 extension RadioAddress {
-    /// Kind of the address: `assigned` for every public address. For a random address, its bits show the kind; nil for
-    /// a pattern that the standard reserves.
+    /// `assigned` for every public address. A random address's bits show its kind; nil for a pattern that the standard
+    /// reserves.
     var addressKind: MACAddress.Kind? {
         kind == .leRandom ? address.randomKind : .assigned
     }
 
-    /// Whether the address is permanent, so that it identifies a meter.
+    /// Whether the address is permanent and so identifies a meter.
     package var isIdentity: Bool {
         guard let addressKind else { return false }
         return address.identityFault(of: addressKind) == nil

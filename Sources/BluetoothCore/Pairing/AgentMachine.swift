@@ -2,7 +2,7 @@ package import Domain
 
 /// bluetoothd's name for a device: `/org/bluez/hci0/dev_00_15_A5_00_05_92` (BlueZ src/device.c, `device_new`).
 package struct AgentDevice: Hashable, Sendable {
-    /// Number of the adapter, the same for the kernel and bluetoothd.
+    /// Adapter index, the same for the kernel and bluetoothd.
     package var adapter: UInt16
     package var address: MACAddress
 
@@ -41,20 +41,20 @@ package struct AgentDevice: Hashable, Sendable {
 ///                            answered └─────────┘ needs the agent            └──────────┘
 /// ```
 ///
-/// The first registered agent is the default, and any that requests it becomes the default. When the default agent
-/// unregisters, the previous agent is the default again (BlueZ src/agent.c, `agent_create`, `add_default_agent`,
-/// `remove_default_agent`). So this agent is registered only while a Classic link is made to a meter that bluetoothd is
-/// not paired with. At all other times, bluetoothd sends its requests to a desktop's agent.
+/// Any registered agent that requests it becomes the default. When the default agent unregisters, the previous agent is
+/// the default again (BlueZ src/agent.c, `agent_create`, `add_default_agent`, `remove_default_agent`). So this agent is
+/// registered only while a Classic link is made to a meter that bluetoothd is not paired with. Otherwise, a desktop's
+/// agent receives bluetoothd's requests.
 package struct AgentMachine: Sendable {
     private var phase = Phase.away
     private var needs: [AgentDevice: Need] = [:]
     package private(set) var refusal: String?
 
     private enum Phase: Hashable, Sendable {
-        /// The bus is connected, but it is not known yet whether bluetoothd is running.
+        /// The bus is connected, but whether bluetoothd is running is still unknown.
         case connecting
         case away, idle, registering, requesting, standing, leaving
-        /// Refused by bluetoothd. The next retry happens when another meter needs the agent.
+        /// Refused by bluetoothd. Retried when another meter needs the agent.
         case refused
     }
 
@@ -65,14 +65,14 @@ package struct AgentMachine: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Asks bluetoothd whether it has a key for the device. The answer arrives through `paired`.
+        /// The answer arrives through `paired`.
         case askWhetherPaired(AgentDevice)
         /// Registers the agent. The outcome of this and the next two actions arrives through `registered`,
         /// `becameDefault` and `left`.
         case register
         case requestDefault
         case unregister
-        /// Lets the caller make the link: no further preparation is necessary or possible.
+        /// The caller may make the link: no further preparation is necessary or possible.
         case proceed(AgentDevice)
     }
 
@@ -117,7 +117,7 @@ package struct AgentMachine: Sendable {
 
     // MARK: Events
 
-    /// Notes that the bus opened. `daemonAppeared` or `daemonVanished` follows soon.
+    /// `daemonAppeared` or `daemonVanished` follows soon.
     package mutating func busOpened() { phase = .connecting }
 
     package mutating func daemonAppeared() -> [Action] {
@@ -181,7 +181,7 @@ package struct AgentMachine: Sendable {
         return proceedAll()
     }
 
-    /// Answers bluetoothd's request if it concerns a meter whose link is being made. Rejects all other requests.
+    /// Rejects requests that do not concern a meter whose link is being made.
     package func answer(_ request: Request) -> Answer {
         switch request {
         case .pinCode(let device?) where needs[device] != nil: return .pin

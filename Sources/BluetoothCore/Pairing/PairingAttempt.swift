@@ -1,5 +1,4 @@
-/// State of a pairing while a link is being made: the meter's request, the answers to it, and the result. Reveals the
-/// cause of a failed link.
+/// State of a pairing while a link is being made. Reveals the cause of a failed link.
 package struct PairingAttempt: Hashable, Sendable {
     /// Whether the meter requested a PIN and the kernel forwarded the request to programs.
     package private(set) var isAsked = false
@@ -27,9 +26,8 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package mutating func pinGiven() { answer = .given }
 
-    /// Handles the kernel's answer to our PIN. A controller that is not waiting for a PIN refuses it (Core
-    /// Specification 5.4, vol 2 part D, "Command Disallowed"). The kernel reports this refusal as "busy"
-    /// (net/bluetooth/mgmt.c, `mgmt_status_table`).
+    /// A controller that is not waiting for a PIN refuses ours (Core Specification 5.4, vol 2 part D, "Command
+    /// Disallowed"). The kernel reports this refusal as "busy" (net/bluetooth/mgmt.c, `mgmt_status_table`).
     package mutating func answered(_ status: ManagementStatus) {
         guard answer == .sent else { return }
         answer = status == .success ? .taken : .late
@@ -41,7 +39,7 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package var isUnanswered: Bool { isAsked && answer == .none && status == nil && !isPaired }
 
-    /// Returns the cause of the failed link, as far as known.
+    /// Returns the cause of the failed link, if known.
     ///
     /// - Parameters:
     ///   - isRefused: whether the system reached the meter, and the meter refused.
@@ -55,8 +53,8 @@ package struct PairingAttempt: Hashable, Sendable {
         }
         if answer == .late { return .refusedByAnother }
         if status == .timeout || !isFailed { return answer == .none ? .unanswered : .silentAfterPIN }
-        // The controller acknowledges a PIN before any part of it reaches the meter. So without an acknowledgement, the
-        // meter did not receive our PIN.
+        // The controller acknowledges a PIN before the meter receives it. Without an acknowledgement, the meter did not
+        // receive ours.
         return answer == .none || answer == .sent ? .refusedByAnother : .wrongPIN
     }
 }

@@ -4,7 +4,7 @@
 package enum SDPElement: Hashable, Sendable {
     case unsigned(UInt64)
     case uuid(BluetoothUUID)
-    /// A sequence, or a list of alternatives from which a client may choose any one.
+    /// A sequence, or a list of alternatives.
     case sequence([SDPElement])
     /// An unused type: text, Booleans, addresses, longer numbers.
     case other
@@ -40,7 +40,7 @@ package enum SDPElement: Hashable, Sendable {
         }
     }
 
-    /// Returns the length of the content in bytes (3.1 to 3.3): a power of two, or read from the next 1, 2 or 4 bytes.
+    /// Length of the content in bytes (3.1 to 3.3): a power of two, or read from the next 1, 2 or 4 bytes.
     private static func length(type: UInt8, size: UInt8, from bytes: inout ArraySlice<UInt8>) -> Int? {
         guard size >= 5 else { return type == 0 ? 0 : 1 << Int(size) }
         let count = 1 << Int(size - 5)
@@ -55,17 +55,16 @@ package enum SDPAnswer {
     private static let protocolDescriptorList = SDPElement.unsigned(0x0004)
     private static let rfcomm = SDPElement.uuid(BluetoothUUID(short: 0x0003))
 
-    /// Returns the RFCOMM channel from the first service record that has one.
-    ///
-    /// - Returns: 1 to 30. Nil if no record has a channel, or the bytes are no sequence of records.
+    /// Returns the RFCOMM channel, 1 to 30, from the first service record that has one. Nil if none has, or the bytes
+    /// are no sequence of records.
     package static func rfcommChannel(in bytes: [UInt8]) -> UInt8? {
         var rest = bytes[...]
         guard case .sequence(let records)? = SDPElement(from: &rest) else { return nil }
         return records.lazy.compactMap(channel).first
     }
 
-    /// Returns the channel of a record, which alternates attribute numbers and values. Its protocols are a list from
-    /// lowest to highest. Each entry begins with the protocol's UUID.
+    /// A record alternates attribute numbers and values. Its protocols are listed from lowest to highest, each
+    /// beginning with its UUID.
     private static func channel(of record: SDPElement) -> UInt8? {
         guard case .sequence(let attributes) = record,
             let index = attributes.indices.first(where: {

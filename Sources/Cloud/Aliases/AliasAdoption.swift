@@ -3,15 +3,15 @@ package import Domain
 /// Makes aliases effective for leases, if an older store has them only as records.
 ///
 /// These aliases can no longer be refused, although a meter may be leased under two ids. A holder of the canonical id
-/// keeps its lease. Otherwise the holder with the greatest token keeps its lease, under its own id. The other holders
+/// keeps its lease; otherwise the holder with the greatest fencing token keeps it, under its own id. The other holders
 /// lose the lease at their next renewal.
 package struct AliasAdoption: Hashable, Sendable {
     package private(set) var book: AliasBook
     package private(set) var leases: [String: LeaseRecord] = [:]
 
     /// - Parameters:
-    ///   - records: records of other types than `MeterAlias` are ignored. Aliases apply in order of their names; an
-    ///     alias that would exceed the limits of `AliasBook` is ignored.
+    ///   - records: other types than `MeterAlias` are ignored. Aliases apply in order of their names; an alias that
+    ///     would exceed the limits of `AliasBook` is ignored.
     ///   - lease: reads the lease of exactly that id.
     package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()

@@ -1,13 +1,13 @@
 package import Domain
 
-/// Aliases of one zone that are in force for leases, and the fencing token floors that they raised. An engine reads and
-/// writes it in the same atomic step as the leases (Docs/Decisions/0014-takeovers-and-aliases.md).
+/// Aliases of one zone that are in force for leases, and the fencing token floors that they raised. An engine accesses
+/// it in the same atomic step as the leases (Docs/Decisions/0014-takeovers-and-aliases.md).
 package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Id that the alias stands for; may be an alias itself.
         package var meter: String
-        /// Greatest token that counts as older than the alias. A request under this alias with such a token does not
-        /// refer to the meter's present lease.
+        /// Greatest fencing token older than the alias. A request under this alias with such a token does not refer to
+        /// the meter's present lease.
         package var tokensBefore: FencingToken
 
         package init(meter: String, tokensBefore: FencingToken) {
@@ -17,8 +17,7 @@ package struct AliasBook: Hashable, Sendable {
     }
 
     package private(set) var entries: [String: Entry]
-    /// Fencing token that the next grant must exceed, by id. Contains an id only if its lease's token is too small to
-    /// ensure this.
+    /// Fencing token that the next grant must exceed, by id. Omits an id if its lease's token already ensures this.
     package private(set) var floors: [String: FencingToken]
     private var meanings: [String: String]
 
@@ -28,10 +27,10 @@ package struct AliasBook: Hashable, Sendable {
         meanings = AliasMap.flattened(entries.mapValues(\.meter))
     }
 
-    /// Maximum number of ids of one meter, including the canonical one. Limited because an alias change handles the
-    /// leases of all these ids in one atomic step.
+    /// Maximum number of ids of one meter, including the canonical one: an alias change handles all their leases in one
+    /// atomic step.
     package static let idsPerMeter = 16
-    /// Maximum number of aliases in one zone, present and former: etcd stores them under one key.
+    /// Maximum number of present and former aliases in one zone: etcd stores them under one key.
     package static let entriesMax = 2000
 
     package func canonical(_ meter: String) -> String { meanings[meter] ?? meter }
@@ -85,8 +84,7 @@ package struct AliasBook: Hashable, Sendable {
         return entries.count + floors.count > Self.entriesMax || aliases >= Self.idsPerMeter
     }
 
-    /// Makes the next token of each id exceed `floor`. An id whose lease in `leases` has a token of at least `floor`
-    /// needs no entry.
+    /// Makes the next fencing token of each id exceed `floor`, unless the lease's token already ensures this.
     mutating func raiseFloors(of ids: [String], to floor: FencingToken, _ leases: [String: LeaseRecord]) {
         for id in ids where leases[id].map({ $0.token < floor }) ?? true { floors[id] = floor }
     }

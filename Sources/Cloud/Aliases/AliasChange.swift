@@ -1,17 +1,16 @@
 package import Domain
 
-/// A change or removal of an alias, and its effect on leases. Decided in the atomic step that stores the alias.
+/// A change or removal of an alias, with its effect on leases.
 package struct AliasChange: Hashable, Sendable {
     /// Meters whose leases decide the change.
     package let meters: [String]
-    /// Former canonical ids of all ids whose canonical id changes. The change is refused if a host holds one of these
-    /// meters.
+    /// Former canonical ids of the ids whose canonical id changes. The change is refused if a host holds one of them.
     private let leaving: Set<String>
     private let moved: [String]
     private let book: AliasBook
     private let isWrite: Bool
 
-    /// - Parameter meter: nil if the alias is removed.
+    /// - Parameter meter: nil to remove the alias.
     init(_ alias: String, means meter: String?, in before: AliasBook) {
         book = before.setting(alias, to: meter)
         moved = book.moved(from: before)
@@ -27,9 +26,7 @@ package struct AliasChange: Hashable, Sendable {
         case tooMany
     }
 
-    /// - Parameters:
-    ///   - leases: leases of `meters`.
-    ///   - now: time on the clock of all lease times.
+    /// - Parameter leases: leases of `meters`.
     package func decide(_ leases: [String: LeaseRecord], at now: MonotonicTime) -> Decision {
         var freed: [String: LeaseRecord] = [:]
         for meter in leaving.sorted() {

@@ -2,8 +2,8 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Sends heartbeats, and removes hosts that wait through a dead replica from the queues. Such a host keeps its
-    /// place if it queues through another replica before that. Runs until its task is cancelled.
+    /// Sends heartbeats, and removes hosts that wait through a dead replica from the queues. A host that first queues
+    /// through another replica keeps its place. Runs until its task is cancelled.
     package func liveAmongCopies() async {
         var life = ReplicaGeneration()
         while !Task.isCancelled {
@@ -30,8 +30,6 @@ extension CloudService {
         do {
             let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst, address: post.ownAddress)
             guard !heartbeats.wasGivenUp else {
-                // This replica was cut off for too long. The others removed its waiting hosts from the queues, so these
-                // hosts queue again.
                 logger.warning("replica removed by other replicas: its waiting hosts rejoin their queues")
                 becomeAnother()
                 hub.endQueues()

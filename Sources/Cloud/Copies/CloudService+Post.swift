@@ -4,12 +4,11 @@ import Logging
 
 /// Exchange of watched meters, readings and commands between replicas (Docs/Relay.md#several-copies).
 extension CloudService {
-    /// Connects this replica with the others, which reach it at the address.
     package func open(_ link: any ReplicaLink, at address: String) {
         post.open(ReplicaPost.Door(link: link, address: address))
     }
 
-    /// Returns whether a request contains the shared secret of the replicas.
+    /// Whether a request contains the shared secret of the replicas.
     package func isCopy(_ shown: String) -> Bool {
         guard let key = post.key, key.utf8.count == shown.utf8.count else { return false }
         // Compares in constant time.
@@ -21,7 +20,7 @@ extension CloudService {
         return (counts.peers, counts.silent)
     }
 
-    /// Delivers messages to the other replicas until its task is cancelled.
+    /// Runs until its task is cancelled.
     package func carryNews() async {
         await withDiscardingTaskGroup { group in
             for await other in post.ready {
@@ -49,7 +48,6 @@ extension CloudService {
         return String(repeating: "0", count: 16 - text.count) + text
     }
 
-    /// Pause after a failed delivery.
     private static let retryInterval = Duration.seconds(1)
 
     private func deliver(to other: ReplicaID) async {
@@ -130,8 +128,7 @@ extension CloudService {
         return from
     }
 
-    /// Stores the full list of meters watched at another replica. Holders that listen to this replica must send
-    /// readings of these meters.
+    /// Holders that listen to this replica must send readings of the meters watched at another replica.
     private func note(_ watching: [ReplicaWatch], at other: ReplicaID) async {
         var places: [MeterPlace: Bool] = [:]
         for watch in watching.prefix(CloudLimits.copyWatches) {
@@ -148,7 +145,6 @@ extension CloudService {
         }
     }
 
-    /// Sends a question to the one replica that can answer it.
     @discardableResult
     func ask(
         _ other: ReplicaID, _ question: (inout ReplicaQuestionBody) -> Void
@@ -163,7 +159,7 @@ extension CloudService {
 }
 
 extension CloudFailure {
-    /// Failure until this replica has received the lists of meters watched at the others.
+    /// Failure until this replica has received the other replicas' lists of watched meters.
     static var justStarted: CloudFailure {
         CloudFailure(.rateLimited, "this copy of the cloud has just started; ask again", retryAfter: .seconds(1))
     }

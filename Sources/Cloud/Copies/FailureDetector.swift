@@ -1,26 +1,23 @@
 import Domain
 
-/// Detects dead replicas by the heartbeats that this replica has read, without comparing clocks of different machines.
+/// Detects dead replicas by their heartbeats, without comparing clocks of different machines.
 struct FailureDetector {
     struct Silence: Hashable {
         var copy: ReplicaID
-        /// Mark of the replica's last heartbeat (a number that changes with each heartbeat). 0 if the replica never
-        /// sent one.
+        /// Mark of the replica's last heartbeat (a number that changes with each heartbeat); 0 if it never sent one.
         var mark: UInt64
     }
 
     private struct Heartbeat {
         var mark: UInt64
-        /// Time when this replica first read that mark.
         var since: MonotonicTime
     }
 
-    /// Interval at which heartbeats are sent and read.
     static let interval = Duration.seconds(5)
     /// Time without a new heartbeat after which a replica is given up.
     static let silenceMax = Duration.seconds(20)
     /// Maximum time between two reads of the heartbeats. After a longer gap, all silences count from zero: no replica
-    /// could send a heartbeat while the store did not answer.
+    /// could send heartbeats while the store did not answer.
     static let gapMax = Duration.seconds(10)
 
     private var heartbeats: [ReplicaID: Heartbeat] = [:]
@@ -28,7 +25,7 @@ struct FailureDetector {
 
     init() {}
 
-    /// - Parameter marks: marks of all known replicas; 0 if a replica has none.
+    /// - Parameter marks: 0 for a replica without a mark.
     mutating func look(at marks: [ReplicaID: UInt64], now: MonotonicTime) -> [Silence] {
         let countsAnew = lookedAt.map { now - $0 > Self.gapMax } ?? true
         lookedAt = now

@@ -1,11 +1,10 @@
 import CloudAPI
 import Domain
 
-/// Messages of one replica to another, oldest first. A value type.
+/// Messages of one replica to another, oldest first.
 ///
-/// The list of watched meters is always sent as a whole, so the next message replaces a lost one. A full outbox keeps
-/// the newest readings, and the meter's next batch contains the number of lost readings. A zone loses only its own
-/// readings.
+/// The list of watched meters is always sent as a whole, so the next message replaces a lost one. A full outbox drops
+/// the oldest readings of the fullest zone, and the meter's next batch contains the number of lost readings.
 struct ReplicaOutbox {
     struct Parcel: Hashable {
         var tellsWatching = false
@@ -20,7 +19,7 @@ struct ReplicaOutbox {
     static let eventsMax = 1024
     /// Maximum number of waiting commands, and of waiting messages about new listeners.
     static let othersMax = 256
-    /// Maximum number of batches in one message. Fewer if together they have more readings than one batch may have.
+    /// Maximum number of batches in one message, which never has more readings than one batch may have.
     static let eventsAtOnce = 64
 
     private var tellsWatching = true
@@ -34,7 +33,7 @@ struct ReplicaOutbox {
 
     mutating func add(_ event: RelayEventBody, of place: MeterPlace) {
         let event = ReplicaNewsBody.Event(zone: place.zone, meter: place.meter, event: event)
-        // Drops a batch of events together, because each removal moves all other events.
+        // Drop several events together, because each removal moves all others.
         for lost in events.add(event, of: place.zone, max: Self.eventsMax, dropping: Self.eventsAtOnce) { lose(lost) }
     }
 
@@ -48,8 +47,8 @@ struct ReplicaOutbox {
 
     private var isEmpty: Bool { !tellsWatching && events.isEmpty && commands.isEmpty && listeners.isEmpty }
 
-    /// - Returns: whether to start a delivery. False if nothing waits, or while a delivery runs, which also sends the
-    ///   new messages.
+    /// - Returns: whether to start a delivery. False if nothing waits, or a running delivery also sends the new
+    ///   messages.
     mutating func begin() -> Bool {
         guard !isUnderWay, !isEmpty else { return false }
         isUnderWay = true
@@ -74,7 +73,7 @@ struct ReplicaOutbox {
     }
 
     /// Handles a failed delivery, whose message may have arrived nevertheless. Only the list of watched meters is
-    /// resent. Readings count as lost, and the authors of commands receive a failure.
+    /// resent. Readings count as lost, and commands count as failed.
     mutating func failed(_ parcel: Parcel) {
         for event in parcel.events { lose(event) }
         tellsWatching = true
@@ -94,7 +93,7 @@ struct ReplicaOutbox {
         guard let batch = event.event.batch else { return }
         let place = MeterPlace(zone: event.zone, meter: event.meter)
         lost[place] = Self.sum(Self.sum(lost[place] ?? 0, event.event.measurements), batch.missed)
-        // Limits memory: with more meters than this, the counts are dropped.
+        // Limits memory: beyond this number of meters, the counts are dropped.
         if lost.count > Self.eventsMax { lost = [:] }
     }
 

@@ -3,7 +3,6 @@ import Domain
 import Synchronization
 
 final class ReplicaPost: Sendable {
-    /// Connection to other replicas, and the address at which they reach this one.
     struct Door {
         var link: any ReplicaLink
         var address: String
@@ -21,7 +20,7 @@ final class ReplicaPost: Sendable {
     private struct Peer {
         var address: String
         var outbox = ReplicaOutbox()
-        /// Whether this replica has received the peer's list of watched meters.
+        /// Whether the peer has sent its list of watched meters.
         var isMet = false
         /// Whether the last message to the peer failed.
         var isSilent = false
@@ -43,22 +42,20 @@ final class ReplicaPost: Sendable {
     func open(_ door: Door) { state.withLock { $0.door = door } }
 
     var isOpen: Bool { state.withLock { $0.door != nil } }
-    /// Address at which others reach this replica. Nil if it has none.
+    /// Nil if other replicas cannot reach this one.
     var ownAddress: String? { state.withLock { $0.door?.address } }
     var key: String? { state.withLock { $0.key } }
     var counts: (peers: Int, silent: Int) {
         state.withLock { ($0.peers.count, $0.peers.values.count(where: \.isSilent)) }
     }
 
-    /// Whether this replica has the list of watched meters of every reachable replica. False just after the start,
-    /// before the other replicas have answered.
+    /// Whether this replica has every reachable replica's list of watched meters. False just after the start.
     var knowsWhoWatches: Bool {
         state.withLock { state in
             state.door == nil || state.hasLooked && state.peers.values.allSatisfy { $0.isMet || $0.isSilent }
         }
     }
 
-    /// - Parameter addresses: addresses of the living replicas, without this one.
     /// - Returns: replicas that are gone.
     func found(_ addresses: [ReplicaID: String], key: String) -> [ReplicaID] {
         let gone = state.withLock { state in
@@ -91,7 +88,6 @@ final class ReplicaPost: Sendable {
     func tell(_ copy: ReplicaID? = nil, _ note: (inout ReplicaOutbox) -> Void) {
         state.withLock { state in
             for peer in state.peers.keys where copy == nil || peer == copy {
-                // Access through the dictionary changes the outbox in place, without a copy.
                 note(&state.peers[peer, default: Peer(address: "")].outbox)
             }
         }

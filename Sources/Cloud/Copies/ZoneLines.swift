@@ -1,4 +1,4 @@
-/// Waiting elements, oldest first in each zone. Zones are served in turn. A full queue drops the oldest element of the
+/// Waiting elements, oldest first in each zone; zones are served in turn. A full queue drops the oldest element of the
 /// zone with the most elements.
 struct ZoneLines<Element> {
     private var lines: [String: [Element]] = [:]
@@ -8,7 +8,6 @@ struct ZoneLines<Element> {
     var isEmpty: Bool { count == 0 }
 
     /// - Parameter dropping: number of oldest elements that the fullest zone loses when `max` is exceeded.
-    /// - Returns: the dropped elements.
     mutating func add(_ element: Element, of zone: String, max: Int, dropping: Int = 1) -> [Element] {
         lines[zone, default: []].append(element)
         count += 1
@@ -19,7 +18,7 @@ struct ZoneLines<Element> {
 
     /// Removes and returns the oldest element of each zone, then the next of each zone.
     ///
-    /// - Parameter fits: returns whether there is room for the element. The first element is returned in any case.
+    /// - Parameter fits: whether there is room for the element. The first element is returned in any case.
     mutating func take(upTo limit: Int, where fits: (Element) -> Bool = { _ in true }) -> [Element] {
         let zones = lines.keys.sorted()
         turn &+= 1

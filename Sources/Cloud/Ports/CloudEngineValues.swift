@@ -2,7 +2,7 @@ package import CloudAPI
 package import Domain
 
 package struct LeaseLimits: Hashable, Sendable {
-    /// Minimum token of a grant; see `LeaseCircumstances`.
+    /// Minimum fencing token of a grant; see `LeaseCircumstances`.
     package var tokenFloor: FencingToken
     package var grantsNothingNewBefore: MonotonicTime?
 
@@ -14,9 +14,9 @@ package struct LeaseLimits: Hashable, Sendable {
 
 /// A zone: all hosts of one account.
 package struct Zone: Hashable, Sendable {
-    /// Name of 1 to 64 of the characters `a-z 0-9 - _`.
+    /// 1 to 64 of the characters `a-z 0-9 - _`.
     package var name: String
-    /// Identity, created with the zone and never changed.
+    /// Created with the zone and never changed.
     package let id: ID
     package var terms: LeaseTerms
     package var quota: ZoneQuota
@@ -31,11 +31,11 @@ package struct Zone: Hashable, Sendable {
     }
 }
 
-/// A permission to use a zone. The cloud stores only the hash of its token.
+/// A permission to use a zone. The cloud stores only the hash of its access token.
 package struct Credential: Hashable, Sendable {
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case host
-        /// Token that only lets hosts join. Each host then gets its own token.
+        /// Access token that only lets hosts join. Each host then gets its own access token.
         case enrolment
     }
 
@@ -53,16 +53,16 @@ package struct Credential: Hashable, Sendable {
     }
 
     package var id: String
-    /// SHA-256 of the token.
+    /// SHA-256 of the access token.
     package var hash: [UInt8]
     package var zone: String
     package var kind: Kind
-    /// Role of the host, or of the hosts that join with this token. Never changed.
+    /// Role of the host, or of the hosts that join with this access token. Never changed.
     package let role: HostRole
     package var label: String
     package var binding: Binding?
-    /// Id of the enrolment token for which a host received this token. Set until the first use, because the answer may
-    /// have been lost. Nil after that, and for all other credentials.
+    /// Id of the enrolment token for which a host received this access token. Kept until the first use, because the
+    /// answer may have been lost. Nil after that, and for all other credentials.
     package var unusedFrom: String?
     package var createdAt: WallTime
     package var revokedAt: WallTime?
@@ -84,7 +84,7 @@ package struct RecordOutcome: Hashable, Sendable {
     package enum Fate: Hashable, Sendable {
         case unchanged
         case changed(sequence: UInt64)
-        /// The stamp of a change is too far ahead of the cloud's clock.
+        /// The stamp of a change is too far ahead of the cloud's system clock.
         case clockSkew
         /// The merged record has more than `CloudLimits.propertiesPerRecord` properties.
         case tooManyProperties

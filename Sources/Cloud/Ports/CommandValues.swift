@@ -3,11 +3,11 @@ package import Domain
 
 // Values that engines store for commands between hosts (Docs/Relay.md#commands).
 
-/// Content of a command request. Two requests under one id are the same command if their contents are equal.
+/// Content of a command request. Requests with the same id and content are the same command.
 package struct CommandWish: Codable, Hashable, Sendable {
     package var author: String
     package var meter: String
-    /// Token of the lease for which the command is meant.
+    /// Fencing token of the lease for which the command is meant.
     package var token: UInt64
     package var action: RelayActionBody
 
@@ -19,7 +19,7 @@ package struct CommandWish: Codable, Hashable, Sendable {
     }
 }
 
-/// A command that the meter's holder has claimed, or that ended without a claim. No replica grants another claim of it.
+/// A command that the meter's holder has claimed, or that ended without a claim. No replica grants another claim.
 package struct StoredCommand: Codable, Hashable, Sendable {
     package var wish: CommandWish
     package var holder: String
@@ -47,9 +47,7 @@ package struct CommandDecision<Answer: Sendable>: Sendable {
 }
 
 package struct CommandCounts: Hashable, Sendable {
-    /// Number of commands of one author in one zone.
     package var host: Int
-    /// Number of commands of all authors in that zone.
     package var zone: Int
 
     package static let none = CommandCounts(host: 0, zone: 0)
@@ -60,7 +58,7 @@ package struct CommandCounts: Hashable, Sendable {
     }
 }
 
-/// A version of a stored command; `mark` changes with each change.
+/// A version of a stored command; `mark` changes with each version.
 package struct CommandMark: Hashable, Sendable {
     package var zone: String
     package var requestID: RequestID

@@ -6,26 +6,25 @@ package import Domain
 ///
 /// - the epoch
 /// - the zones' identities, marks and sequences, so that change tokens remain valid
-/// - the leases with their tokens, even free ones
+/// - the leases with their fencing tokens, even free ones
 /// - the credentials
 ///
 /// Lease queues do not move: hosts queue again.
 package protocol DepartingStore: Sendable {
-    /// Returns everything except the leases and the records, which may be many.
+    /// Everything except the leases and the records, which may be many.
     func contents() async throws -> StoreContents
-    /// Returns leases by meter, including free ones. Renewal times are not moved: the new store counts from the time
-    /// when it reads the leases.
+    /// Returns leases by meter, including free ones. Renewal times are not moved: the new store counts from when it
+    /// reads the leases.
     ///
     /// - Parameters:
-    ///   - meter: last meter of the previous call, after which this call continues; nil to begin with the first meter.
+    ///   - meter: last meter of the previous call; nil to begin with the first meter.
     ///   - limit: at least 1.
     func leases(in zone: String, after meter: String?, limit: Int) async throws -> [(
         meter: String, record: LeaseRecord
     )]
     /// Returns records by sequence, including tombstones.
     func records(in zone: String, after sequence: UInt64, limit: Int) async throws -> [PlacedRecord]
-    /// Closes the store permanently and durably: if opened again, it would be a second cloud that hosts mistake for the
-    /// first.
+    /// Closes the store permanently and durably: reopened, it would be a second cloud that hosts mistake for the first.
     ///
     /// - Parameter destination: shown to people, and used to recognise a repeated attempt.
     func depart(to destination: String, at now: WallTime) async throws

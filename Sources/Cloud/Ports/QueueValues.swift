@@ -1,16 +1,16 @@
 package import Domain
 
-/// Type tag of `ReplicaID`. A replica gets a new id after the others gave it up.
+/// Type tag of `ReplicaID`. A replica that the others gave up gets a new id.
 package enum ReplicaTag {}
 package typealias ReplicaID = UniqueID<ReplicaTag>
 
 package struct Waiter: Hashable, Sendable {
     package var host: HostID
     package var name: String
-    /// Replica that has the host's event stream. It sends the host offers and removes the host from the queue.
+    /// Replica that has the host's event stream, sends it offers, and removes the host from the queue.
     package var copy: ReplicaID
-    /// Token of the lease when the host joined the queue; 0 if there was no lease. A host that holds the meter under a
-    /// greater token no longer waits.
+    /// Fencing token of the lease when the host joined the queue; 0 without a lease. A host that holds the meter under
+    /// a greater token no longer waits.
     package var token: FencingToken
 
     package init(host: HostID, name: String, copy: ReplicaID, token: FencingToken) {
@@ -22,9 +22,8 @@ package struct Waiter: Hashable, Sendable {
 }
 
 package struct QueueState: Hashable, Sendable {
-    /// Waiting hosts in order, each once.
     package var waiters: [Waiter]
-    /// Version; greater in the later of two states of one queue.
+    /// Greater in the later of two states of one queue.
     package var version: UInt64
 
     package init(waiters: [Waiter], version: UInt64) {
@@ -33,10 +32,9 @@ package struct QueueState: Hashable, Sendable {
     }
 }
 
-/// All non-empty queues at one moment.
 package struct QueueSnapshot: Hashable, Sendable {
     package var queues: [MeterPlace: QueueState]
-    /// Version at that moment. A queue with a smaller version that is missing here was empty.
+    /// Version at the moment of the snapshot. A queue with a smaller version that is missing here was empty.
     package var version: UInt64
 
     package init(queues: [MeterPlace: QueueState], version: UInt64) {
@@ -46,11 +44,10 @@ package struct QueueSnapshot: Hashable, Sendable {
 }
 
 package struct Heartbeats: Hashable, Sendable {
-    /// Mark of each replica: a number that changes with each heartbeat; never 0.
+    /// A number for each replica that changes with each heartbeat; never 0.
     package var marks: [ReplicaID: UInt64]
-    /// Addresses of the replicas that others can reach.
     package var addresses: [ReplicaID: String]
-    /// Whether another replica has given up the requesting replica.
+    /// Whether another replica has given up the requesting one.
     package var wasGivenUp: Bool
 
     package init(marks: [ReplicaID: UInt64], addresses: [ReplicaID: String] = [:], wasGivenUp: Bool) {

@@ -1,7 +1,6 @@
 package import CloudAPI
 
 package protocol ReplicaLink: Sendable {
-    /// - Parameter key: shared secret of the replicas.
     /// - Throws: `notFound` if another replica answers; any error if none does.
     func tell(_ news: ReplicaNewsBody, at address: String, key: String) async throws -> ReplicaNewsAnswer
     /// - Throws: the other replica's refusal; `rateLimited` if it cannot be reached.

@@ -3,8 +3,8 @@ package import Domain
 
 /// Number of leases that a zone ever had, and that each host created (Docs/Decisions/0017-quotas.md).
 ///
-/// The number only grows: leases are never deleted, so that their tokens always increase. Leases from before these
-/// counts existed count only for the zone, because their creators are unknown.
+/// The number only grows: leases are never deleted, so that their fencing tokens always increase. Leases from before
+/// these counts existed count only for the zone, because their creators are unknown.
 package struct LeaseUsage: Hashable, Sendable {
     package private(set) var total: Int
     package private(set) var hosts: [HostID: Int]
@@ -24,8 +24,8 @@ package struct LeaseUsage: Hashable, Sendable {
 
     /// Returns the refusal if a host may not create the lease. Existing leases are never refused.
     ///
-    /// The refusal has the form of a refused lease, which every host accepts as an answer. Without an answer, a host
-    /// would continue without a lease.
+    /// It has the form of a refused lease, which every host accepts as an answer. Without an answer, a host would
+    /// continue without a lease.
     package func refusal(
         of host: HostID?, creating meter: String, in zone: String, under quota: ZoneQuota
     ) -> CloudFailure? {

@@ -1,4 +1,3 @@
-/// An amount, a limit or a change of bytes and records.
 package struct QuotaAmount: Hashable, Sendable {
     package static let zero = QuotaAmount(bytes: 0, records: 0)
 
@@ -11,7 +10,7 @@ package struct QuotaAmount: Hashable, Sendable {
     }
 
     package static func + (lhs: Self, rhs: Self) -> Self {
-        // The summands come from a store, so an overflow must not trap.
+        // The summands come from a store: an overflow must not trap.
         QuotaAmount(
             bytes: Self.clamped(lhs.bytes.addingReportingOverflow(rhs.bytes), rhs.bytes),
             records: Self.clamped(lhs.records.addingReportingOverflow(rhs.records), rhs.records))
@@ -29,11 +28,11 @@ package struct QuotaAmount: Hashable, Sendable {
 
 /// Limits of a zone, and of each host in it (Docs/Decisions/0017-quotas.md).
 package struct ZoneQuota: Hashable, Sendable {
-    /// Default limits, with a quarter of each for one host.
+    /// One host may use a quarter of each limit.
     package static let standard = ZoneQuota(zone: QuotaAmount(bytes: 100 << 20, records: 200_000))
     /// Bounds of the standard limit on leases: one lease for every two records of the record limit, within these
-    /// bounds. A meter has about twenty records in the long run, so 200,000 records are enough for 10,000 meters, and
-    /// the limit is ten times that.
+    /// bounds. A meter has about twenty records in the long run, so 200,000 records are enough for 10,000 meters. The
+    /// limit is ten times that.
     ///
     /// Measured: 100,000 leases take 60 MB (at worst 280 MB) of etcd's default 2 GB and 110 MB of memory in each
     /// replica, or 14 MB on disk with SQLite.
@@ -41,7 +40,7 @@ package struct ZoneQuota: Hashable, Sendable {
     package static let unlimited = ZoneQuota(
         zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax),
         leases: limitMax)
-    /// Maximum limit, small enough that sums of a few limits do not overflow.
+    /// Small enough that sums of a few limits do not overflow.
     package static let limitMax = 1 << 53
 
     package var zone: QuotaAmount
@@ -65,7 +64,6 @@ package struct QuotaExcess: Hashable, Sendable {
     package var resource: Resource
     package var limit: Int
     package var used: Int
-    /// Amount that the change adds.
     package var needed: Int
     package var isHostsShare: Bool
 

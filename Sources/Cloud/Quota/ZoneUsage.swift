@@ -2,10 +2,10 @@ package import Domain
 
 /// Usage of a zone's quota by records, in total and by host.
 ///
-/// Depends on the records alone, so a counter updated with each change equals a complete recount. A record counts the
-/// bytes of its type, its name, and its properties' names and values (8 for a value that is not a text). It counts
-/// another 64 bytes each for itself, every property and its deletion, to cover stamps and keys. A tombstone counts
-/// until it is purged.
+/// Depends on the records alone, so a counter updated with each change equals a recount. A record counts the bytes of
+/// its type, its name, and its properties' names and values (8 for a value that is not a text). It counts another 64
+/// bytes each for itself, every property and its deletion, to cover stamps and keys. A tombstone counts until it is
+/// purged.
 ///
 /// A property or deletion counts for the host of its stamp if that host sent it itself, otherwise only for the zone.
 /// The record itself, with its name, counts for the host of its newest stamp.
@@ -13,7 +13,7 @@ package struct ZoneUsage: Hashable, Sendable {
     package static let overhead = 64
 
     package private(set) var total = QuotaAmount.zero
-    /// Usage by host, without hosts that use nothing.
+    /// Omits hosts that use nothing.
     package private(set) var hosts: [HostID: QuotaAmount] = [:]
 
     package init() {}
@@ -54,8 +54,8 @@ package struct ZoneUsage: Hashable, Sendable {
 
     /// Returns the exceeded limit, if any.
     ///
-    /// A change that adds no bytes is never refused for bytes, and a change that adds no records is never refused for
-    /// records. This holds even if the share of one host grows, so any host can delete data from a full zone.
+    /// A change that adds no bytes is never refused for bytes, and one that adds no records never for records. So any
+    /// host can delete data from a full zone.
     package func excess(adding change: ZoneUsage, under quota: ZoneQuota) -> QuotaExcess? {
         for (resource, amount) in Self.resources where change.total[keyPath: amount] > 0 {
             let (used, limit) = (total[keyPath: amount], quota.zone[keyPath: amount])
@@ -92,8 +92,7 @@ package struct ZoneUsage: Hashable, Sendable {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
 
-    /// Returns the host that owns the record. All parts with the newest stamp are from one host, which owns the record
-    /// if it sent any of them itself.
+    /// All parts with the newest stamp are from one host. It owns the record if it sent any of them itself.
     private static func owner(of record: SyncRecord) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)

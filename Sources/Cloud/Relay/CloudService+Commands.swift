@@ -9,7 +9,8 @@ extension CloudService {
     /// Sends a command to the meter's holder and waits for the outcome. A repeated request for a claimed command
     /// returns its outcome, even if the lease has changed.
     ///
-    /// - Throws: `leaseLost` with the present lease if the token does not match it, `badRequest`, `rateLimited`.
+    /// - Throws: `leaseLost` with the present lease if the fencing token does not match it, `badRequest`,
+    ///   `rateLimited`.
     package func command(
         _ request: RelayCommandRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayCommandAnswer {
@@ -24,8 +25,8 @@ extension CloudService {
         let zone = try await existing(zone)
         let standing = try await ask { try await engine.standing(of: wish.meter, in: zone.name) }
         guard let lease = standing.record, let holder = lease.holder, lease.token.rawValue == wish.token else {
-            // The command may have been claimed since the outcome was first looked up. This second look-up is final,
-            // because no host can claim the command under a lost lease.
+            // The command may have been claimed since the first look-up of the outcome. This second one is final: no
+            // host can claim a command under a lost lease.
             if let known = try await outcome(of: wish, key) { return known }
             throw lost(standing.record, of: standing.meter, in: zone)
         }
@@ -39,7 +40,7 @@ extension CloudService {
 
     private static let lookInterval = Duration.seconds(1)
 
-    /// Returns the outcome of a stored command. Nil if the command is not stored.
+    /// Nil if the command is not stored.
     ///
     /// - Throws: `badRequest` if the id belongs to another command.
     private func outcome(of wish: CommandWish, _ key: PendingKey) async throws(CloudFailure) -> RelayCommandAnswer? {
@@ -48,8 +49,7 @@ extension CloudService {
         return await outcome(of: stored, key)
     }
 
-    /// Waits for the outcome until the command's deadline, and returns it. Does not wait if too many repeated requests
-    /// of the author already wait.
+    /// Waits until the command's deadline, unless too many repeated requests of the author already wait.
     private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
         var stored = stored
         let author = "\(key.zone) \(stored.wish.author)"
@@ -66,7 +66,7 @@ extension CloudService {
         let end = clock.now() + PendingCommand.rules.outcomeTime
         while stored.outcome == nil, waiting <= PendingCommand.rules.openPerHost, clock.now() < end, !Task.isCancelled {
             try? await clock.sleep(clock.now() + Self.lookInterval)
-            // The command was claimed, so a failing store is no reason for a refusal.
+            // The command was claimed, so a failing store is no reason to refuse it.
             stored = (try? await self.stored(key)) ?? stored
         }
         return stored.outcome ?? .silence(of: stored.holderName)
@@ -81,8 +81,7 @@ extension CloudService {
     }
 
     /// Returns the answer for the author. If the command ended without a claim, first stores this end, so that no
-    /// replica grants a claim afterwards. If another replica has already granted a claim, the outcome of that claim
-    /// counts.
+    /// replica grants a claim afterwards. A claim already granted by another replica decides the outcome.
     private func settled(
         _ end: CommandEnd, of order: PendingCommand, _ key: PendingKey
     ) async -> RelayCommandAnswer {
@@ -90,7 +89,7 @@ extension CloudService {
         do throws(CloudFailure) {
             let found = try await ask {
                 try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
-                    // If the stored command differs, it has taken this id, so no host can claim our command.
+                    // A different stored command has taken this id, so no host can claim ours.
                     if let stored { return CommandDecision(stored.wish == order.wish ? stored : nil) }
                     return CommandDecision(nil, storing: end.wasClaimed ? nil : order.stored(end.answer))
                 }
@@ -129,7 +128,6 @@ extension CloudService {
         case over
     }
 
-    /// Decides a claim of a command that this replica offers.
     func claim(
         _ request: RelayClaimRequest, _ key: PendingKey, of meter: String, by member: Member
     ) async throws(CloudFailure) {
@@ -149,8 +147,8 @@ extension CloudService {
         switch claim {
         case .granted: commands.claimed(key, at: clock.now())
         case .leaseLost(let lease):
-            // If an earlier run of the same host sent the claim, do not end the command. The lease for which it is
-            // meant may still be valid.
+            // If an earlier process of the same host sent the claim, do not end the command: its lease may still be
+            // valid.
             if let order, lease?.token.rawValue != order.wish.token || lease?.holder?.host != order.holder {
                 commands.changedHands(key)
             }
@@ -187,8 +185,8 @@ extension CloudService {
         do {
             try await ask(other) { $0.outcome = outcome }
         } catch {
-            // The replica that received the command may be gone. If the outcome is stored, ignore this error, because
-            // the author finds the outcome in the store.
+            // The replica that received the command may be gone. Ignore this if the outcome is stored: the author finds
+            // it in the store.
             guard try isStored.get() else { throw error }
         }
         _ = try isStored.get()
@@ -246,7 +244,7 @@ extension CloudService {
     private func tell(_ order: PendingCommand, _ key: PendingKey) {
         let command = note(order, key)
         hub.tellCommand(command.command, to: order.holder, zone: key.zone)
-        // Send the command to all replicas, because the holder may listen to any of them.
+        // The holder may listen to any replica.
         post.tell { $0.add(command) }
     }
 

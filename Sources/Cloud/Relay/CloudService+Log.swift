@@ -2,10 +2,10 @@ package import CloudAPI
 import Domain
 import Logging
 
-/// Requests for a meter's log. The cloud forwards the hosts' parts to the requesting host and does not store them
+/// Requests for a meter's log. The cloud forwards the hosts' parts to the requesting host without storing them
 /// (Docs/Relay.md#the-meters-log).
 extension CloudService {
-    /// Asks the zone's other hosts for their parts of a meter's log.
+    /// Requests the parts of a meter's log from the zone's other hosts.
     ///
     /// - Parameter within: maximum age of a line in milliseconds, counted from the end of its event; nil for all lines.
     /// - Throws: `badRequest`, `rateLimited`.
@@ -28,7 +28,7 @@ extension CloudService {
         return RelayLogAnswer(answer, areAllThere: areAllThere)
     }
 
-    /// Returns the log parts of the hosts that listen to this replica, for a host or for another replica.
+    /// Returns the log parts of the hosts that listen to this replica.
     ///
     /// - Parameter asker: requesting host, which receives no request itself.
     /// - Throws: `rateLimited`, `serviceUnavailable`.
@@ -46,7 +46,6 @@ extension CloudService {
         }
     }
 
-    /// Returns the log parts from other replicas, and whether all other replicas answered.
     private func parts(_ question: ReplicaQuestionBody.Log) async -> (LogAnswer, areAllThere: Bool) {
         await withTaskGroup(of: LogAnswer?.self) { group in
             for other in post.others {
@@ -71,7 +70,7 @@ extension CloudService {
 
     // MARK: Answers of hosts
 
-    /// Accepts a host's part of a log, for this replica or for the replica that requested it.
+    /// Accepts a host's part of a log, for this replica or for the one that requested it.
     ///
     /// - Throws: `badRequest` or `limitExceeded` for an invalid or too large part; `rateLimited` if there is no room,
     ///   or the requesting replica cannot be reached.
@@ -101,7 +100,7 @@ extension CloudService {
 
     // MARK: Requests of other replicas
 
-    /// - Returns: nil if the question is not about a log.
+    /// Nil if the question is not about a log.
     func answerLog(_ question: ReplicaQuestionBody) async throws(CloudFailure) -> ReplicaAnswerBody? {
         if let log = question.log {
             guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "the log query names no host") }
@@ -128,7 +127,7 @@ extension LogAnswer {
 }
 
 extension ReplicaAnswerBody.Log {
-    /// Omits log parts beyond `CloudLimits.copyLogBytes`. Their hosts are listed as not answering.
+    /// Omits log parts beyond `CloudLimits.copyLogBytes`, and lists their hosts as not answering.
     fileprivate init(_ answer: LogAnswer) {
         self.init(
             parts: [],
@@ -158,7 +157,7 @@ extension RelayLogAnswer {
 }
 
 extension RelayLogPart {
-    /// - Throws: if the part is larger than what a host sends, or has impossible values.
+    /// Throws if the part is larger than a host sends, or has impossible values.
     fileprivate func checkedBytes() throws(CloudFailure) -> Int {
         guard lines.count <= CloudLimits.logLinesPerPart else {
             throw CloudFailure(

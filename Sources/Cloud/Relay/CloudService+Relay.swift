@@ -6,8 +6,7 @@ import Logging
 extension CloudService {
     /// Returns the events of a meter: first its holder, then its readings.
     ///
-    /// - Parameter wantsAll: whether to send every reading, even if the holder would otherwise combine several into
-    ///   one.
+    /// - Parameter wantsAll: whether to send every reading, even if the holder would otherwise combine several.
     package func watch(
         _ meter: String, wantsAll: Bool, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelaySubscription {
@@ -19,15 +18,14 @@ extension CloudService {
         let subscription = try relay.watch(
             place, credential: member.credential, wantsAll: wantsAll,
             first: RelayEventBody(holder: body(of: standing.record, meter: standing.meter, in: zone)))
-        // If the lease just read differs from the known one, all watchers receive the change.
         relayLease(standing.record, of: standing.meter, in: zone)
         return subscription
     }
 
     /// Forwards a batch of readings from the meter's holder.
     ///
-    /// - Throws: `leaseLost` if the token does not match the lease; `limitExceeded` or `badRequest` for a too large or
-    ///   invalid batch.
+    /// - Throws: `leaseLost` if the fencing token does not match the lease; `limitExceeded` or `badRequest` for a too
+    ///   large or invalid batch.
     package func relay(
         _ request: RelayRequest, of meter: String, in zone: String, by principal: Principal
     ) async throws(CloudFailure) -> RelayAnswer {
@@ -42,14 +40,14 @@ extension CloudService {
         batch.shared = request.shared
         try batch.check()
         guard relay.isWatched(place) else {
-            // Refuse until the watchers at the other replicas are known: an answer without interest would stop the
+            // Until the watchers at the other replicas are known, refuse: an answer without interest would stop the
             // holder from sending.
             guard post.knowsWhoWatches else { throw .justStarted }
             return RelayAnswer(interest: 0)
         }
         var lease = relay.lease(of: place)
         if lease?.isHeld(by: member.host, session, request.token) != true {
-            // Read the lease again: it may have been granted a moment ago, perhaps through another replica.
+            // Read the lease again: another replica may just have granted it.
             lease = try await ask { try await engine.standing(of: place.meter, in: zone) }.record
             relayLease(lease, of: place.meter, in: try await existing(zone))
         }
@@ -67,7 +65,6 @@ extension CloudService {
         return RelayAnswer(interest: RelayTimes.interest.milliseconds)
     }
 
-    /// Notifies the meter's watchers and its holder of a lease that was read or changed.
     func relayLease(_ record: LeaseRecord?, of meter: String, in zone: Zone) {
         let place = MeterPlace(zone: zone.name, meter: meter)
         guard let (isNews, interest) = relay.update(record, of: place, at: clock.now()) else { return }
@@ -96,7 +93,7 @@ extension CloudService {
         do {
             let standing = try await engine.standing(of: place.meter, in: place.zone)
             guard standing.meter == place.meter, let zone = try await engine.zone(place.zone) else {
-                // The id has become an alias, so end the watchers' streams: the hosts then subscribe again under the
+                // The id has become an alias. End the watchers' streams, so that hosts subscribe again under the
                 // canonical id.
                 return relay.end(place)
             }
@@ -108,11 +105,11 @@ extension CloudService {
     }
 }
 
-/// Times of the relay in the cloud. Hosts have their own (RelayCore), as their version may differ.
+/// Relay times in the cloud. Hosts have their own (RelayCore), because their version may differ.
 enum RelayTimes {
     /// Time for which a holder sends readings after each interest event.
     static let interest = Duration.seconds(30)
-    /// Interval of interest events, two of which may get lost.
+    /// Interval of interest events. Two in a row may get lost.
     static let interestRepeat = Duration.seconds(10)
 }
 
@@ -123,7 +120,7 @@ extension LeaseRecord {
 }
 
 extension RelayEventBody.Batch {
-    /// - Throws: if the batch is larger than what a holder sends, or has impossible values.
+    /// Throws if the batch is larger than a holder sends, or has impossible values.
     func check() throws(CloudFailure) {
         guard readings.count <= CloudLimits.readingsPerBatch else {
             throw CloudFailure(

@@ -1,10 +1,10 @@
 import Domain
 
-/// Items by due time, at logarithmic cost.
+/// Items by due time, with logarithmic cost.
 struct DueTimes<Item> {
     private typealias Due = (time: MonotonicTime, item: Item)
 
-    /// Binary heap: no item is due before its parent, whose index is `(index - 1) / 2`.
+    /// Binary heap: no item is due before its parent at `(index - 1) / 2`.
     private var heap: [Due] = []
 
     var count: Int { heap.count }

@@ -2,7 +2,6 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// Pending requests of one kind at this replica, and the callers that wait for them.
 final class PendingAnswers<Request: PendingRequest>: Sendable {
     private typealias Answer = Result<Request.Outcome, CloudFailure>
     private typealias Waiter = CheckedContinuation<Answer, Never>
@@ -38,9 +37,7 @@ final class PendingAnswers<Request: PendingRequest>: Sendable {
     /// Offers a request to hosts and waits for the outcome. If the task is cancelled and no other caller waits, an
     /// unclaimed request is withdrawn.
     ///
-    /// - Parameters:
-    ///   - stored: number of requests of the host and the zone in the store.
-    ///   - offer: sends the request to the hosts. Called once for each new request.
+    /// - Parameter stored: number of requests of the host and the zone in the store.
     /// - Throws: the errors of `PendingRequests.take`; `serviceUnavailable` for a cancelled task, and after `close`.
     func ask(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none,

@@ -1,7 +1,7 @@
 import CloudAPI
 import Domain
 
-/// A command offered to the meter's holder, which claims it before running it.
+/// A command offered to the meter's holder, which must claim it before running it.
 struct PendingCommand: PendingRequest {
     static let rules = PendingRules(
         noun: "commands", offerTime: .milliseconds(CloudLimits.claimMilliseconds),
@@ -19,7 +19,6 @@ struct PendingCommand: PendingRequest {
     var asker: HostID { author }
     var hosts: [HostID: AskedHost] { [holder: AskedHost(name: holderName, token: wish.token)] }
 
-    /// Returns the command in the form that is stored at its claim or its end.
     func stored(_ outcome: RelayCommandAnswer? = nil) -> StoredCommand {
         StoredCommand(wish, holder: holder, holderName: holderName, outcome: outcome)
     }
@@ -45,8 +44,7 @@ struct PendingCommand: PendingRequest {
             ? RelayCommandAnswer(.timedOut, message: "the cloud stopped meanwhile") : .silence(of: holderName)
     }
 
-    /// Returns the answer of a holder that has not claimed the command. Accepts only a refusal or "not done", because a
-    /// holder must claim a command before running it.
+    /// Accepts only a refusal or "not done", because a holder must claim a command before running it.
     private func unclaimed(_ said: RelayCommandAnswer?) -> RelayCommandAnswer {
         guard let said, said.outcome == .refused || said.outcome == .notDone else {
             return notDone("the holder did it without asking")
@@ -64,7 +62,7 @@ struct CommandEnd: Hashable {
 }
 
 extension RelayCommandAnswer {
-    /// Returns the answer for a command that the holder claimed without reporting an outcome.
+    /// The holder claimed the command without reporting an outcome.
     static func silence(of holder: String) -> RelayCommandAnswer {
         var answer = RelayCommandAnswer(.timedOut, message: "\(holder) took it and did not say what became of it")
         answer.holderName = holder
@@ -72,8 +70,8 @@ extension RelayCommandAnswer {
     }
 }
 
-/// Times on this replica's clock when it first saw each version of a command. Clocks of different machines are not
-/// compared.
+/// Times when this replica first saw each version of a command, on its own monotonic clock: clocks of different
+/// machines are not compared.
 struct CommandAges {
     /// Retention time of a stored command, from its claim or, once known, its outcome. A repeated request must receive
     /// the outcome for 75 s after the end. An outcome arrives within 10 s of its claim, so both times are added.

@@ -13,7 +13,7 @@ protocol PendingRequest: Equatable, Sendable {
 
 struct AskedHost: Hashable {
     var name: String
-    /// Token of the lease for which the request is meant; nil for a request that needs no claim.
+    /// Fencing token of the lease for which the request is meant; nil for a request that needs no claim.
     var token: UInt64?
 }
 
@@ -32,26 +32,23 @@ struct PendingEnd<Part: Sendable> {
     var silent: [HostID: AskedHost]
 }
 
-/// Deadlines and limits of one kind of request, at one replica.
 struct PendingRules {
     var noun: String
-    /// Maximum time from the offer to the claim or, for a request without a claim, to the end.
+    /// Maximum time from the offer to the claim, or to the end of a request without a claim.
     var offerTime: Duration
     /// Maximum time from the claim to the end.
     var outcomeTime = Duration.zero
-    /// Maximum number of open requests of one host.
     var openPerHost: Int
     /// Maximum number of requests of one host, including stored ones.
     var countPerHost: Int
-    /// Maximum number of requests of all hosts of one zone, including stored ones.
+    /// Like `countPerHost`, but for all hosts of one zone.
     var countPerZone: Int
     /// Maximum size of the waiting answers (log parts) to one requesting host, in bytes. An answer beyond it is
     /// refused, and the answering host counts as silent.
     var bytesPerHost = Int.max
-    /// Maximum size of the waiting answers to all requesting hosts of one zone, in bytes.
+    /// Like `bytesPerHost`, but for all requesting hosts of one zone.
     var bytesPerZone = Int.max
-    /// Maximum size of the waiting answers in all zones, in bytes. Each zone may have `bytesAlways` even beyond this
-    /// limit.
+    /// Like `bytesPerHost`, but for all zones. Each zone may have `bytesAlways` even beyond this limit.
     var bytesMax = Int.max
     var bytesAlways = Int.max
 }
@@ -65,7 +62,7 @@ struct PendingKey: Hashable, Comparable {
     }
 }
 
-/// A host in one zone. One host may belong to several zones.
+/// One host may belong to several zones.
 struct HostPlace: Hashable {
     var zone: String
     var host: HostID

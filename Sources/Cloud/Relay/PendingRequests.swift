@@ -1,12 +1,10 @@
 import CloudAPI
 import Domain
 
-/// Requests that are offered to hosts, claimed once where needed, answered, or timed out. A value type.
+/// Requests that are offered to hosts, claimed once where needed, answered, or timed out.
 ///
 /// The store ensures that each request is claimed only once. This type ensures that no claim is granted after the
 /// deadline.
-///
-/// The cost of a call grows only with the logarithm of the number of requests.
 struct PendingRequests<Request: PendingRequest> {
     typealias Ended = (key: PendingKey, outcome: Request.Outcome)
 
@@ -42,8 +40,8 @@ struct PendingRequests<Request: PendingRequest> {
     func request(_ key: PendingKey) -> Request? { entries[key]?.request }
 
     /// - Parameter stored: number of requests of the host and the zone in the store.
-    /// - Returns: whether the request is new. If no host can receive it, also the request with its outcome, because it
-    ///   has already ended.
+    /// - Returns: whether the request is new. If no host can receive it, also the request with its outcome: it has
+    ///   already ended.
     /// - Throws: `rateLimited`; `badRequest` if the id was used for another request.
     mutating func take(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none, at now: MonotonicTime
@@ -101,7 +99,6 @@ struct PendingRequests<Request: PendingRequest> {
         }
     }
 
-    /// Returns the request if it waits for this host's claim.
     func offer(_ key: PendingKey, to host: HostID, token: UInt64, at now: MonotonicTime) -> Request? {
         guard let entry = entries[key], entry.silent[host]?.token == token, case .offered = entry.phase,
             now < entry.until
@@ -109,7 +106,7 @@ struct PendingRequests<Request: PendingRequest> {
         return entry.request
     }
 
-    /// Marks a request as claimed. Changes nothing if the request no longer waits for a claim.
+    /// Changes nothing if the request no longer waits for a claim.
     mutating func claimed(_ key: PendingKey, at now: MonotonicTime) {
         guard case .offered? = entries[key]?.phase else { return }
         withdrawOffer(key)
@@ -118,7 +115,6 @@ struct PendingRequests<Request: PendingRequest> {
         ends.add(key, at: now + Request.rules.outcomeTime)
     }
 
-    /// - Parameter bytes: size of the part.
     /// - Returns: whether a caller waits for the part.
     /// - Throws: `rateLimited` if there is no room for the part.
     mutating func answer(
@@ -156,7 +152,7 @@ struct PendingRequests<Request: PendingRequest> {
     mutating func passed(_ now: MonotonicTime) -> [Ended] {
         var ended: [Ended] = []
         while let due = ends.next(by: now) {
-            // Skip an outdated deadline: the request has another one now, or has ended.
+            // Skip an outdated deadline: the request has ended or has another deadline.
             guard entries[due.item]?.until == due.time else { continue }
             ended += end(due.item, .expired)
         }
@@ -176,7 +172,7 @@ struct PendingRequests<Request: PendingRequest> {
         }
         withdrawOffer(key)
         entries[key] = nil
-        // Removes outdated deadlines in bulk, which keeps the cost of each low.
+        // Remove outdated deadlines in bulk, at a low cost for each.
         if ends.count > 2 * entries.count + 64 { ends.keep { entries[$0]?.until == $1 } }
         return [(key, outcome)]
     }

@@ -2,7 +2,7 @@ import CloudAPI
 import Domain
 import Synchronization
 
-/// Watchers of meters at this replica, and meters that are watched at other replicas. Nothing is stored.
+/// Watchers of meters at this replica, and meters watched at other replicas. Nothing is stored.
 final class RelayHub: Sendable {
     private struct Watcher {
         var continuation: AsyncStream<RelaySubscription.Numbered>.Continuation
@@ -12,7 +12,7 @@ final class RelayHub: Sendable {
 
     private struct OtherReplica {
         var wantsAll: Bool
-        /// Expiry of that replica's interest, unless that replica renews it.
+        /// Expiry of the other replica's interest, unless renewed.
         var until: MonotonicTime
     }
 
@@ -22,10 +22,8 @@ final class RelayHub: Sendable {
         var told = 0
         var lease: LeaseRecord?
         var isLeaseKnown = false
-        /// Time of the last interest event to the holder.
         var interestAt: MonotonicTime?
         var refusalAt: MonotonicTime?
-        /// Time when the lease was last read for an interest event.
         var lookedAt = MonotonicTime.origin
 
         func isInterestDue(at now: MonotonicTime) -> Bool {
@@ -71,8 +69,7 @@ final class RelayHub: Sendable {
             if held[key]?.isEmpty == true { held[key] = nil }
         }
 
-        /// - Returns: the meter's holder, which must be informed. Nil if the meter still has watchers, or has no
-        ///   holder.
+        /// - Returns: the meter's holder, to be informed. Nil if the meter still has watchers, or has no holder.
         mutating func forget(_ place: MeterPlace) -> HostID? {
             guard meters[place]?.isIdle == true, let gone = meters.removeValue(forKey: place) else { return nil }
             note(gone.lease, at: place) { $0.remove($1) }
@@ -80,7 +77,7 @@ final class RelayHub: Sendable {
             return gone.lease?.holder?.host
         }
 
-        /// - Returns: the affected meters, with the holders of those that have no watchers left.
+        /// - Returns: the affected meters, with the holders of those without watchers left.
         mutating func remove(
             where isGone: (MeterPlace, ReplicaID, OtherReplica) -> Bool
         ) -> [(place: MeterPlace, holder: HostID?)] {
@@ -94,23 +91,21 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Interval between reports to watchers about a host that sends readings without the lease.
+    /// Minimum interval between reports to watchers about a host that sends readings without the lease.
     private static let refusalInterval = Duration.seconds(10)
 
-    /// Maximum number of interest events sent together to one holder, so that they fit into its event queue.
+    /// Maximum number of interest events at once for one holder, so that they fit into its event queue.
     private static let duePerHolder = EventBuffer.waitingMax / 4
-    /// Maximum number of interest events at once for one zone. Large enough that every watched meter of the zone gets
-    /// one within 30 s, the duration of an interest.
+    /// Maximum number of interest events at once for one zone. Enough for every watched meter of the zone within 30 s,
+    /// the duration of an interest.
     private static let duePerZone = 2 * duePerHolder + CloudLimits.watchedPerZone / 30
 
-    /// Held while an event is sent to the watchers, so that all watchers receive events in the same order.
+    /// Held while an event is sent, so that all watchers receive events in the same order.
     private let telling = Mutex(())
     /// Never resume a watcher under this lock: cancellation already holds the task lock, and resuming locks it too
     /// (`withTaskCancellationHandler`, "Cancellation handlers and locks"). Locked after `telling`.
     private let state = Mutex(State())
-    /// Called when a held meter has lost its last watcher.
     private let ended: @Sendable (MeterPlace, HostID) -> Void
-    /// Called when the set of meters watched here changes, or the set of those whose watchers want every reading.
     private let changed: @Sendable () -> Void
 
     init(ended: @escaping @Sendable (MeterPlace, HostID) -> Void, changed: @escaping @Sendable () -> Void) {
@@ -118,7 +113,6 @@ final class RelayHub: Sendable {
         self.changed = changed
     }
 
-    /// - Parameter first: the subscription's first event.
     /// - Throws: `serviceUnavailable` once the hub is closed, `limitExceeded`.
     func watch(
         _ place: MeterPlace, credential: String, wantsAll: Bool, first: RelayEventBody
@@ -135,7 +129,7 @@ final class RelayHub: Sendable {
         return RelaySubscription(stream: stream, first: told)
     }
 
-    /// - Returns: number of measurements sent so far, and whether other replicas must be informed of this watcher.
+    /// - Returns: number of measurements sent so far, and whether to inform other replicas of this watcher.
     private func add(_ watcher: Watcher, to place: MeterPlace) throws(CloudFailure) -> (told: Int, isNews: Bool) {
         try state.withLock { state throws(CloudFailure) in
             guard !state.isClosed else { throw .stopping }
@@ -155,7 +149,7 @@ final class RelayHub: Sendable {
             let id = state.nextID
             watcher.continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
             var watched = state.meters[place] ?? Watched()
-            // This watcher is the first that wants every reading, so an interest event is due.
+            // The first watcher that wants every reading: an interest event is due.
             if watcher.wantsAll, !watched.wantsAll { watched.interestAt = nil }
             let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
             watched.watchers[id] = watcher
@@ -180,8 +174,7 @@ final class RelayHub: Sendable {
     var watchedHere: [ReplicaWatch] {
         state.withLock { state in
             let watched = state.meters.filter { !$0.value.watchers.isEmpty }
-            // Lists the first meter of each zone, then the second of each, so that the limit does not cut off a zone
-            // with few meters.
+            // Take meters from each zone in turn, so that the limit does not cut off a zone with few meters.
             let ranked = Dictionary(grouping: watched.keys, by: \.zone).values
                 .flatMap { $0.sorted().enumerated().map { (rank: $0.offset, place: $0.element) } }
                 .sorted { ($0.rank, $0.place) < ($1.rank, $1.place) }
@@ -192,9 +185,8 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Stores the full list of meters watched at another replica.
+    /// Stores the full list of meters watched at another replica, each with whether a watcher wants every reading.
     ///
-    /// - Parameter places: meters, each with whether a watcher wants every reading.
     /// - Returns: the meters for which more readings are wanted than before.
     func setWatched(_ places: [MeterPlace: Bool], at copy: ReplicaID, until: MonotonicTime) -> [MeterPlace] {
         let (new, gone) = state.withLock { state -> ([MeterPlace], [(MeterPlace, HostID?)]) in
@@ -235,14 +227,14 @@ final class RelayHub: Sendable {
 
     func lease(of place: MeterPlace) -> LeaseRecord? { state.withLock { $0.meters[place]?.lease } }
 
-    /// - Returns: whether the watchers must receive the lease, and the interest event that is due. Nil if the meter has
-    ///   no watchers, or if a newer lease is known.
+    /// - Returns: whether the watchers must receive the lease, and the interest event that is due. Nil without
+    ///   watchers, or if a newer lease is known.
     func update(
         _ lease: LeaseRecord?, of place: MeterPlace, at now: MonotonicTime
     ) -> (isNews: Bool, interest: Interest?)? {
         state.withLock { state in
             guard let known = state.meters[place] else { return nil }
-            // Reports of a lease may overtake each other; the greater token is newer.
+            // Reports may overtake each other; the greater fencing token is newer.
             if let old = known.lease, let new = lease, new.token < old.token { return nil }
             let isNews =
                 known.isLeaseKnown
@@ -255,8 +247,7 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Returns the meters for which an interest event is due, longest wait first, limited for each zone and each
-    /// holder.
+    /// Meters for which an interest event is due, longest wait first, limited for each zone and each holder.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
             var (zones, holders): ([String: Int], [HostPlace: Int]) = ([:], [:])
@@ -301,7 +292,7 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Informs watchers that a host without the lease sent readings, at most every `refusalInterval`.
+    /// Informs watchers, at most every `refusalInterval`, that a host without the lease sent readings.
     ///
     /// - Returns: the event; nil if none was due.
     func tellRefusal(of host: String, of place: MeterPlace, at now: MonotonicTime) -> RelayEventBody? {
@@ -318,7 +309,6 @@ final class RelayHub: Sendable {
         return event
     }
 
-    /// Sends a ping to all watchers.
     func tellTime(_ time: WallTime) {
         let body = RelayEventBody(serverTime: time.millisecondsSince1970)
         for place in state.withLock({ Array($0.meters.keys) }) { tell(body, of: place) }

@@ -29,16 +29,16 @@ extension RelayEventBody {
 /// Events of one meter that a host watches, to be iterated once. Releasing the subscription ends it.
 ///
 /// A slow observer loses the oldest events, and receives the number of measurements in them (`Item.missed`). The stream
-/// ends when the host's token is revoked, when the meter's id turns out to be an alias, and at shutdown. The host then
-/// subscribes again.
+/// ends when the host's access token is revoked, when the meter's id turns out to be an alias, and at shutdown. The
+/// host then subscribes again.
 package struct RelaySubscription: AsyncSequence, Sendable {
     package struct Item: Sendable {
         package var event: RelayEvent
-        /// Number of measurements that this observer lost just before this event.
+        /// Number of measurements lost just before this event.
         package var missed: Int
     }
 
-    /// Maximum number of waiting events: four seconds of batches.
+    /// Four seconds of batches.
     static let waitingMax = 16
 
     struct Numbered: Sendable {

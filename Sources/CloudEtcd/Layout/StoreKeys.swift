@@ -56,8 +56,8 @@ struct StoreKeys: Sendable {
             .map { key($0) }
     }
 
-    /// Prefixes of the keys in a backup. It omits running replicas, pending commands and waiting hosts, which a
-    /// restored cloud must not contain.
+    /// Prefixes of the keys in a backup, without running replicas, pending commands and waiting hosts, which a restored
+    /// cloud must not contain.
     var lastingKinds: [[UInt8]] {
         ["z/", "d/", "n/", "k/", "a/", "l/", "r/", "u/", "x/", "t/", "i/", "b/", "w/h/", "w/k/", "w/l/"].map { key($0) }
     }
@@ -90,7 +90,7 @@ struct StoreKeys: Sendable {
         feed(zone, type: type) + Self.digits(sequence)
     }
     func tombstones(in zone: String) -> [UInt8] { key("t/\(zone)/") }
-    /// Returns the key at which the tombstones of a time begin: all tombstones before this key are older.
+    /// Returns the first possible key of a tombstone with this time.
     func tombstones(in zone: String, from time: WallTime) -> [UInt8] {
         tombstones(in: zone) + Self.digits(UInt64(clamping: time.millisecondsSince1970))
     }
@@ -172,7 +172,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// Returns the part of a key after the prefix; nil if the key has another prefix, or if the part is not UTF-8.
+    /// Returns the part of a key after the prefix; nil for another prefix, or if the part is not UTF-8.
     static func text(of key: [UInt8], after prefix: [UInt8]) -> String? {
         guard key.starts(with: prefix) else { return nil }
         return String(validating: key.dropFirst(prefix.count), as: UTF8.self)
@@ -196,7 +196,7 @@ struct StoreKeys: Sendable {
         }
     }
 
-    /// Encodes the slashes in a type, because a slash ends a part of a key.
+    /// Encodes slashes, which separate the parts of a key.
     private static func encoded(_ type: RecordType) -> String {
         guard type.rawValue.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "%") }) else {
             return type.rawValue

@@ -1,17 +1,18 @@
 import Cloud
 import Domain
 
-/// Aliases in force in one zone, under one key. Each decision about a lease compares the revision of this key.
+/// Aliases in force in one zone, under one key. Each lease decision compares the revision of this key.
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
-        /// Greatest old lease token: in a request under this alias, a token up to this one does not refer to the
-        /// meter's present lease.
+        /// Tokens in requests under this alias up to this fencing token are obsolete: they do not refer to the meter's
+        /// present lease.
         var before: UInt64
     }
 
     var aliases: [String: Alias]
-    /// For ids whose token floor an alias raised above the lease's own token: the token that the next one must exceed.
+    /// Fencing tokens that the next one must exceed, by meter id, where an alias raised this floor above the lease's
+    /// own token.
     var floors: [String: UInt64]
 
     init(_ book: AliasBook) {

@@ -3,7 +3,7 @@ import CloudAPI
 import Domain
 import FoundationEssentials
 
-// Values of the keys in etcd: JSON, in which readers ignore unknown names. Records are stored in their wire form.
+// Values of the keys in etcd: JSON, in which unknown names are ignored. Records are stored in their wire form.
 
 protocol StoredValue: Codable, Sendable {}
 
@@ -39,18 +39,18 @@ extension EtcdError {
 }
 
 struct StoredTerms: StoredValue, Hashable {
-    /// Time to live in milliseconds.
+    /// In milliseconds.
     var ttl: Int64
     var lockDelay: Int64
     var policy: String
-    /// Quota of the zone; nil for the standard quota.
+    /// Nil for the standard quota.
     var quota: StoredQuota?
 
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        // In a zone's terms, this is the requested lock-delay, from which readers compute the effective one
-        // (LeaseTerms). In a lease's terms, it is the effective lock-delay, because those terms were created from it.
+        // A zone's terms store the requested lock-delay, from which `LeaseTerms` computes the effective one; a lease's
+        // terms were created with that.
         lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
@@ -62,25 +62,24 @@ struct StoredTerms: StoredValue, Hashable {
     }
 }
 
-/// Head of a zone, changed with every change of its records.
+/// Head of a zone, changed with each change of its records.
 struct StoredHead: StoredValue, Hashable {
     var sequence: UInt64 = 0
-    /// Greatest time of an accepted stamp, in milliseconds since 1970.
+    /// Latest time of an accepted stamp, in milliseconds since 1970.
     var accepted: UInt64 = 0
     /// Greatest sequence of a purged tombstone.
     var floor: UInt64 = 0
-    /// Usage of the zone; nil if a replica from a version without quotas has written since the last count.
+    /// Usage of the zone; nil if a replica without quotas has written since the last count.
     var used: StoredAmount?
-    /// `before` is the sequence before the last change; `types` are the record types in that change.
+    /// Sequence before the last change.
     var before: UInt64 = 0
     var types: [String] = []
-    /// Author of the last change, with its own number for that change, so that no two changes write the same head.
+    /// Author of the last change and its number, so that no two heads are equal.
     var writer = ""
 }
 
 struct StoredMark: StoredValue, Hashable {
     var number: UInt64
-    /// Id of the mark in hexadecimal digits.
     var id: String
     var first: UInt64
 
@@ -124,7 +123,7 @@ struct StoredRecord: Hashable, Sendable {
     /// Date from which a tombstone's age counts; nil for other records.
     var tombstoneTime: WallTime?
 
-    /// Stored form: a line of numbers, then the record in its wire form.
+    /// A line of numbers, then the record in its wire form.
     var bytes: [UInt8] {
         var bytes = Array("1 \(sequence) \(tombstoneTime?.millisecondsSince1970.description ?? "-")\n".utf8)
         RecordText.write(record, to: &bytes)
@@ -157,7 +156,7 @@ struct StoredRecord: Hashable, Sendable {
     }
 }
 
-/// A lease without its renewal times, because each replica measures those on its own clock.
+/// A lease without its renewal time, which each replica measures on its own monotonic clock.
 struct StoredLease: StoredValue, Hashable {
     var state: String
     var token: UInt64
@@ -166,9 +165,9 @@ struct StoredLease: StoredValue, Hashable {
     var hostName: String?
     var session: String?
     var transport: String?
-    /// Time of acquisition, in milliseconds since 1970.
+    /// Wall-clock time of acquisition, in milliseconds since 1970.
     var acquired: Int64?
-    /// Id of the last granted request. A replica of an older version stores only this grant.
+    /// Id of the last granted request, the only one that an older replica stores.
     var request: String?
     /// Grants before `request`, oldest first.
     var earlier: [Grant]?
@@ -201,7 +200,7 @@ struct StoredLease: StoredValue, Hashable {
         self.writer = writer
     }
 
-    /// Returns the lease's record; nil if a stored value is invalid.
+    /// Nil if a stored value is invalid.
     ///
     /// - Parameter renewedAt: time at which this replica noticed the change.
     func record(renewedAt: MonotonicTime) -> LeaseRecord? {
@@ -231,23 +230,23 @@ struct StoredLease: StoredValue, Hashable {
     }
 }
 
-/// A credential. `kind` includes the role, because a replica from before roles refuses an unknown kind. It would ignore
-/// a separate field, and treat a read-only host as one with all rights.
+/// `kind` includes the role, because a replica from before roles refuses an unknown kind. It would ignore a separate
+/// field, and grant a read-only host all rights.
 struct StoredCredential: StoredValue, Hashable {
     var id: String
     var hash: [UInt8]
     var zone: String
-    /// `host` or `enrolment` with all rights; with fewer rights, after the role: `readOnly host`.
+    /// `host` or `enrolment` with all rights; otherwise the role comes first: `readOnly host`.
     var kind: String
     var label: String
     var host: String?
     var hostName: String?
     var machine: String?
-    /// Time of creation, in milliseconds since 1970.
+    /// Wall-clock time of creation, in milliseconds since 1970.
     var created: Int64
     var revoked: Int64?
-    /// Id of the enrolment token with which the host got this credential; nil after the credential's first use. An
-    /// older replica drops this field, and the credential then counts as used.
+    /// Enrolment token with which the host got this credential; nil after its first use. An older replica drops this
+    /// field, so that the credential counts as used.
     var unusedFrom: String?
     var writer: String
 

@@ -4,15 +4,15 @@ import Synchronization
 
 struct SeenAliases: Hashable, Sendable {
     var book = AliasBook()
-    /// Revision of the key of the aliases. Never 0 once the key was read, because a missing key is created.
+    /// Revision of the aliases' key. 0 before the first read, which creates a missing key.
     var revision: Int64 = 0
 }
 
-/// Aliases of all zones as last read by this replica. Decisions compare the revision of the aliases' key, so a decision
-/// on stale aliases fails.
+/// Aliases of all zones as last read by this replica. A decision compares the revision of the aliases' key, so it fails
+/// on stale aliases.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Maximum number of leases in one transaction: each needs a comparison and a change.
+    /// Leases per transaction: each needs a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient
@@ -38,9 +38,7 @@ final class AliasCache: Sendable {
         }
     }
 
-    /// Removes a zone's aliases from the cache.
-    ///
-    /// - Parameter revision: revision that turned out stale. Aliases of any other revision are newer and are kept.
+    /// - Parameter revision: stale revision; aliases of any other revision are newer and stay cached.
     func forget(_ zone: String, seen revision: Int64) {
         zones.withLock { zones in
             if zones[zone]?.revision == revision { zones[zone] = nil }
@@ -52,7 +50,7 @@ final class AliasCache: Sendable {
         return try await read(zone)
     }
 
-    /// Reads a zone's aliases. If there are none yet, first puts the aliases of the zone's records into force.
+    /// If etcd has no aliases of the zone yet, first puts those in its records into force.
     func read(_ zone: String) async throws(EtcdError) -> SeenAliases {
         let key = keys.aliases(of: zone)
         for _ in 0..<Self.roundsMax {
@@ -72,7 +70,6 @@ final class AliasCache: Sendable {
         throw EtcdError(.overloaded, "too many others change the aliases of \(zone). Try again")
     }
 
-    /// Puts the aliases in the zone's records into force, unless another replica does so first.
     private func adopt(_ zone: String) async throws {
         var records: [SyncRecord] = []
         try await client.readAll(EtcdRange(prefix: keys.records(in: zone, type: .meterAlias))) { entry in

@@ -5,8 +5,8 @@ import Synchronization
 /// Decides all leases. While requests are in progress, further decisions gather and then share one request to etcd, in
 /// which each lease has its own comparison and change.
 ///
-/// Decisions about one lease are made in order; those that wait together are combined into one change. Every answer is
-/// sent only after etcd has stored the result.
+/// Decisions about one lease are made in order, and those that gather together become one change. Answers are sent
+/// after etcd has stored the result.
 final class LeaseBatcher: Sendable {
     private struct State {
         var jobs: [MeterPlace: [LeaseJob]] = [:]
@@ -17,13 +17,11 @@ final class LeaseBatcher: Sendable {
 
     /// Maximum number of concurrent requests: while etcd writes one to disk, the next can already be transmitted.
     private static let workersMax = 3
-    /// Maximum number of leases in one request. With a few operations per lease and one per zone, the request remains
-    /// within etcd's limit.
+    /// Stays within etcd's limit: a few operations per lease and one per zone.
     static let leasesPerRequest = 60
-    /// Maximum number of plans whose leases are read in one request. Each plan needs three ranges, and one more for
-    /// each other meter id in its jobs.
+    /// Plans per request that reads leases. Each needs three ranges, and one more for each other meter id in its jobs.
     private static let looksPerRequest = 10
-    /// Maximum number of attempts. So many conflicts in a row indicate a fault, not competing writers.
+    /// More conflicts mean a fault, not competing writers.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -104,9 +102,9 @@ final class LeaseBatcher: Sendable {
     }
 
     private struct Progress {
-        /// Whether renewals share one comparison; after a failure each uses its own.
+        /// Whether renewals share one comparison; after a failure each has its own.
         var sharesPulses = true
-        /// Meters whose leases this replica has read for this decision. If it found no lease there, it may create one.
+        /// Meters whose leases this replica has read for this decision, and may create if missing.
         var absent: Set<MeterPlace> = []
     }
 
@@ -124,10 +122,8 @@ final class LeaseBatcher: Sendable {
         for job in left.values.joined() { job.fail(error) }
     }
 
-    /// Attempts to decide all jobs once.
-    ///
-    /// - Returns: jobs to be decided again, because another writer changed their lease first.
-    /// - Throws: only before any of the jobs is answered, so that none is answered twice.
+    /// - Returns: jobs to decide again, because another writer changed their lease first.
+    /// - Throws: only before any job is answered, so that none is answered twice.
     private func round(
         _ asked: [MeterPlace: [LeaseJob]], _ progress: inout Progress
     ) async throws(EtcdError) -> [MeterPlace: [LeaseJob]] {
@@ -141,7 +137,7 @@ final class LeaseBatcher: Sendable {
             }
             plans.append(plan)
         }
-        // A lease that this replica has not read may exist already, so read it before creating it.
+        // A lease that this replica has not read may exist, so read it before creating it.
         let unseen = plans.filter { $0.creation != nil && !progress.absent.contains($0.place) }
         guard unseen.isEmpty else {
             for (place, error) in try await see(unseen, &progress) {
@@ -185,8 +181,8 @@ final class LeaseBatcher: Sendable {
         return (jobs, books)
     }
 
-    /// Queues failures for jobs with damaged data. `round` delivers them once it can no longer throw, so that no job gets
-    /// two answers. Throws any other error.
+    /// Queues failures for jobs with damaged data. `round` delivers them once it can no longer throw, so that no job is
+    /// answered twice.
     private func fail(
         _ jobs: [LeaseJob], _ error: EtcdError, _ refusals: inout [() -> Void]
     ) throws(EtcdError) {
@@ -196,12 +192,11 @@ final class LeaseBatcher: Sendable {
 
     private struct Admission {
         var counters: [LeaseCounters] = []
-        /// Closures that deliver refusals, called once the accepted plans are stored.
+        /// Deliver refusals; called once the accepted plans are stored.
         var refusals: [() -> Void] = []
         var again: [MeterPlace: [LeaseJob]] = [:]
     }
 
-    /// Counts the leases to be created. Removes the plans that exceed a limit of their zone.
     private func admit(
         _ plans: inout [LeasePlan], _ jobs: inout [MeterPlace: [LeaseJob]]
     ) async throws(EtcdError) -> Admission {
@@ -246,8 +241,8 @@ final class LeaseBatcher: Sendable {
                 let outcome = try plan.outcome(
                     of: answer.transaction(part.index), mayBeDoneBefore: answer.mayBeDoneBefore,
                     revision: answer.revision, keys: keys, now: now)
-                // A shared comparison fails for all its plans, even if only one lease has changed. So decide them
-                // again, each with its own comparison.
+                // A shared comparison fails for all its plans even if only one lease changed, so decide them again
+                // separately.
                 if outcome == .failed, !part.isShared {
                     failed.append(plan)
                 } else if !isSettled(plan, outcome) {
@@ -277,9 +272,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Handles the outcome of a plan, and delivers its answers if it was carried out.
-    ///
-    /// - Returns: whether the plan was carried out; if false, it must be decided again.
+    /// Returns false if the plan must be decided again; otherwise delivers its answers.
     private func isSettled(_ plan: LeasePlan, _ outcome: LeasePlan.Outcome) -> Bool {
         switch outcome {
         case .done(let seen):
@@ -306,9 +299,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Reads leases that this replica has not read yet.
-    ///
-    /// - Returns: meters whose lease cannot be read, with the errors.
+    /// Returns the meters whose lease cannot be read, with the errors.
     private func see(
         _ unseen: [LeasePlan], _ progress: inout Progress
     ) async throws(EtcdError) -> [(MeterPlace, EtcdError)] {

@@ -5,7 +5,7 @@ import Synchronization
 final class LeaseCache: Sendable {
     private struct Zone {
         var leases: [String: SeenLease] = [:]
-        /// Revision of etcd up to which this cache contains every lease change; 0 before the zone is first read.
+        /// Revision of etcd up to which this cache is complete; 0 before the first read.
         var readThrough: Int64 = 0
     }
 
@@ -13,10 +13,9 @@ final class LeaseCache: Sendable {
 
     func lease(_ place: MeterPlace) -> SeenLease { zones.withLock { $0[place.zone]?.leases[place.meter] ?? .unknown } }
 
-    /// Stores a lease as read, unless the cache has a newer one. If nothing changed, the time at which this state was
-    /// first read is kept.
+    /// Caches a lease, unless the cache has a newer one. An unchanged lease keeps the time of the first read.
     ///
-    /// - Returns: the current lease, and whether `seen` is a newer version of it that another replica wrote.
+    /// - Returns: the current lease, and whether `seen` is a newer version by another replica.
     @discardableResult
     func update(_ seen: SeenLease, at place: MeterPlace, isOwn: Bool = false) -> (seen: SeenLease, isNews: Bool) {
         zones.withLock { zones in
@@ -73,12 +72,12 @@ final class LeaseCache: Sendable {
 }
 
 extension LeaseRecord {
-    /// Returns whether the only change is a request to the holder to stop. Such a change is not a renewal.
+    /// Returns whether the only change is a request to the holder to stop, which is not a renewal.
     fileprivate func isRevocation(of before: LeaseRecord) -> Bool {
         guard case .held(let holder) = before.state, state == .revoking(holder) else { return false }
         return token == before.token && terms == before.terms && grants == before.grants
     }
 
-    /// Moves the renewal time forward to `time`. Answers may arrive out of order, so it never moves back.
+    /// Never moves back, because answers may arrive out of order.
     fileprivate mutating func heard(at time: MonotonicTime) { renewedAt = max(renewedAt, time) }
 }

@@ -1,15 +1,14 @@
 import Cloud
 import Domain
 
-/// Lease counts of a zone, as read before the creation of leases.
 struct LeaseCounters: Sendable {
     let zone: String
     private let quota: ZoneQuota
     private var usage: LeaseUsage
-    /// Revisions of the counters' keys, by host; nil stands for the whole zone.
+    /// Revisions of the counters' keys, by host; nil for the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
-    /// Unreadable counters with their errors. Leases that do not depend on them are still decided.
+    /// Unreadable counters. Leases that do not depend on them are still decided.
     private var damaged: [HostID?: EtcdError] = [:]
 
     static func ranges(of zone: String, _ hosts: [HostID], _ keys: StoreKeys) -> [EtcdRange] {
@@ -19,7 +18,7 @@ struct LeaseCounters: Sendable {
 
     /// - Parameters:
     ///   - found: entries of `ranges` in the same order; nil for a missing key.
-    ///   - uncounted: number of leases to assume if the zone has no counter.
+    ///   - uncounted: number of leases if the zone has no counter.
     init(_ zone: String, _ hosts: [HostID], _ found: [EtcdEntry?], uncounted: Int, _ keys: StoreKeys) {
         self.zone = zone
         var (quota, total, counts) = (ZoneQuota.standard, uncounted, [HostID: Int]())
@@ -48,9 +47,7 @@ struct LeaseCounters: Sendable {
         return count
     }
 
-    /// Counts a lease to be created.
-    ///
-    /// - Returns: the refusal, if a limit is exceeded or a counter is damaged; nil otherwise.
+    /// Counts a lease to be created. Returns the refusal for an exceeded quota or a damaged counter; nil otherwise.
     mutating func add(_ meter: String, for host: HostID?) -> ((LeaseJob) -> Void)? {
         if let error = damaged[nil] ?? damaged[host] { return { $0.fail(error) } }
         if let refusal = usage.refusal(of: host, creating: meter, in: zone, under: quota) {

@@ -3,18 +3,17 @@ import Domain
 
 /// A lease as last read by this replica.
 ///
-/// `record.renewedAt` is the time on this replica's clock at which it noticed a change of the lease or its pulse, or
-/// later. The replica compares both revisions before it gives the lease away. The comparison fails if another replica
-/// has renewed or changed the lease since (Docs/Leases.md#rule-3).
+/// `record.renewedAt` is a monotonic time of this replica, no earlier than the last change of the lease or its pulse.
+/// Before it gives the lease away, the replica compares both revisions, which fails if another replica has renewed or
+/// changed the lease (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
     var record: LeaseRecord?
     /// Revision of the lease's key; 0 if it does not exist.
     var revision: Int64 = 0
-    /// Revision of the pulse; 0 if it does not exist.
+    /// Revision of the pulse (the key that each renewal changes); 0 if it does not exist.
     var pulse: Int64 = 0
 
-    /// A lease that this replica has not read. If the lease exists, the comparison fails, and the answer contains the
-    /// stored lease.
+    /// A lease that this replica has not read: if it exists, the comparison fails, and the answer contains it.
     static let unknown = SeenLease()
 }
 
@@ -23,21 +22,20 @@ struct LeaseJob: Sendable {
     struct Step: Sendable {
         /// Record to store; nil keeps the stored one.
         var record: LeaseRecord?
-        /// Called once the record is stored. If there is no record, called once etcd has confirmed that the lease is
-        /// unchanged.
+        /// Called once the record is stored or, without a record, once etcd has confirmed the lease.
         var deliver: @Sendable () -> Void
     }
 
-    /// Whether the decision depends on the lease's renewal time. False for renewals, so replicas that renew and read
-    /// the same lease do not conflict.
+    /// Whether the decision depends on the renewal time. False for renewals, which must not conflict with replicas that
+    /// read the lease.
     var heedsTime: Bool
     var decide: @Sendable (LeaseSnapshot) -> Step
     var fail: @Sendable (EtcdError) -> Void
-    /// Called if a quota does not allow the lease to be created.
+    /// Called if a quota forbids the creation of the lease.
     var refuse: @Sendable (CloudFailure) -> Void = { _ in }
 }
 
-/// Combined decisions about one lease: one comparison, and at most one change.
+/// Decisions about one lease, combined into one comparison and at most one change.
 struct LeasePlan: Sendable {
     enum Change: Hashable, Sendable {
         case none
@@ -47,20 +45,19 @@ struct LeasePlan: Sendable {
 
     let place: MeterPlace
     let basis: SeenLease
-    /// Aliases that map the meter ids of all jobs to `place`.
     let aliases: SeenAliases
-    /// Leases stored under the jobs' other meter ids, which are aliases of `place`.
+    /// Leases stored under other ids of the meter.
     private let others: [(meter: String, lease: SeenLease)]
     let record: LeaseRecord?
     let change: Change
-    /// The job and the host that create the lease; nil if nothing is created.
+    /// Index of the job, and the host, that create the lease; nil if none does.
     let creation: (job: Int, host: HostID?)?
     private let heedsTime: Bool
     private let deliveries: [@Sendable () -> Void]
 
-    /// Decides the jobs in order, each based on the result of the previous job.
+    /// Decides the jobs in order, each on the result of the previous one.
     ///
-    /// - Parameter own: returns the lease stored under a meter id itself, without following aliases, as last read.
+    /// - Parameter own: returns the lease under exactly this meter id, without following aliases.
     init(
         _ jobs: [LeaseJob], at place: MeterPlace, aliases: SeenAliases, writer: String, own: (String) -> SeenLease
     ) throws(EtcdError) {
@@ -99,7 +96,6 @@ struct LeasePlan: Sendable {
         }
     }
 
-    /// Whether the plan is only a renewal, which may share a transaction with others.
     var isBarePulse: Bool { change == .pulse && !heedsTime && others.isEmpty }
 
     func transaction(_ keys: StoreKeys) -> EtcdTransaction {
@@ -113,7 +109,7 @@ struct LeasePlan: Sendable {
         transaction.compares += others.map { other in
             EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
         }
-        // A lease that does not exist yet has no pulse key to compare.
+        // A lease that does not exist yet has no pulse to compare.
         if creation == nil, change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }
@@ -122,8 +118,8 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
-        // Renewals are most of etcd's work and hardly ever fail, so their state is read only after a failure. The same
-        // applies to creations, which share one nested transaction.
+        // Renewals are most of etcd's work and hardly ever fail, so their state is read only after a failure. So is
+        // that of creations, which share one nested transaction.
         if change != .pulse, creation == nil { transaction.failure = look(keys).map { .range($0) } }
         return transaction
     }
@@ -140,10 +136,9 @@ struct LeasePlan: Sendable {
 
     enum Outcome: Hashable, Sendable {
         case done(SeenLease)
-        /// Another writer changed the lease first: decide again on this state.
+        /// Another writer changed the lease first. Decide again on this state.
         case changed(Found)
-        /// Another writer changed the lease first, and the answer does not contain the new state. Read that with
-        /// `look`.
+        /// As `changed`, but the answer lacks the new state. Read it with `look`.
         case failed
     }
 
@@ -153,14 +148,11 @@ struct LeasePlan: Sendable {
         var hasOtherAliases = false
     }
 
-    /// Returns the outcome of the plan.
-    ///
     /// - Parameters:
-    ///   - mayBeDoneBefore: whether an earlier attempt sent the same request and got no answer.
+    ///   - mayBeDoneBefore: whether an earlier attempt of the same request got no answer.
     ///   - revision: revision of everything that the request wrote.
-    ///   - now: time after etcd's answer, so no earlier than the change of the lease.
-    /// - Throws: `timedOut` if it is unknown whether the plan was carried out. The plan is then not decided again,
-    ///   because it might be carried out twice.
+    /// - Throws: `timedOut` if it is unknown whether the plan was carried out. It is then not decided again, because it
+    ///   might be carried out twice.
     func outcome(
         of answer: EtcdTransactionAnswer?, mayBeDoneBefore: Bool = false, revision: Int64, keys: StoreKeys,
         now: MonotonicTime
@@ -187,7 +179,7 @@ struct LeasePlan: Sendable {
         }
         if case .lease(let value) = change {
             if entry.value == value {
-                // An earlier attempt of this plan wrote the value, but its answer was lost.
+                // An earlier attempt stored this value, but its answer was lost.
                 return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
             }
             guard !mayBeDoneBefore || entry.revision == basis.revision else {
@@ -217,9 +209,7 @@ extension SeenLease {
         self = try Self.read(entry, pulse: pulse, at: now).seen
     }
 
-    /// Decodes a stored lease.
-    ///
-    /// - Returns: the lease, and the name of the replica that wrote it.
+    /// - Returns: the decoded lease, and the name of the replica that wrote it.
     static func read(
         _ entry: EtcdEntry, pulse: Int64, at now: MonotonicTime
     ) throws(EtcdError) -> (seen: SeenLease, writer: String) {

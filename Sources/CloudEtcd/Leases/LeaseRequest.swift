@@ -14,9 +14,9 @@ struct LeaseRequest {
     /// which a holder or a state may change.
     ///
     /// - Parameters:
-    ///   - sharesPulses: puts all renewals into one nested transaction, under the comparisons of all of them. Renewals
-    ///     are most of etcd's work, and hardly ever fail.
-    ///   - counters: counters of the zones in which leases are created. Creations in one zone share one nested
+    ///   - sharesPulses: puts all renewals, which hardly ever fail, into one nested transaction with shared
+    ///     comparisons.
+    ///   - counters: counters of the zones in which leases are created. A zone's creations share one nested
     ///     transaction, because they raise the same counter.
     init(_ plans: [LeasePlan], sharesPulses: Bool, counters: [LeaseCounters] = [], keys: StoreKeys) {
         let pulses = sharesPulses ? plans.filter(\.isBarePulse) : []
@@ -24,7 +24,6 @@ struct LeaseRequest {
         var compares: Set<EtcdCompare> = []
         for plan in pulses {
             let own = plan.transaction(keys)
-            // Plans for meters of one zone share the comparison of the zone's aliases.
             shared.compares += own.compares.filter { compares.insert($0).inserted }
             shared.success += own.success
             parts.append(Part(plan: plan, index: 0, isShared: true))

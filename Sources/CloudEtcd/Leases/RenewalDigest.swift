@@ -1,14 +1,12 @@
 import Cloud
 import Synchronization
 
-/// Recent renewals by one replica: leases, and the revisions of their pulses.
+/// Recent renewals by one replica: leases, and the revisions of their pulses (the keys that renewals change).
 ///
-/// Other replicas read the digest from etcd, and so learn when a lease was last renewed. The digest is only a hint.
-/// Without it, a replica notices a renewal only when it next reads all leases, so it gives an expired lease away that
-/// much later.
+/// From it, other replicas learn when a lease was last renewed. It is only a hint: without it, a replica notices a
+/// renewal when it next reads all leases, and gives an expired lease away that much later.
 struct RenewalDigest: Hashable, Sendable {
-    /// Maximum number of renewals in one digest, which keeps a request far below `EtcdTransaction.bytesMax`. The next
-    /// digest contains the rest.
+    /// Keeps a request far below `EtcdTransaction.bytesMax`. The next digest contains the rest.
     static let renewalsMax = 4000
 
     var zones: [String: [String: Int64]] = [:]
@@ -17,8 +15,8 @@ struct RenewalDigest: Hashable, Sendable {
 }
 
 extension RenewalDigest {
-    /// Stored form: `1`, then a line with the name of each zone. Below it, each meter has a line: a space, the
-    /// revision, a space and the meter. No name contains a line end.
+    /// Stored form: `1`, then a line with each zone's name. Below it, a line for each meter: a space, the revision of
+    /// its pulse, a space and the meter. No name contains a line end.
     var bytes: [UInt8] {
         var bytes = Array("1\n".utf8)
         for (zone, meters) in zones.sorted(by: { $0.key < $1.key }) {
@@ -59,7 +57,6 @@ final class PendingRenewals: Sendable {
 
     func add(_ place: MeterPlace, pulse: Int64) { pulses.withLock { $0[place] = pulse } }
 
-    /// Removes and returns the renewals that fit in one digest; an empty digest if there are none.
     func take() -> RenewalDigest {
         let taken = pulses.withLock { pulses in
             guard pulses.count > RenewalDigest.renewalsMax else {

@@ -3,10 +3,9 @@ struct EtcdPut: Hashable, Sendable {
     var value: [UInt8]
 }
 
-/// Writes many keys in large concurrent requests, and checks that all of them arrived.
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Maximum number of keys in one request: so many that the wait for the disk costs little per key.
+    /// So many that the wait for the disk costs little per key.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 
@@ -54,9 +53,7 @@ struct ArrivalLoad: Sendable {
         return requests
     }
 
-    /// Reads all keys back and compares their checksum with that of the written keys.
-    ///
-    /// - Throws: `damaged` if the checksums differ.
+    /// - Throws: `damaged` if the stored keys' checksum differs from the written keys'.
     func check(_ keys: StoreKeys) async throws {
         var found = Sum()
         for prefix in keys.allKinds {

@@ -4,25 +4,22 @@ package import Logging
 
 /// Moves another store into an etcd that has no cloud yet (`metercloud migrate`).
 ///
-/// The data on which hosts rely does not change: the epoch and the sequences are kept, so change tokens remain valid,
-/// as do the fencing tokens and the holders. The two stores can never be open at the same time. The old one is closed
-/// permanently before the new one gets its epoch, without which no replica opens it. An interrupted attempt can be
-/// repeated and starts over.
+/// Hosts notice nothing: epoch, sequences, fencing tokens and holders are kept, and change tokens remain valid. The two
+/// stores can never be open at the same time: the old one is closed permanently before the new one gets its epoch,
+/// without which no replica opens it. An interrupted attempt can be repeated and starts over.
 package struct EtcdArrival: Hashable, Sendable {
     package var zones = 0
     package var credentials = 0
     package var leases = 0
     package var records = 0
-    /// Whether an earlier attempt had already moved everything.
+    /// Whether an earlier attempt had moved everything.
     package var wasThere = false
 
-    /// Moves the store.
-    ///
     /// - Parameters:
     ///   - store: source, marked as moved before the store in etcd can be opened.
     ///   - progress: called from time to time with the numbers so far.
-    /// - Throws: `badSetting` if etcd has a cloud or other data under this prefix, or if the source was moved to
-    ///   another store before. `damaged` if the data in etcd differs from the written data. Also the source's errors.
+    /// - Throws: `badSetting` if etcd has data under this prefix, or the source was moved elsewhere before; `damaged`
+    ///   if the data in etcd differs from the written data; errors of the source.
     package static func run(
         from store: some DepartingStore, to settings: EtcdSettings, at now: WallTime, clock: CloudClock,
         rng: inout some RandomNumberGenerator, logger: Logger, progress: @Sendable (EtcdArrival) -> Void

@@ -3,21 +3,19 @@ import Domain
 
 /// Prevents replicas from opening a store in etcd before a move into it is complete.
 ///
-/// `m/arriving` names the source store and the attempt. While it exists, no replica opens the store, and every step of
-/// the move requires it unchanged.
+/// `m/arriving` names the source store and the attempt. While it exists, no replica opens the store. Every step
+/// requires it unchanged.
 struct MigrationLock: Sendable {
-    /// Name that takes the place of a replica's name in every value that a move writes.
+    /// Replaces a replica's name in every value that a move writes.
     static let writer = "move"
 
     let client: EtcdClient
     let keys: StoreKeys
     let prefix: String
 
-    /// Name of the destination, shown to users and used to recognise an interrupted move.
+    /// Shown to users; also identifies an interrupted move.
     var destination: String { "etcd (\(client.settings.urls.first ?? ""), prefix \(prefix))" }
 
-    /// Begins or resumes a move.
-    ///
     /// - Returns: the revision of `m/arriving`, which every step requires; nil if an earlier attempt moved everything.
     func begin(_ contents: StoreContents, attempt: String) async throws -> Int64? {
         var anything = EtcdRange(prefix: keys.prefix)
@@ -87,7 +85,7 @@ struct MigrationLock: Sendable {
         var last = EtcdTransaction(compares: [EtcdCompare(key: keys.arriving, revision: revision)], success: operations)
         last.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await client.commit(last)
-        // An earlier attempt of this call wrote the epoch, but its answer was lost.
+        // An earlier attempt stored the epoch, but its answer was lost.
         guard answer.succeeded || answer.range(0)?.entries.first?.value == Array(contents.epoch.utf8) else {
             throw busy
         }

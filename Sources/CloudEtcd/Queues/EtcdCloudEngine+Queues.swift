@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension EtcdCloudEngine {
-    /// Maximum number of attempts. So many conflicts in a row indicate a fault, not competing writers.
+    /// More conflicts mean a fault, not competing writers.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -27,7 +27,7 @@ extension EtcdCloudEngine {
                 guard let range = answer.range(0) else { throw Self.leftOut(key) }
                 (entry, revision) = (range.entries.first, answer.revision)
                 if let entry, entry.value == value {
-                    // An earlier attempt of this step wrote the value, but its answer was lost.
+                    // An earlier attempt stored this value, but its answer was lost.
                     return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
                 }
             }
@@ -47,7 +47,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Returns a queue; an empty one if the entry cannot be read, because waiting hosts queue again.
+    /// Empty if the entry is unreadable, because waiting hosts queue again.
     func queue(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> QueueState {
         var waiters: [Waiter] = []
         do throws(EtcdError) {
@@ -73,8 +73,7 @@ extension EtcdCloudEngine {
             var entries = try await client.read([all]).ranges[0].entries
             for _ in 0..<Self.roundsMax {
                 let own = entries.first { $0.key == key }
-                // The key was created at the first heartbeat. If it is missing, another replica deleted it, because it
-                // counted this replica as failed.
+                // The first heartbeat created the key. If it is missing, another replica considered this one dead.
                 guard own != nil || isFirst else { return heartbeats(entries, wasGivenUp: true) }
                 var transaction = EtcdTransaction(compares: [EtcdCompare(key: key, revision: own?.revision ?? 0)])
                 transaction.success = [.put(key: key, value: Array((address ?? "").utf8)), .range(all)]
@@ -95,8 +94,7 @@ extension EtcdCloudEngine {
                 continue
             }
             heartbeats.marks[copy] = UInt64(clamping: entry.revision)
-            // The value of a replica of an earlier version is empty, because it accepts no messages from other
-            // replicas.
+            // The value is empty for a replica of an earlier version, which accepts no messages from other replicas.
             guard let address = String(validating: entry.value, as: UTF8.self), !address.isEmpty else { continue }
             heartbeats.addresses[copy] = address
         }
@@ -112,8 +110,7 @@ extension EtcdCloudEngine {
             transaction.success = [.put(key: place, value: Array(key.utf8)), .range(EtcdRange(key: place))]
             transaction.failure = [.range(EtcdRange(key: place))]
             let answer = try await client.commit(transaction)
-            // If the comparison failed, another replica or an earlier attempt without an answer has written the key.
-            // Use its value.
+            // After a failed comparison, use the value that another replica or an earlier attempt has written.
             guard let entry = answer.range(answer.succeeded ? 1 : 0)?.entries.first else { throw Self.leftOut(place) }
             return try text(of: entry)
         }
@@ -135,7 +132,7 @@ extension EtcdCloudEngine {
             let answer = try await client.commit(transaction)
             if answer.succeeded { return true }
             guard let range = answer.range(0) else { throw Self.leftOut(key) }
-            // If the key is missing, another replica deleted it first, or the answer to an earlier attempt was lost.
+            // A missing key was deleted by another replica, or by an earlier attempt whose answer was lost.
             return range.entries.isEmpty
         }
     }

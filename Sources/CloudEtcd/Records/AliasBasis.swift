@@ -1,11 +1,10 @@
 import Cloud
 import Domain
 
-/// Aliases and leases on which a decision about an alias is based, as read from etcd.
 struct AliasBasis: Sendable {
     let seen: SeenAliases
     let leases: [String: SeenLease]
-    /// Time on this replica's clock when the write was requested, which is before the leases were read.
+    /// Monotonic time of the write request, which precedes the read of the leases.
     let leaseTime: MonotonicTime
 
     enum Verdict: Sendable {
@@ -22,8 +21,8 @@ struct AliasBasis: Sendable {
         }
     }
 
-    /// Changes that put an alias into force in the same request that stores its record. The request fails if the
-    /// aliases or leases have changed since they were read.
+    /// Changes that put an alias into force in the request that stores its record. It fails if the aliases or leases
+    /// have changed since they were read.
     struct Step: Sendable {
         let book: AliasBook
         let freed: [String: LeaseRecord]
@@ -40,8 +39,7 @@ struct AliasBasis: Sendable {
                 let key = keys.lease(of: meter, in: zone)
                 transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
                 guard let record = freed[meter] else { continue }
-                // Compare the pulse too. If it has changed since it was read, the lease was renewed and has not
-                // expired.
+                // A changed pulse means that the lease was renewed, so it has not expired.
                 transaction.compares.append(
                     EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
                 transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))

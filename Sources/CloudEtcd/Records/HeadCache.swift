@@ -1,7 +1,7 @@
 import Domain
 import Synchronization
 
-/// Sequence up to which each zone's changes have been reported to the hosts that are connected to this replica.
+/// Sequence up to which each zone's changes were reported to this replica's hosts.
 final class HeadCache: Sendable {
     private let told = Mutex<[String: UInt64]>([:])
 
@@ -12,8 +12,6 @@ final class HeadCache: Sendable {
         }
     }
 
-    /// Stores the sequence of a new head.
-    ///
     /// - Parameter isOwn: whether this replica wrote the head.
     /// - Returns: the record types whose change must be reported to hosts; nil if there are none.
     func see(_ head: StoredHead, of zone: String, isOwn: Bool) -> [String]? {
@@ -25,7 +23,7 @@ final class HeadCache: Sendable {
             guard head.sequence > before else { return nil }
             told[zone] = head.sequence
             guard head.before != before else { return isOwn ? nil : head.types }
-            // This replica has not seen all changes before this head, so their types are unknown. Report all types.
+            // Some earlier changes are unknown to this replica, so report all types.
             let known = RecordType.known.map(\.rawValue)
             return known + head.types.filter { !known.contains($0) }
         }

@@ -3,11 +3,10 @@ import Domain
 import Synchronization
 
 /// Writes all records. While a request for a zone is in progress, the zone's next records gather and then share one
-/// request. Zones do not wait for each other.
+/// request.
 final class RecordBatcher: Sendable {
     struct Times: Sendable {
         var now: WallTime
-        /// Time on the monotonic clock on which all lease times are measured.
         var leaseTime: MonotonicTime
     }
 
@@ -21,8 +20,7 @@ final class RecordBatcher: Sendable {
         var jobs: [String: [Job]] = [:]
         var busy: Set<String> = []
         var writes: UInt64 = 0
-        /// For each zone in which this replica has written a timeline mark: the value of `EtcdClient.life` at that
-        /// time.
+        /// Value of `EtcdClient.life` when this replica last wrote a timeline mark, by zone.
         var marked: [String: UInt64] = [:]
     }
 
@@ -56,8 +54,7 @@ final class RecordBatcher: Sendable {
         self.work = work
     }
 
-    /// Writes records, each of them atomically: after an error, some may be stored. Completes even if the task is
-    /// cancelled.
+    /// Writes each record atomically: after an error, some may be stored. Completes even if the task is cancelled.
     func write(_ records: [SyncRecord], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -75,9 +72,7 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// Writes the records of jobs and answers the jobs.
-    ///
-    /// - Returns: jobs to be written one by one, because a damaged record, perhaps of another job, blocked them.
+    /// - Returns: jobs to write one by one, because a damaged record, perhaps of another job, blocked them.
     private func answer(_ jobs: [Job], in zone: String) async -> [Job] {
         var items: [(record: SyncRecord, times: Times)] = []
         for job in jobs { items += job.records.map { ($0, job.times) } }
@@ -111,7 +106,7 @@ final class RecordBatcher: Sendable {
                 state.busy.remove(zone)
                 return nil
             }
-            // Limit the number of jobs in one request, because the first job waits for the last.
+            // The first job waits for the last, so limit their number.
             var count = 0
             let fits = jobs.prefix { job in
                 count += job.records.count
@@ -134,7 +129,7 @@ final class RecordBatcher: Sendable {
                 try countRound(&rounds, zone)
                 continue
             }
-            // If no other replica has written meanwhile, continue with this plan instead of reading again.
+            // Unless another replica has written meanwhile, continue with this plan without another read.
             var done = 0
             while done < slice.count {
                 var news: [RecordOutcome] = []
@@ -149,7 +144,7 @@ final class RecordBatcher: Sendable {
                 outcomes += news
                 done += news.count
                 plan = next
-                // `life` has changed, so the next change needs a new timeline mark.
+                // etcd may have reverted, so the next change needs a new timeline mark.
                 guard plan.life == client.life else { break }
             }
         }
@@ -162,8 +157,8 @@ final class RecordBatcher: Sendable {
         }
     }
 
-    /// Returns the first records that are decided together. An alias is decided alone, because its decision depends on
-    /// the leases of the meters that it names.
+    /// Returns the first records to decide together. An alias is decided alone, because it depends on its meters'
+    /// leases.
     private static func firstTogether(
         _ items: ArraySlice<(record: SyncRecord, times: Times)>
     ) -> [(record: SyncRecord, times: Times)] {
@@ -171,9 +166,7 @@ final class RecordBatcher: Sendable {
         return Array(items.prefix { $0.record.key.type != .meterAlias }.prefix(recordsPerRead))
     }
 
-    /// Reads the stored records and counters that the decision about records needs.
-    ///
-    /// - Returns: the plan; nil if the zone's usage had to be counted first, so that the caller must read again.
+    /// Nil if the zone's usage had to be counted first, so that the caller must read again.
     private func read(
         _ items: [(record: SyncRecord, times: Times)], in zone: String
     ) async throws(EtcdError) -> RecordPlan? {
@@ -210,9 +203,7 @@ final class RecordBatcher: Sendable {
             mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
     }
 
-    /// Reads the aliases and leases that the decision about an alias needs.
-    ///
-    /// - Returns: nil if the first record is not an alias, or changes no alias.
+    /// Nil if the first record is not an alias, or changes none.
     private func aliasBasis(
         of items: [(record: SyncRecord, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
@@ -232,15 +223,13 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // `update` keeps the cache's time if it is earlier, because the lease may have been unchanged since then.
+            // `update` keeps an earlier time in the cache, since which the lease may have been unchanged.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }
         return AliasBasis(seen: seen, leases: read, leaseTime: item.times.leaseTime)
     }
 
-    /// Writes the changes of a plan.
-    ///
     /// - Returns: an empty plan that continues from the written state; nil if another writer changed the head first.
     private func carryOut(_ plan: RecordPlan, in zone: String) async throws(EtcdError) -> RecordPlan? {
         guard !plan.isEmpty else { return plan }
@@ -248,7 +237,7 @@ final class RecordBatcher: Sendable {
         let answer = try await client.commit(transaction)
         var revision = answer.revision
         if !answer.succeeded {
-            // If the head is this replica's own, an earlier attempt succeeded and its answer was lost.
+            // If the head equals this one, an earlier attempt succeeded and its answer was lost.
             guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
             revision = entry.revision
         }

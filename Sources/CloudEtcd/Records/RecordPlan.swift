@@ -2,15 +2,14 @@ import Cloud
 import CloudAPI
 import Domain
 
-/// Changes to records of one zone, decided one by one. One transaction writes them all; it fails if the zone's head has
-/// changed.
+/// Changes to records of one zone, decided one by one and written in one transaction, which fails if the zone's head
+/// has changed.
 struct RecordPlan: Sendable {
-    /// Maximum number of operations for one record: write the record, write and delete its place in the feed, and write
-    /// and delete its place among the tombstones.
+    /// Write the record; write and delete its place in the feed and among the tombstones.
     private static let operationsPerRecord = 5
-    /// Operations for the head and for a mark, which is stored under two keys.
+    /// Operations for the head, and for a timeline mark, which is stored under two keys.
     private static let otherOperations = 3
-    /// Maximum size of a record: a larger one would not fit into a request.
+    /// In bytes; a record must fit into a request.
     static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
 
     private let zone: String
@@ -24,11 +23,10 @@ struct RecordPlan: Sendable {
     private let stored: [RecordKey: StoredRecord]
     private var changed: [RecordKey: StoredRecord] = [:]
     private var bytes = 0
-    /// Value of `EtcdClient.life` at which the plan's data was read.
     let life: UInt64
     private let aliases: AliasBasis?
     private(set) var followed: AliasBasis.Step?
-    /// Timeline mark to write with the changes; nil if this replica has already written one since `life` last changed.
+    /// Timeline mark to write; nil if this replica has written one since `life` last changed.
     let mark: TimelineMark?
 
     init(
@@ -53,9 +51,7 @@ struct RecordPlan: Sendable {
 
     var records: [RecordKey: StoredRecord] { stored.merging(changed) { $1 } }
 
-    /// Adds a record to the plan.
-    ///
-    /// - Returns: the outcome; nil if the request has no room for the record.
+    /// Nil if the request has no room for the record.
     mutating func merge(_ record: SyncRecord, now: WallTime) -> RecordOutcome? {
         let present = changed[record.key] ?? stored[record.key]
         let intake = RecordIntake.decide(
@@ -142,7 +138,7 @@ struct RecordPlan: Sendable {
 }
 
 extension RecordPlan {
-    /// Returns the record's key from the value of a tombstone's entry; nil if the value is not valid.
+    /// Nil if the value is invalid.
     static func recordKey(ofTombstone value: [UInt8]) -> RecordKey? {
         guard let end = value.firstIndex(of: 0), let type = String(validating: value[..<end], as: UTF8.self),
             let name = String(validating: value[(end + 1)...], as: UTF8.self)

@@ -14,7 +14,7 @@ struct StoredAmount: Codable, Hashable, Sendable {
 struct StoredQuota: Codable, Hashable, Sendable {
     var zone: StoredAmount
     var host: StoredAmount
-    /// Maximum number of leases; nil for the standard limit.
+    /// Nil for the standard limit.
     var leases: Int?
 
     init?(_ quota: ZoneQuota) {
@@ -26,15 +26,15 @@ struct StoredQuota: Codable, Hashable, Sendable {
     var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount, leases: leases) }
 }
 
-/// Usage of the hosts whose ids begin with the same digit. Each value is small enough to be written with each change,
-/// and all keys fit into one transaction.
+/// Usage of the hosts whose ids begin with the same digit: small enough to be written with each change, and few enough
+/// keys for one transaction.
 struct StoredShares: StoredValue, Hashable {
     var hosts: [String: StoredAmount]
 }
 
 extension ZoneUsage {
-    /// - Parameter shares: entries under `StoreKeys.shares`, read in the same step as the head.
-    /// - Returns: nil if the zone has not been counted yet, or an older replica has written since.
+    /// - Parameter shares: entries under `StoreKeys.shares`, read in the same request as the head.
+    /// - Returns: nil if the zone was not counted yet, or an older replica has written since.
     init?(_ head: StoredHead, shares: [EtcdEntry]) throws(EtcdError) {
         guard let total = head.used else { return nil }
         var hosts: [HostID: QuotaAmount] = [:]
@@ -71,8 +71,7 @@ extension ZoneUsage {
 }
 
 extension RecordBatcher {
-    /// Counts all records of a zone without a valid count. The zone predates quotas, was moved here, or was changed by
-    /// a replica of an older version.
+    /// Counts a zone without a valid count: it predates quotas, was moved here, or was changed by an older replica.
     func count(_ zone: String) async throws(EtcdError) {
         for _ in 0..<Self.countsMax {
             let found = try await client.read([
@@ -91,7 +90,7 @@ extension RecordBatcher {
             var transaction = EtcdTransaction(compares: [EtcdCompare(key: entry.key, revision: entry.revision)])
             transaction.success = [.put(key: entry.key, value: try head.bytes)]
             transaction.success += try usage.operations(from: ZoneUsage(), in: zone, keys)
-            // Do not delete a key that is also written, because a transaction may name a key only once.
+            // A transaction may name a key only once, so do not delete a key that is also written.
             let written = usage.digits(from: ZoneUsage()).map { keys.shares($0, in: zone) }
             for share in found[1].entries where !written.contains(share.key) {
                 transaction.success.append(.delete(key: share.key))
@@ -104,9 +103,7 @@ extension RecordBatcher {
                 + "of an older version? Update them")
     }
 
-    /// Counts the records of a zone.
-    ///
-    /// - Returns: nil if etcd was compacted in the meantime.
+    /// Nil if etcd was compacted meanwhile.
     private func countRecords(of zone: String) async throws(EtcdError) -> ZoneUsage? {
         var usage = ZoneUsage()
         do {
@@ -144,7 +141,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes a zone's terms, and repeats `change` on the new terms if another writer changed them first.
+    /// Repeats `change` on the new terms if another writer changed them first.
     func changeZone(_ zone: String, _ change: @escaping @Sendable (inout StoredTerms) -> Void) async throws {
         try await finish { [self] in
             try await check(zone)

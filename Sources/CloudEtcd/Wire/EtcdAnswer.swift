@@ -9,7 +9,7 @@ struct EtcdEntry: Hashable, Sendable {
 struct EtcdRangeAnswer: Hashable, Sendable {
     var entries: [EtcdEntry] = []
     var hasMore = false
-    /// Number of entries in the range, regardless of the limit.
+    /// Number of entries in the range, regardless of the request's limit.
     var count: Int64 = 0
 }
 
@@ -26,7 +26,7 @@ struct EtcdTransactionAnswer: Hashable, Sendable {
     var revision: Int64
     var succeeded: Bool
     var results: [EtcdResult]
-    /// Whether the same request was sent before without an answer.
+    /// Whether an earlier attempt of the same request got no answer.
     var mayBeDoneBefore = false
     var reign: EtcdTerm?
 }
@@ -44,7 +44,7 @@ extension EtcdTransactionAnswer {
 }
 
 protocol EtcdReadable: Sendable {
-    /// Revision of the store; 0 if the answer contains none.
+    /// Revision of etcd's store; 0 if the answer contains none.
     var storeRevision: Int64 { get }
     var reign: EtcdTerm? { get }
     init?(_ json: inout JSONReader)
@@ -58,7 +58,7 @@ extension EtcdReadable {
     }
 }
 
-/// Cluster that sent an answer, and its election term. If the store was restored or replaced, the value differs.
+/// Cluster that sent an answer, and its election term: differs after a restore or replacement of the store.
 struct EtcdTerm: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -66,8 +66,8 @@ struct EtcdTerm: Hashable, Sendable {
 
 // MARK: - Reading
 
-// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. Specialised code parses
-// the answers: a general decoder took more time for leases and records than everything else in a replica.
+// etcd's gateway omits fields that are 0, false or empty, and writes 64-bit numbers as text. A general parser took more
+// time for leases and records than everything else in a replica.
 
 private struct EtcdHeader {
     var revision: Int64 = 0
@@ -177,7 +177,7 @@ struct EtcdStatus: EtcdReadable {
         if header == nil { return nil }
     }
 
-    // 0, so that nothing is compared with it: a member's status may lag behind other members.
+    // 0 disables the comparison with other answers, because a member's status may lag behind other members.
     var storeRevision: Int64 { 0 }
 }
 
@@ -203,7 +203,7 @@ struct EtcdWatchMessage: EtcdReadable {
         var entry: EtcdEntry
     }
 
-    /// etcd's error text; the other fields are then empty.
+    /// etcd's error text; all other fields are then empty.
     var error: String?
     var isCreated = false
     var isCanceled = false
@@ -283,7 +283,7 @@ extension JSONReader {
         return value
     }
 
-    /// Returns etcd's error text: under `error` or `message` or, in a watch, under `message` within `error`.
+    /// etcd's error text: under `error` or `message` or, in a watch, under `message` within `error`.
     mutating func faultWords() -> String? {
         var (error, message) = (String?.none, String?.none)
         guard open("{") else { return nil }

@@ -1,13 +1,13 @@
 import Domain
 
 extension EtcdError {
-    /// - Parameter isAuthenticating: whether the request sent the name and the password.
+    /// - Parameter isAuthenticating: whether the request contained the password.
     init(status: UInt, body: [UInt8], member: String, isAuthenticating: Bool = false) {
         let words = try? body.read { $0.faultWords() }
         self.init(words: words ?? "", status: status, member: member, isAuthenticating: isAuthenticating)
     }
 
-    /// - Parameter words: etcd's error text; empty for an answer that is not from etcd.
+    /// - Parameter words: etcd's error text; empty if the answer is not from etcd.
     init(words: String, status: UInt, member: String, isAuthenticating: Bool = false) {
         guard !words.isEmpty else {
             let code: Code = status == 503 || status == 504 ? .unreachable : .garbage
@@ -27,7 +27,7 @@ extension EtcdError {
         self = Self.known(words, member: member)
     }
 
-    /// Returns the error for etcd's error text. The text decides, because etcd's error codes are too coarse.
+    /// Classifies etcd's error text, because etcd's error codes are too coarse.
     private static func known(_ words: String, member: String) -> EtcdError {
         let advice = "\(member) says: \(words.prefix(200))"
         for (part, code, remedy) in meanings where words.contains(part) {

@@ -1,13 +1,12 @@
 import Domain
 
-/// One operation of a request, in the JSON of the gateway: etcd's names, keys and values in base64, 64-bit numbers as
-/// text.
+/// Operation in the JSON of etcd's gateway: etcd's names, keys and values in base64, 64-bit numbers as text.
 indirect enum EtcdOperation: Hashable, Sendable {
     case range(EtcdRange)
     case put(key: [UInt8], value: [UInt8])
     case delete(key: [UInt8])
     case deleteAll(prefix: [UInt8])
-    /// A nested transaction, whose comparisons refer to the state before the outermost transaction.
+    /// Its comparisons refer to the state before the outermost transaction.
     case transaction(EtcdTransaction)
 }
 
@@ -15,9 +14,9 @@ struct EtcdRange: Hashable, Sendable {
     var key: [UInt8]
     /// First key after the range; nil for a single key.
     var end: [UInt8]?
-    /// Maximum number of entries; 0 for all.
+    /// 0 for no limit.
     var limit = 0
-    /// Revision of the store to read; 0 for the current revision.
+    /// Revision of the store to read; 0 for the current one.
     var revision: Int64 = 0
     var changedSince: Int64 = 0
     var isKeysOnly = false
@@ -53,9 +52,9 @@ struct EtcdCompare: Hashable, Sendable {
 }
 
 struct EtcdTransaction: Hashable, Sendable {
-    /// Maximum number of operations in one transaction, including nested ones (`--max-txn-ops`).
+    /// Maximum number of operations, including nested ones (`--max-txn-ops`).
     static let operationsMax = 128
-    /// Maximum size of a request, below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
+    /// In bytes, below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
     static let bytesMax = 1 << 20
 
     var compares: [EtcdCompare] = []
@@ -79,12 +78,11 @@ extension EtcdRange {
     }
 }
 
-/// Writer of requests. No text needs escaping, because keys and values are in base64.
+/// Nothing needs escaping, because keys and values are in base64.
 struct EtcdWriter {
     private(set) var text: [UInt8] = []
 
-    /// Writes a transaction without default values: etcd's gateway needs longer to parse a JSON field than etcd needs
-    /// to process it.
+    /// Omits default values: etcd's gateway needs longer to parse a JSON field than etcd needs to process it.
     mutating func write(_ transaction: EtcdTransaction) {
         text += "{\"success\":".utf8
         write(transaction.success)

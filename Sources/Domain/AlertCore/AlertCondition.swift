@@ -1,14 +1,14 @@
 package enum AlertCondition: Hashable, Sendable {
     case level(Quantity, AlertComparison, Double)
     case rate(Quantity, AlertComparison, AlertRate)
-    /// The meter sent no reading for a time.
+    /// The meter has sent no reading for the hold time.
     case stale
-    /// The connection is in this state or, if `isIt` is false, in any other state.
+    /// The connection is in this state or, if `isIt` is false, in any other.
     case state(ConnectionState, isIt: Bool)
-    /// A host other than the last holder holds the meter. An event without duration.
+    /// An event without duration: another host than the last holder holds the meter.
     case holderChanges
 
-    /// Quantity of the values; nil for conditions without values.
+    /// Nil for conditions without values.
     package var quantity: Quantity? {
         switch self {
         case .level(let quantity, _, _), .rate(let quantity, _, _): quantity
@@ -16,8 +16,7 @@ package enum AlertCondition: Hashable, Sendable {
         }
     }
 
-    /// Compares a reading's value with the condition's limit. Returns nil for conditions other than `level`, and for a
-    /// reading without the value.
+    /// Nil for conditions other than `level`, and for a reading without the value.
     package func level(in reading: Reading) -> (value: Double, isMet: Bool)? {
         guard case .level(let quantity, let comparison, let limit) = self,
             let value = quantity.alertValue(in: reading)
@@ -34,7 +33,6 @@ package enum AlertComparison: Hashable, Sendable {
 
     func holds(_ value: Double, _ limit: Double) -> Bool { self == .above ? value > limit : value < limit }
 
-    /// Returns whether a value has passed back over the limit by at least the hysteresis.
     func isBack(_ value: Double, _ limit: Double, by hysteresis: Double) -> Bool {
         self == .above ? value <= limit - hysteresis : value >= limit + hysteresis
     }
@@ -63,7 +61,7 @@ package struct AlertRate: Hashable, Sendable {
         }
     }
 
-    /// Time over which the rate is computed: long enough to hide jitter of a meter's last digit.
+    /// Window for computing the rate: long enough to hide jitter of a meter's last digit.
     package var window: Duration {
         switch per {
         case .second: .seconds(10)
@@ -74,7 +72,7 @@ package struct AlertRate: Hashable, Sendable {
 }
 
 extension Quantity {
-    /// Word for the quantity in rules that users write: the key without the unit.
+    /// Word in users' rules: the key without the unit.
     package var alertWord: String { word.replacing("_", with: "-") }
 
     /// Resolution of a typical meter, for the default hysteresis.
@@ -92,6 +90,6 @@ extension Quantity {
         reading[self].map { isAlertedBySize ? $0.magnitude : $0 }
     }
 
-    /// Whether rules compare the magnitude, regardless of the direction, as in recordings.
+    /// Whether rules ignore the direction of the current, as recordings do.
     package var isAlertedBySize: Bool { self == .current || self == .power }
 }

@@ -7,19 +7,18 @@
 ///           back by the hysteresis, or the condition is over
 /// ```
 ///
-/// Hold times use the boot-time clock, so a change of the calendar has no effect. An unknown value neither raises nor
-/// clears an alert. A silence longer than `gapMax` restarts a hold time, because the values meanwhile are unknown. A
-/// raised alert remains raised until a value clears it, even after a restart.
+/// Hold times use the boot-time clock. An unknown value neither raises nor clears an alert. A silence longer than
+/// `gapMax` restarts a hold time, because the values meanwhile are unknown. A raised alert remains raised until a value
+/// clears it, even after a restart.
 package struct AlertMachine: Sendable {
     /// Minimum time between two alerts, so that a value that swings around its limit does not notify every second.
     package static let pause = Duration.seconds(10)
 
     package let pattern: AlertPattern
     package private(set) var standing: AlertSnapshot
-    /// Time since which the condition holds, while its hold time runs. Nil if the condition does not hold, or if the
-    /// alert is raised.
+    /// Start of the hold time; nil if the condition does not hold, or the alert is raised.
     private var holding: Holding?
-    /// End of the last alert, or time of the last event, since this process started; nil if there was none.
+    /// End of the last alert, or time of the last event, in this process; nil if there was none.
     private var quietSince: MonotonicTime?
     private var past: Past
 
@@ -31,22 +30,22 @@ package struct AlertMachine: Sendable {
     private enum Past: Sendable {
         case nothing
         case values(RateWindow)
-        /// Time of the last reading. Before the first reading, it is the time at which the machine was created.
+        /// Time of the last reading or, before the first one, of the machine's creation.
         case reading(MonotonicTime)
     }
 
     package enum Outcome: Hashable, Sendable {
         case none
-        /// - Parameter value: the value that raised the alert; nil for conditions without values.
+        /// - Parameter value: value that raised the alert; nil for conditions without values.
         case raised(value: Double?)
         case cleared(value: Double?)
-        /// An event without duration: the holder changed.
+        /// The holder changed: an event without duration.
         case happened
     }
 
     /// - Parameters:
-    ///   - standing: state from an earlier run.
-    ///   - now: start of hold times; an unfinished hold time of the earlier run restarts.
+    ///   - standing: state from an earlier process.
+    ///   - now: start of hold times; an unfinished one of the earlier process restarts.
     package init(_ pattern: AlertPattern, _ standing: AlertSnapshot = AlertSnapshot(), at now: MonotonicTime) {
         self.pattern = pattern
         self.standing = standing
@@ -59,7 +58,7 @@ package struct AlertMachine: Sendable {
 
     // MARK: Values
 
-    /// Processes a reading. Readings must be in the order of their monotonic times.
+    /// Readings must be in monotonic order.
     ///
     /// - Parameter gapMax: a longer silence restarts a hold time.
     package mutating func received(_ reading: TimedReading, gapMax: Duration) -> Outcome {
@@ -115,12 +114,11 @@ package struct AlertMachine: Sendable {
         return raiseIfDue(nil, at: now, wall)
     }
 
-    /// Processes the current holder. A time without a holder is not a change.
+    /// A time without a holder is not a change.
     ///
-    /// - Parameter holder: the host's id; nil if no host holds the meter or the holder is unknown.
+    /// - Parameter holder: host id; nil if unknown, or if no host holds the meter.
     package mutating func holderIs(_ holder: String?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {
         guard case .holderChanges = pattern.condition, let holder, holder != standing.holder else { return .none }
-        // The first holder seen is not a change.
         guard standing.holder != nil else {
             standing.holder = holder
             return .none

@@ -1,29 +1,25 @@
-/// Contents of a notification, which each channel formats differently.
 package struct AlertNotice: Hashable, Sendable {
     package enum Event: String, CaseIterable, Sendable {
         case raised
         case cleared
-        /// The meter has another holder.
         case happened
         case finished
-        /// Delivery test by a user.
         case test
     }
 
     package var event: Event
-    /// Id of the rule; 0 for a battery test.
+    /// 0 for a battery test.
     package var rule: AlertID
     package var name: String?
-    /// Condition as the user typed it.
+    /// As the user typed it.
     package var condition: String
     package var meter: MeterID
-    /// Name given by a user.
     package var meterName: String?
     package var quantity: Quantity?
-    /// Value that caused the event; nil for conditions without values. A rate refers to the condition's unit of time.
+    /// Value that caused the event; nil for conditions without values. A rate is per the condition's unit of time.
     package var value: Double?
     package var holder: String?
-    /// Result of a finished battery test; nil otherwise.
+    /// Result of a finished battery test; nil for other events.
     package var result: TestResult?
     package var at: WallTime
 
@@ -40,8 +36,8 @@ package struct AlertNotice: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - pattern: the cut-off condition.
-    ///   - value: value at which the cut-off condition was first met; nil if it was never met.
+    ///   - pattern: cut-off condition.
+    ///   - value: value that first met it; nil if none did.
     package init(
         _ result: TestResult, _ pattern: AlertPattern, name: String?, of meter: MeterID, value: Double?, at: WallTime
     ) {
@@ -83,7 +79,7 @@ package struct AlertNotice: Hashable, Sendable {
         }
     }
 
-    /// Rounds to four decimals.
+    /// To four decimals.
     private static func rounded(_ value: Double) -> String {
         guard value.magnitude < 1e9 else { return "\(value)" }
         return "\((value * 10_000).rounded() / 10_000)"
@@ -92,8 +88,8 @@ package struct AlertNotice: Hashable, Sendable {
 
 package enum AlertDelivery: Hashable, Sendable {
     case delivered
-    /// The delivery failed, but a retry may succeed.
+    /// A retry may succeed.
     case failed(String)
-    /// The delivery failed, and a retry is useless: the address or the program is wrong.
+    /// A retry is useless: the address or the program is wrong.
     case refused(String)
 }

@@ -1,9 +1,9 @@
-/// Notices in one queue per target, so that a hanging target delays no other target. Failed deliveries are retried with
+/// Notices in one queue per target, so that a hanging target delays no other. Failed deliveries are retried with
 /// growing pauses.
 ///
 /// A queue keeps its order: the end of an alert never arrives before its start.
 package struct AlertOutbox: Sendable {
-    /// Maximum number of notices per target. Beyond it, the oldest notice that is not being sent is dropped.
+    /// Per target. A full queue drops the oldest notice that is not being sent.
     static let queueMax = 100
     /// Maximum age of a retried notice.
     package static let patience = Duration.seconds(24 * 3600)
@@ -11,7 +11,7 @@ package struct AlertOutbox: Sendable {
     static let longestPause = Duration.seconds(900)
 
     package struct Entry: Hashable, Sendable {
-        /// Number of the entry, ascending on this host.
+        /// Sequence number, ascending on this host.
         package var number: Int64
         package var target: String
         package var notice: AlertNotice
@@ -25,7 +25,7 @@ package struct AlertOutbox: Sendable {
 
     package enum Ending: Hashable, Sendable {
         case delivered(Entry)
-        /// The delivery failed; the retry follows after the pause.
+        /// The delivery failed. The duration is the pause before the retry.
         case putOff(Entry, Duration)
         case givenUp(Entry)
     }
@@ -33,7 +33,7 @@ package struct AlertOutbox: Sendable {
     package struct Figures: Hashable, Sendable {
         package var waiting = 0
         package var delivered = 0
-        /// Number of notices since the start that expired, were refused, or were dropped because the queue was full.
+        /// Notices that expired, were refused, or did not fit into the queue, since the start.
         package var lost = 0
         /// Error of the last attempt; nil after a success.
         package var error: String?
@@ -43,7 +43,6 @@ package struct AlertOutbox: Sendable {
 
     private struct Queue: Sendable {
         var waiting: [(entry: Entry, until: MonotonicTime)] = []
-        /// Whether the first entry is being sent.
         var isSending = false
         var retryAt: MonotonicTime?
         var pause = AlertOutbox.firstPause
@@ -63,9 +62,7 @@ package struct AlertOutbox: Sendable {
 
     package var isEmpty: Bool { queues.values.allSatisfy(\.waiting.isEmpty) }
 
-    /// Adds an entry to its target's queue.
-    ///
-    /// - Parameter age: age of an entry from an earlier run.
+    /// - Parameter age: age of an entry from an earlier process.
     /// - Returns: the entry dropped because the queue was full, if any.
     package mutating func add(_ entry: Entry, age: Duration = .zero, at now: MonotonicTime) -> Entry? {
         var queue = queues[entry.target] ?? Queue()
@@ -76,7 +73,7 @@ package struct AlertOutbox: Sendable {
         return queue.waiting.remove(at: queue.isSending ? 1 : 0).entry
     }
 
-    /// Returns the first entry of each queue that is neither sending nor pausing.
+    /// Returns the first entry of each queue that is neither sending nor waiting for a retry.
     package mutating func due(at now: MonotonicTime) -> [Entry] {
         var entries: [Entry] = []
         for target in queues.keys.sorted() {
@@ -90,7 +87,7 @@ package struct AlertOutbox: Sendable {
         return entries
     }
 
-    /// Ends a delivery attempt; returns nil if the entry has been removed meanwhile.
+    /// Nil if the entry has been removed meanwhile.
     package mutating func ended(_ entry: Entry, _ delivery: AlertDelivery, at now: MonotonicTime) -> Ending? {
         guard var queue = queues[entry.target], queue.isSending, let first = queue.waiting.first,
             first.entry.number == entry.number
@@ -124,9 +121,7 @@ package struct AlertOutbox: Sendable {
         }
     }
 
-    /// Removes the entries of a rule, except those being sent.
-    ///
-    /// - Returns: the numbers of the removed entries.
+    /// Removes a rule's entries, except those being sent. Returns their numbers.
     package mutating func remove(_ rule: AlertID) -> [Int64] {
         var numbers: [Int64] = []
         for target in queues.keys {

@@ -1,7 +1,6 @@
 package struct AlertSyntaxError: Error, Hashable, Sendable {
-    /// Description of the error, with the unexpected word.
     package var message: String
-    /// Advice: the valid words at that position.
+    /// The valid words at that position.
     package var next: String
 
     package init(_ message: String, next: String) {
@@ -10,14 +9,14 @@ package struct AlertSyntaxError: Error, Hashable, Sendable {
     }
 }
 
-/// Parser for conditions as users type them. Invalid text of any kind throws an error:
+/// Parser for conditions as users type them:
 ///
 ///     current < 50mA for 2m          temperature rate > 2/min
 ///     voltage above 5.5V             stale for 30s
 ///     power > 10 W hysteresis 1W     state is not data-available for 1m
 ///                                    holder changes
 package struct AlertParser {
-    /// Maximum length of a text, in characters.
+    /// In characters.
     package static let textMax = 200
     static let holdMax = Duration.seconds(24 * 3600)
     /// Default hold time of `stale`; its minimum is one second.
@@ -98,7 +97,7 @@ package struct AlertParser {
         "for example \"current < 50mA for 2m\", \"voltage > 5.5V\", \"temperature rate > 2/min\", \"stale for 30s\", "
         + "\"state is offline for 1m\" or \"holder changes\""
 
-    /// Returns the quantity for its word, its key with the unit, or its usual symbol.
+    /// Accepts the quantity's word, its key with the unit, or its usual symbol.
     static func quantity(_ word: String) -> Quantity? {
         let plain = String(word.map { $0 == "_" ? "-" : $0 })
         switch plain {
@@ -166,7 +165,7 @@ package struct AlertParser {
         return per
     }
 
-    /// Reads the hysteresis, in the quantity's unit or, for a rate, per the limit's unit of time.
+    /// In the quantity's unit or, for a rate, per the limit's unit of time.
     private mutating func hysteresis(of condition: AlertCondition) throws(AlertSyntaxError) -> Double {
         guard let quantity = condition.quantity else {
             throw AlertSyntaxError("only a value has a hysteresis", next: "leave it out")

@@ -1,4 +1,4 @@
-/// Id of a rule, unique on this host and never reused.
+/// Unique on this host and never reused.
 package struct AlertID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: Int64
 
@@ -14,7 +14,7 @@ package struct AlertRule: Hashable, Sendable {
     package var meter: MeterID
     package let pattern: AlertPattern
     package let name: String?
-    /// Notification targets: names of `[notify.NAME]` in the configuration.
+    /// Targets: names of `[notify.NAME]` in the configuration.
     package let notify: [String]
 
     package init(id: AlertID, meter: MeterID, pattern: AlertPattern, name: String? = nil, notify: [String] = []) {
@@ -33,7 +33,7 @@ package struct AlertPattern: Hashable, Sendable {
     package var hold: Duration
     /// Distance by which a value must return before the alert ends; nil for the default.
     package var hysteresis: Double?
-    /// Condition as the user typed it.
+    /// As the user typed it.
     package var text: String
 
     package init(_ condition: AlertCondition, hold: Duration = .zero, hysteresis: Double? = nil, text: String = "") {
@@ -43,8 +43,7 @@ package struct AlertPattern: Hashable, Sendable {
         self.text = text
     }
 
-    /// Effective hysteresis. The default is twice the resolution of a typical meter, or 1 % of the limit if that is
-    /// more.
+    /// By default twice the resolution of a typical meter, or 1 % of the limit if that is more.
     package var hysteresisInForce: Double {
         if let hysteresis { return hysteresis }
         switch condition {
@@ -58,14 +57,13 @@ package struct AlertPattern: Hashable, Sendable {
 /// State of a rule, kept over restarts.
 package struct AlertSnapshot: Hashable, Sendable {
     package var isRaised = false
-    /// Calendar time at which the alert was last raised, or of the last event.
+    /// Last time at which the alert was raised, or an event happened.
     package var raisedAt: WallTime?
-    /// Calendar time at which the alert last ended.
     package var clearedAt: WallTime?
     package var count: Int64 = 0
-    /// Value that raised the alert last, in the quantity's unit; a rate refers to the condition's unit of time.
+    /// In the quantity's unit; a rate is per the condition's unit of time.
     package var value: Double?
-    /// Id of the last holder, for `holderChanges`.
+    /// Host id of the last holder, for `holderChanges`.
     package var holder: String?
 
     package init() {}

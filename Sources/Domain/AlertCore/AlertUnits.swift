@@ -5,7 +5,7 @@ enum AlertUnits {
         var factor: Double
     }
 
-    /// Greatest number accepted, far above the values of any meter.
+    /// Far above the values of any meter.
     static let numberMax = 1e12
     static let times = ["ms", "s", "sec", "seconds", "m", "min", "minute", "minutes", "h"]
 
@@ -37,16 +37,16 @@ enum AlertUnits {
         }
     }
 
-    /// Returns the factor of a unit. The name matches exactly or, if that is unambiguous, regardless of case.
+    /// A unit's name must match exactly or, if unambiguous, regardless of case.
     static func factor(of name: String, among units: [Unit]) -> Double? {
         if let exact = units.first(where: { $0.name == name }) { return exact.factor }
-        // `M` means a million, so do not accept it as `m`, a thousandth. Accept both code points of the micro sign.
+        // `M` means a million, not `m`, a thousandth. Accept both code points of the micro sign.
         guard !name.hasPrefix("M") else { return nil }
         let lowered = String(name.lowercased().map { $0 == "\u{3BC}" ? "µ" : $0 })
         return units.first { $0.name.lowercased() == lowered }?.factor
     }
 
-    /// Converts a number to the quantity's own unit. Divides if possible, because 9 times 0.001 exceeds 0.009.
+    /// Divides if possible, because 9 times 0.001 exceeds 0.009.
     static func amount(_ number: Double, _ factor: Double) -> Double {
         factor < 1 ? number / (1 / factor).rounded() : number * factor
     }

@@ -1,4 +1,4 @@
-/// All rules of one meter. Each reading is passed only to the rules of its quantities, and only events allocate memory.
+/// All rules of one meter. A reading reaches only the rules of its quantities, and only events allocate memory.
 package struct MeterAlerts: Sendable {
     package struct Event: Hashable, Sendable {
         package var rule: AlertRule
@@ -11,15 +11,15 @@ package struct MeterAlerts: Sendable {
         var machine: AlertMachine
     }
 
-    /// Rules whose condition has no quantity first, then the others sorted by quantity.
+    /// Rules without a quantity first, then the others by quantity.
     private var entries: [Entry] = []
     private var spans: [(quantity: Quantity, range: Range<Int>)] = []
     private var withoutQuantity = 0
     private var watched: QuantitySet = []
     private var state: ConnectionState?
-    /// Time before which states and silence are ignored, because every meter is absent for a while after a restart.
+    /// Until this time states and silence are ignored, because every meter is absent for a while after a restart.
     private let settledAt: MonotonicTime
-    /// Maximum silence within a hold time; a longer one restarts it.
+    /// Longer silences restart a hold time.
     package var gapMax = Self.gapMaxDefault
 
     package static let gapMaxDefault = Duration.seconds(10)
@@ -48,9 +48,7 @@ package struct MeterAlerts: Sendable {
         return judgeState(at: now, wall)
     }
 
-    /// Removes a rule.
-    ///
-    /// - Returns: the state of the rule; nil if this meter has no such rule.
+    /// Returns the state of the removed rule; nil if this meter has no such rule.
     @discardableResult
     package mutating func remove(_ id: AlertID) -> AlertSnapshot? {
         guard let place = entries.firstIndex(where: { $0.rule.id == id }) else { return nil }

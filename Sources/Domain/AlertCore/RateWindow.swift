@@ -1,5 +1,4 @@
-/// Some of the recent values, from which the rate of change is computed. All are stored inline, so adding a value never
-/// allocates memory.
+/// Recent values, thinned out, to compute the rate of change. Stored inline, so adding a value never allocates memory.
 struct RateWindow: Sendable {
     private static let places = 17
 
@@ -12,11 +11,8 @@ struct RateWindow: Sendable {
 
     init(_ window: Duration) { self.window = window }
 
-    /// Removes all values, after a gap.
     mutating func removeAll() { (first, count) = (0, 0) }
 
-    /// Adds a value.
-    ///
     /// - Returns: change per second since the oldest value; nil until the values span half a window.
     mutating func add(_ value: Double, at time: MonotonicTime, gapMax: Duration) -> Double? {
         if time - last > gapMax || time < last { removeAll() }
@@ -29,8 +25,8 @@ struct RateWindow: Sendable {
         return (value - values[first]) * 1000 / Double(length.milliseconds)
     }
 
-    /// Stores a value. Stored values are at least a sixteenth of the window apart and no older than the window, so
-    /// there is always room.
+    /// Stored values are at least a sixteenth of the window apart and no older than the window, so there is always
+    /// room.
     private mutating func keep(_ value: Double, at time: MonotonicTime) {
         if count > 0, time - times[(first + count - 1) % Self.places] < window / (Self.places - 1) { return }
         let place = (first + count) % Self.places

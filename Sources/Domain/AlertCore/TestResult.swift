@@ -1,15 +1,13 @@
 package struct TestResult: Hashable, Sendable {
     /// First eight digits of the recording's id (`RecordingID.short`).
     package var recording: String
-    /// Reason for the end: `cutoff`; `gap` after too long a silence of the meter; `load` if the load could not be
-    /// switched on.
+    /// `cutoff`; `gap` after too long a silence of the meter; `load` if the load could not be switched on.
     package var end: String
-    /// Charge, regardless of the direction of the current; nil if nothing was measured.
+    /// Regardless of the current's direction; nil if nothing was measured.
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// Duration of the test up to its last counted reading, including gaps.
+    /// Duration up to the last counted reading, including gaps.
     package var duration: Duration
-    /// Total time without measurements.
     package var gapTime: Duration
     package var gapCount: Int
 
@@ -26,7 +24,7 @@ package struct TestResult: Hashable, Sendable {
         self.gapCount = gapCount
     }
 
-    /// Result for the notification, with remarks: `2345 mAh and 11.72 Wh in 3 h 20 min`.
+    /// With remarks: `2345 mAh and 11.72 Wh in 3 h 20 min`.
     package var message: String {
         var text =
             if let charge_mAh, let energy_Wh {

@@ -2,7 +2,7 @@ struct WordReader {
     private let words: [String]
     private var place = 0
 
-    /// - Parameter signs: characters that are words by themselves, besides the comparisons. Blanks separate words.
+    /// - Parameter signs: characters that are words by themselves, besides comparisons. Blanks separate words.
     init(_ text: String, signs: String) {
         var words: [String] = []
         var isWord = false
@@ -24,10 +24,10 @@ struct WordReader {
         self.words = words
     }
 
-    /// Next word in lower case; nil at the end.
+    /// In lower case; nil at the end.
     var next: String? { typed?.lowercased() }
 
-    /// Next word as the user typed it; nil at the end.
+    /// As the user typed it; nil at the end.
     var typed: String? { place < words.count ? words[place] : nil }
 
     var second: String? { place + 1 < words.count ? words[place + 1] : nil }
@@ -42,9 +42,7 @@ struct WordReader {
         return true
     }
 
-    /// Reads a number.
-    ///
-    /// - Parameter legal: advice in the error for any other word.
+    /// - Parameter legal: advice in the error.
     mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
         guard let number = typed.flatMap({ Double($0) }), number.magnitude <= AlertUnits.numberMax else {
             throw AlertSyntaxError("\(shown) is not a number", next: legal)
@@ -53,10 +51,10 @@ struct WordReader {
         return number
     }
 
-    /// Reads a number with a unit of the quantity, together or apart: `50mA`, `50 mA`.
+    /// Reads a number and its unit, together or apart: `50mA`, `50 mA`.
     ///
-    /// - Parameter isUnitOptional: whether a number without a unit is accepted, and is in the quantity's own unit. If
-    ///   false, such a number must be 0 and not a temperature, unless the quantity has no units.
+    /// - Parameter isUnitOptional: whether a number without a unit is in the quantity's own unit. If false, such a
+    ///   number must be 0 and not a temperature, unless the quantity has no units.
     /// - Returns: the value in the quantity's unit, and the typed unit.
     mutating func amount(
         of quantity: Quantity, isUnitOptional: Bool

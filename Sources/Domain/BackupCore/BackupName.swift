@@ -1,13 +1,13 @@
-/// File name of a backup: `meterd-6f1c2a34-2026-11-29T22-30-00Z-12.sqlite`. Only the number orders backups, because the
-/// date may come from a wrong clock.
+/// File name of a backup: `meterd-6f1c2a34-2026-11-29T22-30-00Z-12.sqlite`. Only the number (12) orders backups,
+/// because a date may come from a wrong clock.
 package struct BackupName: Hashable, Sendable {
     /// Prefix and suffix of a program's backups. Other files in the folder are not touched.
     package struct Kind: Hashable, Sendable {
         var prefix, suffix: String
 
         /// - Parameters:
-        ///   - prefix: prefix, without the dash after it.
-        ///   - suffix: suffix, without its dot.
+        ///   - prefix: without the dash after it.
+        ///   - suffix: without its dot.
         package init(prefix: String, suffix: String) { (self.prefix, self.suffix) = ("\(prefix)-", ".\(suffix)") }
     }
 
@@ -15,7 +15,7 @@ package struct BackupName: Hashable, Sendable {
     let number: UInt64
     package let file: String
 
-    /// - Parameter date: date of the backup, stored to the second.
+    /// - Parameter date: stored to the second.
     init(_ kind: Kind, at date: WallTime, number: UInt64) {
         let text = "\("\(date)".prefix(19))Z"
         written = WallTime(text) ?? WallTime(millisecondsSince1970: 0)
@@ -23,7 +23,7 @@ package struct BackupName: Hashable, Sendable {
         self.number = number
     }
 
-    /// Parses a file name; returns nil if it is not the name of a backup of this kind.
+    /// Nil if the file is not a backup of this kind.
     package init?(_ file: String, of kind: Kind) {
         let rest = Array(file.utf8.dropFirst(kind.prefix.utf8.count).dropLast(kind.suffix.utf8.count))
         guard rest.count > 21, let number = UInt64(String(decoding: rest[21...], as: UTF8.self)) else { return nil }
@@ -35,15 +35,14 @@ package struct BackupName: Hashable, Sendable {
     }
 }
 
-/// A step of a backup, with file names in the folder. Only the last steps delete finished backups, namely the oldest
-/// beyond the number to keep.
+/// Step of a backup, with file names in the folder. Only the last steps delete, namely the oldest backups.
 package enum BackupStep: Hashable, Sendable {
     case remove(String)
-    /// Writes the complete copy, under an unfinished name.
+    /// Writes the copy, under an unfinished name.
     case write(String)
-    /// Flushes the file to disk, or the folder if the name is empty.
+    /// Flushes the file to disk; the folder if the name is empty.
     case sync(String)
-    /// Checks the whole copy. This step precedes the rename, so a finished name means a good backup.
+    /// Checks the whole copy before it is renamed, so a finished name means a good backup.
     case check(String)
     case rename(String, to: String)
 }
@@ -57,7 +56,7 @@ package struct BackupPlan: Hashable, Sendable {
 
     /// - Parameters:
     ///   - files: all names in the folder.
-    ///   - keep: number of backups afterwards, including the new one.
+    ///   - keep: number of backups, including the new one.
     package init(_ kind: BackupName.Kind, at date: WallTime, among files: [String], keep: Int) {
         let present = Self.backups(of: kind, among: files)
         name = BackupName(kind, at: date, number: (present.last?.number ?? 0) &+ 1)

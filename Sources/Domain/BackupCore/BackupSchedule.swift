@@ -2,30 +2,28 @@ package struct BackupSettings: Hashable, Sendable {
     package static let everyRange = Duration.seconds(3600) ... .seconds(30 * 86_400)
     package static let keepRange = 2...1000
 
-    /// Folder of the backups; nil for no backups.
+    /// Nil for no backups.
     package var directory: String?
     package var every = Duration.seconds(86_400)
-    /// Number of finished backups to keep in the folder.
     package var keep = 14
 
     package init(directory: String? = nil) { self.directory = directory }
 }
 
-/// Decides when the next backup begins. The boot-time clock measures the age of a backup of this run, so a change of
-/// the calendar has no effect. The age of an older backup follows from its date, and is unknown if the date is in the
-/// future.
+/// Decides when the next backup begins. The boot-time clock measures the age of a backup by this process. The age of an
+/// older backup follows from its date, and is unknown if the date is in the future.
 package struct BackupSchedule: Hashable, Sendable {
-    /// Delay of the first backup after the start, because the program is busy then.
+    /// Delay of the first backup, because the program is busy after the start.
     package static let settling = Duration.seconds(120)
-    /// Delay of the first backup after the start if the last backup's age is unknown, for example before the network
-    /// has set the clock.
+    /// Delay of the first backup if the last one's age is unknown, for example before the network has set the system
+    /// clock.
     package static let patience = Duration.seconds(3600)
-    /// Pause after the first failure. It doubles with each further failure, up to `every`.
+    /// Pause after the first failure; it doubles up to `every`.
     package static let firstRetry = Duration.seconds(600)
 
     private struct Mark: Hashable {
         var at: MonotonicTime
-        /// Date in the name of the backup written at `at`.
+        /// Date in the backup's file name.
         var date: WallTime
     }
 
@@ -37,9 +35,6 @@ package struct BackupSchedule: Hashable, Sendable {
 
     package init(every: Duration, startingAt start: MonotonicTime) { (self.every, self.start) = (every, start) }
 
-    /// Returns whether to begin a backup now.
-    ///
-    /// - Parameter last: date of the last good backup.
     package func isDue(after last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Bool {
         if let failedAt { return now - failedAt >= min(every, Self.firstRetry * (1 << min(failures - 1, 16))) }
         guard let last else { return now - start >= Self.settling }
@@ -47,7 +42,7 @@ package struct BackupSchedule: Hashable, Sendable {
         return age >= every && now - start >= Self.settling
     }
 
-    /// Returns the age of the last good backup; nil if unknown.
+    /// Nil if unknown.
     package func age(of last: WallTime?, at now: MonotonicTime, _ wallNow: WallTime) -> Duration? {
         if let wrote, wrote.date == last { return now - wrote.at }
         guard let last, last <= wallNow else { return nil }

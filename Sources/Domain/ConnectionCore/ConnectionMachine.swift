@@ -12,19 +12,18 @@
 ///                                    └──── stale ────────────▶                   └───────────┘
 /// ```
 ///
-/// The machine performs no I/O and reads no clock. Every method reports an event and returns the action; afterwards
-/// `nextWake` contains the time of the next call of `woke`. The machine retries a wanted, present meter without limit,
-/// until a user's `disconnectWanted`.
+/// The machine performs no I/O and reads no clock. Every method reports an event and returns the action; then call
+/// `woke` at `nextWake`. A wanted, present meter is retried without limit, until a user's `disconnectWanted`.
 ///
 /// With `asksFirst`, each attempt begins with a request for permission, which covers only that attempt and its link.
 package struct ConnectionMachine: Sendable {
     private var phase: Phase
     package private(set) var isPresent = false
     package private(set) var isWanted: Bool
-    /// Number of failed attempts since the last data.
+    /// Failed attempts since the last data.
     package private(set) var failures = 0
     package private(set) var timing: ConnectionTiming
-    /// Whether later attempts must request permission first.
+    /// Whether each attempt must first request permission.
     package var asksFirst: Bool
 
     package init(timing: ConnectionTiming, isWanted: Bool, asksFirst: Bool = false) {
@@ -34,7 +33,8 @@ package struct ConnectionMachine: Sendable {
         phase = .offline(recheckAt: nil)
     }
 
-    /// Starts an attempt immediately, regardless of earlier failures: the device was plugged in, or advertises again.
+    /// Handles a device that was plugged in, or advertises again: starts an attempt immediately, regardless of earlier
+    /// failures.
     package mutating func appeared(at now: MonotonicTime) {
         isPresent = true
         beginAnew(at: now)
@@ -42,8 +42,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnVanished: Equatable, Sendable { case closeChannel, none }
 
-    /// Handles the disappearance of the device: its node is gone, or it has sent no advertisement for the advert-stale
-    /// time (`RadioSightings`).
+    /// Handles a device whose node is gone, or that has not advertised for the advert-stale time (`RadioSightings`).
     package mutating func vanished() -> OnVanished {
         isPresent = false
         defer { phase = .offline(recheckAt: nil) }
@@ -58,7 +57,6 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnDisconnectWanted: Equatable, Sendable { case closeChannel, none }
 
-    /// Ends all attempts until `connectWanted`.
     package mutating func disconnectWanted() -> OnDisconnectWanted {
         isWanted = false
         failures = 0
@@ -77,20 +75,20 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnLineReady: Equatable, Sendable { case startExchange, none }
 
-    /// Reports that the model's set-up commands have been sent.
+    /// Handles the end of the model's set-up commands.
     package mutating func lineReady(at now: MonotonicTime) -> OnLineReady {
         guard case .connected = phase else { return .none }
         phase = .ready(since: now)
         return .startExchange
     }
 
-    /// Reports that a request was sent, or that the wait for a self-sending meter's first frame began.
+    /// Handles a sent request, or the beginning of the wait for a self-sending meter's first frame.
     package mutating func requestSent(at now: MonotonicTime) {
         guard case .ready = phase else { return }
         phase = .communicating(silentSince: now)
     }
 
-    /// Reports a frame that passed all checks of the model.
+    /// Handles a frame that passed all checks of the model.
     package mutating func frameReceived(at now: MonotonicTime) {
         switch phase {
         case .ready, .communicating, .dataAvailable:
@@ -101,7 +99,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Reports that the channel closed unexpectedly or could not be opened.
+    /// Handles a channel that closed unexpectedly or could not be opened.
     package mutating func channelClosed(at now: MonotonicTime, random: UInt64) {
         switch phase {
         case .connecting:
@@ -116,7 +114,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermitted: Equatable, Sendable {
         case openChannel
-        /// Do nothing: the permission is no longer needed, or the link is already up.
+        /// The permission is no longer needed, or the link is already up.
         case none
     }
 
@@ -128,7 +126,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnPermissionLost: Equatable, Sendable { case closeChannel, none }
 
-    /// Closes a link that lost its permission. The machine immediately requests another permission.
+    /// Closes the link, and immediately requests another permission.
     package mutating func permissionLost(at now: MonotonicTime) -> OnPermissionLost {
         guard hasChannel else { return .none }
         phase = .notConnected(retryAt: now)
@@ -137,7 +135,7 @@ package struct ConnectionMachine: Sendable {
 
     package enum OnWake: Equatable, Sendable {
         case openChannel
-        /// Request permission for a link, and call `permitted` once it is granted.
+        /// Request permission for a link; call `permitted` once it is granted.
         case requestPermission
         case closeChannel(Overdue)
         case none
@@ -148,7 +146,7 @@ package struct ConnectionMachine: Sendable {
         case silent
     }
 
-    /// Returns the action that is due, if any. May be called at any time.
+    /// May be called at any time.
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt:
@@ -178,7 +176,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Applies new timeouts. A silence counts from now, because its earlier part was subject to the old timeouts.
+    /// A silence counts from now, because its earlier part was subject to the old timeouts.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing
@@ -191,7 +189,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// Time of the next call of `woke`; nil while only an event can change the state.
+    /// Time of the next call of `woke`; nil if only an event can change the state.
     package var nextWake: MonotonicTime? {
         switch phase {
         case .offline(let recheckAt): recheckAt
@@ -238,8 +236,7 @@ extension ConnectionMachine {
         phase = .notConnected(retryAt: isWanted ? now : nil)
     }
 
-    /// Counts the lost link as a failed attempt, so that pauses grow while links bring no data. Data resets the count,
-    /// so the first retry after data follows soon.
+    /// Counts the lost link as a failed attempt, so that pauses grow while links bring no data. Data resets the count.
     private mutating func loseLink(at now: MonotonicTime) {
         failures += 1
         phase = .offline(recheckAt: now + timing.settleTime)
@@ -249,25 +246,23 @@ extension ConnectionMachine {
         now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
-    /// Phase of the connection. A meter that is unwanted or absent has neither a channel nor a retry time.
+    /// An unwanted or absent meter has neither a channel nor a retry time.
     fileprivate enum Phase: Sendable {
-        /// Valid transitions: `notConnected` (if the device is still present after the settle time), `connecting` (if
-        /// the device appears).
+        /// Next: `notConnected` (if the device is present after the settle time), `connecting` (if it appears).
         case offline(recheckAt: MonotonicTime?)
-        /// If `retryAt` is nil, the machine waits for a user. Valid transitions: `connecting`, `awaitingPermission`,
-        /// `offline`.
+        /// Nil `retryAt` waits for a user. Next: `connecting`, `awaitingPermission`, `offline`.
         case notConnected(retryAt: MonotonicTime?)
-        /// Reported as not connected. Valid transitions: `connecting`, `notConnected`, `offline`.
+        /// Reported as not connected. Next: `connecting`, `notConnected`, `offline`.
         case awaitingPermission
-        /// Valid transitions: `connected`, `notConnected`, `offline`.
+        /// Next: `connected`, `notConnected`, `offline`.
         case connecting(since: MonotonicTime)
-        /// Valid transitions: `ready`, `offline`, `notConnected`.
+        /// Next: `ready`, `offline`, `notConnected`.
         case connected(since: MonotonicTime)
-        /// Valid transitions: `communicating`, `dataAvailable`, `offline`, `notConnected`.
+        /// Next: `communicating`, `dataAvailable`, `offline`, `notConnected`.
         case ready(since: MonotonicTime)
-        /// Valid transitions: `dataAvailable`, `offline`, `notConnected`.
+        /// Next: `dataAvailable`, `offline`, `notConnected`.
         case communicating(silentSince: MonotonicTime)
-        /// Valid transitions: `communicating`, `offline`, `notConnected`.
+        /// Next: `communicating`, `offline`, `notConnected`.
         case dataAvailable(lastFrame: MonotonicTime)
     }
 }

@@ -1,12 +1,12 @@
-/// Times of the connection machine, on the boot-time clock.
+/// Timeouts on the boot-time clock.
 package struct ConnectionTiming: Hashable, Sendable {
     /// Timeout of a link attempt; at least 10 s for a first connect (Docs/States.md#times).
     package var connectTimeout: Duration
     /// Time from the last good frame to the end of `data-available`.
     package var staleAfter: Duration
-    /// Time from the last good frame to the loss of the link and a new attempt.
+    /// Time without a good frame after which the link counts as lost.
     package var silenceTimeout: Duration
-    /// Time between a lost link and a retry. If the device is gone, the system reports that within this time.
+    /// Pause between a lost link and a retry, in which the system reports whether the device is gone.
     package var settleTime: Duration
     package var backoff: Backoff
 
@@ -24,7 +24,7 @@ package struct ConnectionTiming: Hashable, Sendable {
 }
 
 /// Pause before a retry: doubles from `base` up to `cap`, ± 20 %, so that many meters on one hub do not retry
-/// simultaneously. The number of retries is unlimited.
+/// simultaneously.
 package struct Backoff: Hashable, Sendable {
     package var base: Duration
     package var cap: Duration
@@ -34,9 +34,7 @@ package struct Backoff: Hashable, Sendable {
         self.cap = cap
     }
 
-    /// Returns the pause before the next retry.
-    ///
-    /// - Parameter failures: number of failed attempts since the last data, at least 1.
+    /// - Parameter failures: failed attempts since the last data, at least 1.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let delay = min(cap, base * (1 << doublings))

@@ -1,4 +1,4 @@
-/// Decides when to send a request or a command to a meter: only one at a time, with a timeout, and with a gap between
+/// Decides when to send a request or a command to a meter: one at a time, with a timeout, and with a gap between
 /// commands so that the meter loses none.
 ///
 /// The machine performs no I/O and reads no clock. The driver calls `turn` after each event and at `nextWake`, and
@@ -7,13 +7,12 @@ package struct ExchangeMachine: Sendable {
     package private(set) var rhythm: ExchangeRhythm
     private var phase = Phase.idle
     private var nextRequest: MonotonicTime
-    /// Time until which nothing is sent after a command.
     private var quietUntil: MonotonicTime?
     private var waitingCommands = 0
-    /// Whether a request precedes the next command, so that a series of commands cannot block the readings.
+    /// Whether a request precedes the next command: a series of commands must not block the readings.
     private var requestHasPrecedence = false
 
-    /// - Parameter now: time at which the line became ready; the first request is sent immediately.
+    /// - Parameter now: time at which the line became ready, and of the first request.
     package init(rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         nextRequest = now
@@ -49,18 +48,18 @@ package struct ExchangeMachine: Sendable {
         }
         guard let interval = rhythm.requestInterval, requestIsDue else { return .wait }
         requestHasPrecedence = false
-        // Keep the rhythm; after a pause longer than one interval, start a new rhythm.
+        // Keep the rhythm, unless more than one interval has passed.
         nextRequest = now - nextRequest < interval ? nextRequest + interval : now + interval
         if rhythm.requestsAreAnswered { phase = .awaitingAnswer(since: now, isLate: false) }
         return .sendRequest
     }
 
-    /// Reports a valid frame or a refusal.
+    /// Handles a valid frame or a refusal.
     package mutating func answered() {
         phase = .idle
     }
 
-    /// Applies a new rhythm. A faster rhythm does not wait for the next request of the slower one.
+    /// A faster rhythm does not wait for the next request of the slower one.
     package mutating func rhythmChanged(_ rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         if let interval = rhythm.requestInterval { nextRequest = min(nextRequest, now + interval) }
@@ -70,8 +69,8 @@ package struct ExchangeMachine: Sendable {
         waitingCommands += 1
     }
 
-    /// Time at which to call `turn` next; it may be too early. While an answer is pending, it is usually the time of
-    /// the next request rather than the timeout. The alarm then need not move twice for each reading.
+    /// Time of the next call of `turn`; may be too early. While an answer is pending, usually the time of the next
+    /// request, not the timeout, so that the alarm need not move twice for each reading.
     package var nextWake: MonotonicTime? {
         if case .awaitingAnswer(let since, let isLate) = phase {
             let overdue = since + rhythm.answerTimeout
@@ -84,15 +83,15 @@ package struct ExchangeMachine: Sendable {
 
     private enum Phase: Sendable {
         case idle
-        /// Waiting for an answer; `isLate` once the time of the next request has passed.
+        /// `isLate` once the next request is due.
         case awaitingAnswer(since: MonotonicTime, isLate: Bool)
     }
 }
 
 package struct ExchangeRhythm: Hashable, Sendable {
-    /// Time between requests; nil if the meter sends readings without requests.
+    /// Nil if the meter sends readings without requests.
     package var requestInterval: Duration?
-    /// Whether the meter answers requests; false if they are only keep-alives.
+    /// False if requests are only keep-alives.
     package var requestsAreAnswered: Bool
     package var answerTimeout: Duration
     package var commandSpacing: Duration

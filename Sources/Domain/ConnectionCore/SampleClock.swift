@@ -1,8 +1,8 @@
-/// Computes the times of a meter's samples on this host's clock, from a count of milliseconds.
+/// Computes the times of a meter's samples on this host's monotonic clock from a count of milliseconds.
 ///
 /// The newest sample of a frame is taken just before the frame arrives, so the first frame anchors the count to the
-/// host's clock. Later times follow the count, which is corrected slowly towards the host's clock. So samples of a
-/// frame that was read late are not crowded together, and a meter with a slow clock does not drift. Times always rise.
+/// host's clock. Later times follow the count, corrected slowly towards the host's clock. So samples of a late frame
+/// are not crowded together, and a meter with a slow clock does not drift. Times always rise.
 ///
 /// The meter's own count wraps at 65,536. After a silence of half of that the number of wraps is unknown, so the next
 /// frame is a new anchor. If each frame starts its own count, its samples follow those of the last frame: lost samples
@@ -13,36 +13,33 @@ package struct SampleClock: Hashable, Sendable {
         var time: MonotonicTime
     }
 
-    /// Point from which the times of the current frame's samples are interpolated, up to `newest`, its newest sample.
+    /// Start of the interpolation of the current frame's times, which ends at `newest`.
     private var from: Point?
     private var newest: Point?
-    /// Number added to the ticks of a frame that starts its own count, so that they follow the ticks of the last frame.
+    /// Added to a frame's own ticks, so that they follow the previous frame's ticks.
     private var shift: UInt16 = 0
     private var heardAt = MonotonicTime.origin
 
-    /// Maximum silence over which the count remains usable: half its range.
+    /// Maximum silence over which the count is usable: half its range.
     package static let silenceMax = Duration.milliseconds(32_768)
-    /// Divisor that limits the correction: a frame corrects at most this part of the elapsed time. 1/16 is more than
-    /// the 4.4 % by which a KM003C was seen to be slow (Docs/Protocols/KM003C.md#the-queue).
+    /// Divisor: a frame corrects at most 1/16 of the elapsed time, more than the 4.4 % by which a KM003C was seen to be
+    /// slow (Docs/Protocols/KM003C.md#the-queue).
     private static let correction = 16
-    /// Same divisor for frames with their own count that waited during a pause, and so arrive earlier than computed. It
-    /// allows a larger correction, because a sample is never taken after its arrival.
+    /// Divisor like `correction`, for frames with their own count that arrive earlier than computed. Allows a larger
+    /// correction, because a sample is never taken after its arrival.
     private static let haste = 2
-    /// Maximum difference between the count and the host's clock. A larger one means that the host slept, or that the
-    /// meter restarted its count, so the frame is a new anchor.
+    /// Maximum difference between the count and the host's clock. A larger one means that the host slept or the meter
+    /// restarted its count, so the frame is a new anchor.
     private static let differenceMax = Duration.seconds(1)
-    /// Maximum delay of a frame that starts its own count. A longer delay is attributed to the meter, so the frame is a
-    /// new anchor. A shorter one is attributed to the host: the samples waited in the kernel, so their times follow
-    /// each other.
+    /// Maximum delay of a frame with its own count. A longer delay is attributed to the meter: the frame is a new
+    /// anchor. A shorter one is the host's: the samples waited in the kernel, so their times follow each other.
     package static let pauseMax = Duration.milliseconds(250)
-    /// Minimum time between samples at a new anchor, equal to the resolution of stored times.
+    /// Minimum time between samples at a new anchor: the resolution of stored times.
     private static let apartMin = Duration.milliseconds(1)
 
     package init() {}
 
-    /// Processes the ticks of a frame.
-    ///
-    /// - Returns: number of samples lost since the previous frame or within this one; 0 if unknown.
+    /// - Returns: samples lost since the previous frame or within this one; 0 if unknown.
     package mutating func heard(_ ticks: SampleTicks, at now: MonotonicTime) -> Int {
         defer { heardAt = now }
         switch ticks.countedBy {
@@ -63,13 +60,13 @@ package struct SampleClock: Hashable, Sendable {
             anchor(ticks, at: now)
             return within
         }
-        // Round to whole steps: the ticks of samples need not be exact multiples of the step.
+        // Round, because ticks need not be exact multiples of the step.
         let lost = within + max(0, (gap + step / 2) / step - 1)
         let passed = Duration.milliseconds(Int(ticks.newest &- last.tick))
         let difference = now - (last.time + passed)
         guard difference.magnitude <= Self.differenceMax else {
             anchor(ticks, at: now)
-            // If the count ran ahead of the host's clock, the gap in the count does not mean lost samples.
+            // If the count ran ahead of the host's clock, its gap does not mean lost samples.
             return difference < .zero ? within : lost
         }
         let most = passed / Self.correction
@@ -97,7 +94,7 @@ package struct SampleClock: Hashable, Sendable {
         go(from: last, to: ticks.newest &+ shift, after: passed + correction)
     }
 
-    /// Returns the time at which the sample with this tick was taken; the sample must be in the last frame.
+    /// - Parameter tick: of a sample in the last frame.
     package func time(of tick: UInt16) -> MonotonicTime {
         guard let from, let newest else { return heardAt }
         let whole = Int64(newest.tick &- from.tick)
@@ -111,8 +108,7 @@ package struct SampleClock: Hashable, Sendable {
         newest = Point(tick: tick, time: last.time + passed)
     }
 
-    /// Anchors the count at `now`. The samples must be later than the earlier ones, so their times may be slightly
-    /// ahead of the host's clock.
+    /// Times may be slightly ahead of the host's clock, because they must follow the earlier samples.
     private mutating func anchor(_ ticks: SampleTicks, at now: MonotonicTime) {
         let length = Duration.milliseconds(Int(ticks.newest &- ticks.oldest))
         let earliest = newest.map { $0.time + Self.apartMin } ?? .origin

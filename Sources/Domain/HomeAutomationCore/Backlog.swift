@@ -1,7 +1,7 @@
-/// Readings not yet delivered to the broker, oldest first. A full backlog drops and counts the oldest.
+/// Readings not yet delivered to the broker, oldest first. A full backlog drops the oldest.
 package struct Backlog: Sendable {
     package struct Entry: Hashable, Sendable {
-        /// Number in the order of arrival across all meters.
+        /// Order of arrival across all meters.
         package var number: UInt64
         package var message: BrokerMessage
 
@@ -15,17 +15,16 @@ package struct Backlog: Sendable {
 
     package struct Limits: Hashable, Sendable {
         package var entries = 10_000
-        /// Maximum total size of topics and payloads in bytes.
+        /// Total size of topics and payloads in bytes.
         package var bytes = 4 << 20
 
         package init() {}
     }
 
     private let limits: Limits
-    /// Entries, as a slice because removing its first element is cheap.
+    /// A slice, because removing its first element is cheap.
     private var entries: ArraySlice<Entry> = []
     private var bytes = 0
-    /// Number of readings dropped because the backlog was full.
     package private(set) var dropped = 0
 
     package init(limits: Limits = Limits()) { self.limits = limits }
@@ -33,7 +32,7 @@ package struct Backlog: Sendable {
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Inserts an entry by its number, nearly always at the end.
+    /// Inserts by number, nearly always at the end.
     package mutating func add(_ entry: Entry) {
         var place = entries.endIndex
         while place > entries.startIndex, entries[place - 1].number > entry.number { place -= 1 }

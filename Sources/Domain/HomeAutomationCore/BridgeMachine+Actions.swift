@@ -8,29 +8,27 @@ extension BridgeMachine {
         case publish(PacketNumber, BrokerMessage)
         case perform(RequestNumber, MeterRequest, MeterID)
         case tell(Notice)
-        /// Reports the end after `stop`; no action follows.
+        /// The machine has stopped.
         case finished
     }
 
     package enum Notice: Hashable, Sendable {
         /// - Parameters:
-        ///   - outage: time without a link; nil for the first link.
-        ///   - backlog: number of readings waiting.
-        ///   - dropped: number of readings dropped since the start because the backlog was full.
+        ///   - outage: duration without a link; nil for the first link.
+        ///   - dropped: readings dropped since the start because the backlog was full.
         case connected(outage: Duration?, backlog: Int, dropped: Int)
         /// - Parameter isNew: whether the cause differs from that of the previous loss.
         case lost(cause: BrokerTrouble, retryIn: Duration, isNew: Bool)
         case announced(MeterID)
         case removed(MeterID)
-        /// Another host now holds the meter.
         case yielded(MeterID, holder: String?)
         case homeAssistantStarted
         case requested(MeterID, String)
         case requestRefused(key: String, cause: String)
-        /// Number of requests dropped since the last such notice because too many arrived in a short time.
+        /// Number of requests dropped since the last such notice, because too many arrived.
         case requestsIgnored(Int)
         case publishRefused(topic: String, cause: String)
-        /// The backlog is full: from now on the oldest readings are dropped.
+        /// From now on the oldest readings are dropped.
         case backlogFull
     }
 }

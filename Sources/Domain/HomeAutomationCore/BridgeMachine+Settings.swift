@@ -1,18 +1,18 @@
 extension BridgeMachine {
-    /// Settings of the bridge. Durations are on the boot-time clock.
+    /// Durations are on the boot-time clock.
     package struct Settings: Hashable, Sendable {
         package var topics: BrokerTopics
         package var version: String
-        /// Former ids of this host's meters; their retained messages are cleared.
+        /// Former ids of this host's meters, whose retained messages are cleared.
         package var formerMeters: [MeterID] = []
         /// Time between two published readings of a meter.
         package var interval = Duration.seconds(5)
         package var backlog = Backlog.Limits()
-        /// Timeout of an attempt: name resolution, route, TLS and the broker's answer.
+        /// Timeout of name resolution, route, TLS and the broker's answer together.
         var openTimeout = Duration.seconds(30)
         /// Time without any acknowledgement after which the link is closed.
         package var answerTimeout = Duration.seconds(30)
-        /// Minimum duration of a link after whose loss the retry pauses start again at `shortestWait`.
+        /// Minimum duration of a link that resets the retry pauses to `shortestWait`.
         var stableAfter = Duration.seconds(30)
         var goodbyeTimeout = Duration.seconds(2)
         /// Time between republications of messages that another host may have overwritten.
@@ -20,7 +20,7 @@ extension BridgeMachine {
         /// Time until the first republication: the meter's former host publishes its last, retained message within a
         /// second or two.
         var firstRefresh = Duration.seconds(5)
-        /// Minimum interval between two start messages of Home Assistant that are handled.
+        /// Minimum interval between two handled start messages of Home Assistant.
         var birthInterval = Duration.seconds(5)
         /// First pause between attempts; it doubles up to `longestWait`.
         var shortestWait = Duration.seconds(1)

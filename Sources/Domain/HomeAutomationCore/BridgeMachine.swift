@@ -1,6 +1,6 @@
-/// Number of a sent message, to which acknowledgements refer.
+/// Number of a sent message, named by its acknowledgement.
 package typealias PacketNumber = UInt64
-/// Number of a request, to which outcomes refer.
+/// Number of a request, named by its outcome.
 package typealias RequestNumber = UInt64
 
 /// Publishes meters to a broker, and receives requests for them.
@@ -8,8 +8,8 @@ package typealias RequestNumber = UInt64
 /// The machine performs no I/O and reads no clock. Every method reports an event and returns the actions to perform.
 /// Call `observed` about once a second: it also drives the timeouts.
 ///
-/// A gateway publishes a wanted meter from its first reading on, unless another host has it. A meter's own topics do
-/// not contain the gateway's name, so that its next host can continue them.
+/// A gateway publishes a wanted meter from its first reading on, unless another host holds it. A meter's topics do not
+/// contain the gateway's name, so that its next host can continue them.
 package struct BridgeMachine: Sendable {
     private let topics: BrokerTopics
     private var connection: BrokerConnection
@@ -32,21 +32,21 @@ package struct BridgeMachine: Sendable {
     // MARK: State
 
     package var isConnected: Bool { connection.isOpen }
-    /// Reason for the missing link; nil with a link, and until the first attempt has ended.
+    /// Nil while the link is up, and until the first attempt has ended.
     package var trouble: BrokerTrouble? { connection.trouble }
     package var linksOpened: Int { connection.linksOpened }
     package var backlogCount: Int { outbox.backlogCount }
-    /// Number of readings dropped since the start because the backlog was full.
+    /// Readings dropped since the start because the backlog was full.
     package var backlogDropped: Int { outbox.readingsDropped }
-    /// Number of messages waiting to be sent or confirmed, including the backlog.
+    /// Messages waiting to be sent or acknowledged, including the backlog.
     package var queueCount: Int { outbox.count }
-    /// Number of readings and responses dropped since the start because a queue was full.
+    /// Readings and responses dropped since the start because a queue was full.
     package var droppedCount: Int { outbox.droppedCount }
     package var publishedCount: Int { outbox.confirmedCount }
     package var refusedCount: Int { outbox.refusedCount }
-    /// Number of topics with a refused message since the link came up.
+    /// Topics with a refused message since the link came up.
     package var refusedTopicsCount: Int { refusedTopics.count }
-    /// Number of announcements, readings and statuses encoded since the start, at most one per change.
+    /// Messages encoded since the start, at most one per change.
     package var payloadsMade: Int { meters.payloadsMade }
 
     // MARK: Events of the link
@@ -69,14 +69,12 @@ package struct BridgeMachine: Sendable {
 
     /// Handles the loss of the link, or a failed attempt.
     ///
-    /// - Parameter random: random bits, for the jitter of the next attempt.
+    /// - Parameter random: for the jitter of the next attempt.
     package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         if connection.isOpen { outbox.linkLost() }
         return connection.lost(cause, at: now, random: random)
     }
 
-    /// Handles the acknowledgement of a message.
-    ///
     /// - Parameter refusal: the broker's reason; nil if it accepted the message.
     package mutating func acknowledged(
         _ number: PacketNumber, refusal: String? = nil, at now: MonotonicTime
@@ -90,8 +88,7 @@ package struct BridgeMachine: Sendable {
         return actions + send(at: now)
     }
 
-    /// Publishes that the gateway is offline, without relying on the broker to publish the will. `finished` follows at
-    /// the end.
+    /// Publishes that the gateway is offline, because the broker may not publish the will. `finished` follows.
     package mutating func stop(at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return connection.stop() }
         outbox.linkLost()
@@ -115,8 +112,7 @@ package struct BridgeMachine: Sendable {
     /// - Parameters:
     ///   - seen: all meters of this host, each once.
     ///   - alerts: all rules of this host, each once.
-    ///   - marks: marks made or changed since the last call; dropped without a link.
-    ///   - random: random bits.
+    ///   - marks: users' marks made or changed since the last call; dropped without a link.
     package mutating func observed(
         _ seen: [BridgedMeter], alerts present: [BridgedAlert] = [], marks: [BridgedMark] = [],
         at now: MonotonicTime, random: UInt64
@@ -130,7 +126,7 @@ package struct BridgeMachine: Sendable {
         }
         let ignored = requests.tick()
         if ignored > 0 { actions.append(.tell(.requestsIgnored(ignored))) }
-        // Report this only once; the next `connected` notice contains the number of dropped readings.
+        // Only once; the next `connected` notice contains the number.
         if outbox.beginsToOverflow() { actions.append(.tell(.backlogFull)) }
         return actions + send(at: now)
     }
@@ -161,7 +157,6 @@ package struct BridgeMachine: Sendable {
     /// Counts messages that were dropped before they reached the machine.
     package mutating func overrun(by count: Int) { requests.overrun(by: count) }
 
-    /// Publishes everything again, because Home Assistant has started.
     private mutating func homeAssistantStarted(at now: MonotonicTime) -> [Action] {
         guard homeAssistant.serve(at: now) else { return [] }
         outbox.put(topics.bridgeMessage(.online))

@@ -1,10 +1,10 @@
-/// A shared mark (a named moment or span) that was made or changed on this host.
+/// A user's shared mark (a named moment or span), made or changed on this host.
 package struct BridgedMark: Hashable, Sendable {
     package var id: String
     package var meter: MeterID
     package var name: String
     package var start: WallTime
-    /// End of the span; equal to `start` for a moment. Nil if the span has not ended.
+    /// Equal to `start` for a moment; nil if the span has not ended.
     package var end: WallTime?
 
     package init(id: String, meter: MeterID, name: String, start: WallTime, end: WallTime?) {

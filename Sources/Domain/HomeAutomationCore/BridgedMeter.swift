@@ -1,9 +1,7 @@
-/// State of a meter for the bridge at one moment.
 package struct BridgedMeter: Hashable, Sendable {
     package var id: MeterID
-    /// Name given by a user.
     package var name: String?
-    /// Name of the model for users: `UM25C`.
+    /// Model's name for users: `UM25C`.
     package var model: String?
     package var serial: String?
     package var firmware: String?
@@ -11,9 +9,9 @@ package struct BridgedMeter: Hashable, Sendable {
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// Whether another host holds the meter, or held it last. If so, this host does not publish the meter.
+    /// Whether another host holds the meter, or held it last, so that this host does not publish it.
     package var isElsewhere = false
-    /// Name of the other host that holds the meter; nil if there is none or the name is unknown.
+    /// Name of the other host that holds the meter; nil if none or unknown.
     package var holder: String?
     package var transport: String?
     /// Last error; nil after the next reading.
@@ -22,7 +20,7 @@ package struct BridgedMeter: Hashable, Sendable {
     package var reading: TimedReading?
     /// Start of the gateway's energy count.
     package var countedSince: WallTime?
-    /// Telemetry other than readings, published together with readings.
+    /// Telemetry other than readings, published with them.
     package var told: TelemetryBody?
     package var abilities: [Ability] = []
 
@@ -35,9 +33,8 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package struct Ability: Hashable, Sendable {
         package var kind: MeterCommand.Kind
-        /// Range of numbers that the command accepts; nil if it accepts no number.
+        /// Range of the command's argument; nil if it has none.
         package var numbers: ClosedRange<Int>?
-        /// Difference between neighbouring numbers.
         package var step: Int
 
         package init(_ kind: MeterCommand.Kind, _ numbers: ClosedRange<Int>? = nil, step: Int = 1) {
@@ -49,8 +46,7 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package var hasData: Bool { state == .dataAvailable }
 
-    /// Returns whether two states are equal except for the reading and the telemetry, which change several times a
-    /// second.
+    /// Ignores the reading and the telemetry, which change several times a second.
     package func isSame(as other: BridgedMeter) -> Bool {
         id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error

@@ -12,7 +12,7 @@ struct BrokerConnection: Sendable {
     typealias Action = BridgeMachine.Action
 
     private enum State: Hashable, Sendable {
-        /// A nil `until` means that the link was never started.
+        /// Nil if the link was never started.
         case waiting(until: MonotonicTime?)
         case opening(since: MonotonicTime)
         case open(since: MonotonicTime)
@@ -24,19 +24,19 @@ struct BrokerConnection: Sendable {
     private var state = State.waiting(until: nil)
     private var failures = 0
     private var lastCause: BrokerTrouble?
-    /// Time of the last loss; nil before the first loss.
+    /// Nil before the first loss.
     private var lostAt: MonotonicTime?
     private(set) var linksOpened = 0
 
     init(_ settings: BridgeMachine.Settings) { self.settings = settings }
 
     var isOpen: Bool { if case .open = state { true } else { false } }
-    /// Whether the link is closing: only the acknowledgement of the last message is pending.
+    /// Whether only the acknowledgement of the last message is pending.
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
-    /// Reason for the missing link; nil with a link, and until the first attempt has ended.
+    /// Nil while the link is up, and until the first attempt has ended.
     var trouble: BrokerTrouble? { lastCause }
-    /// Returns the time since the link was last lost; nil if no link was lost yet.
+    /// Time since the last loss; nil if there was none.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
 
     mutating func start(at now: MonotonicTime) -> [Action] {
@@ -48,9 +48,7 @@ struct BrokerConnection: Sendable {
         return [.open(will: settings.topics.bridgeMessage(.offline))]
     }
 
-    /// Handles an opened link.
-    ///
-    /// - Returns: whether an attempt was in progress.
+    /// Returns whether an attempt was in progress.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
         state = .open(since: now)
@@ -59,9 +57,7 @@ struct BrokerConnection: Sendable {
         return true
     }
 
-    /// Handles a lost link or a failed attempt.
-    ///
-    /// - Parameter random: random bits, for the jitter of the next attempt.
+    /// - Parameter random: for the jitter of the next attempt.
     mutating func lost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         switch state {
         case .waiting, .stopped: return []
@@ -80,22 +76,19 @@ struct BrokerConnection: Sendable {
         return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
     }
 
-    /// Returns the pause before the next attempt. It doubles up to the longest, with a jitter of a fifth, because many
-    /// gateways reconnect simultaneously after a power cut.
+    /// Doubles up to the longest pause, with a jitter of a fifth, because many gateways reconnect simultaneously after
+    /// a power cut.
     private func pause(random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))
         return wait * (800 + Int(random % 400)) / 1000
     }
 
-    /// Waits for the acknowledgement of the last message before the link is closed.
-    ///
-    /// - Parameter goodbye: number of the last message.
+    /// Closes the link once the last message, `goodbye`, is acknowledged.
     mutating func close(after goodbye: PacketNumber, at now: MonotonicTime) {
         state = .closing(until: now + settings.goodbyeTimeout, goodbye: goodbye)
     }
 
-    /// Handles the acknowledgement of the last message while closing.
     mutating func acknowledged(_ number: PacketNumber) -> [Action] {
         guard case .closing(_, let goodbye) = state, goodbye == number else { return [] }
         state = .stopped

@@ -1,8 +1,8 @@
-/// A message to or from the broker. All outgoing messages use quality of service 1, so that the broker confirms them.
+/// Outgoing messages use quality of service 1, so that the broker acknowledges them.
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]
-    /// Whether the broker retains the message for later subscribers or, for an incoming message, retained it.
+    /// Whether the broker is to retain an outgoing message, or retained an incoming one.
     package var isRetained: Bool
 
     package init(_ topic: String, _ payload: [UInt8], isRetained: Bool = false) {
@@ -18,7 +18,7 @@ package struct BrokerMessage: Hashable, Sendable {
     package var text: String { String(decoding: payload, as: UTF8.self) }
 }
 
-/// Values of availability topics, which are Home Assistant's defaults.
+/// Home Assistant's default values of availability topics.
 package enum Availability: String, Sendable {
     case online
     case offline

@@ -1,4 +1,3 @@
-/// Requests in progress, and their rate limit.
 struct BrokerRequests: Sendable {
     private struct Asked: Sendable {
         var request: MeterRequest
@@ -12,31 +11,28 @@ struct BrokerRequests: Sendable {
     }
 
     struct Response: Hashable, Sendable {
-        /// Parsed request; nil if the payload was not a request.
+        /// Nil if the payload was not a request.
         var request: MeterRequest?
-        /// Level in the request's topic that names the meter.
+        /// Topic level that names the meter.
         var key: String
         var transaction: String?
         var outcome: RequestOutcome
     }
 
-    /// Maximum number of requests in progress, for all meters together.
+    /// For all meters together.
     static let performingMax = 8
-    /// Maximum number of messages between two ticks. Further messages are only counted, so that a flood fills neither
-    /// the log nor the broker.
+    /// Maximum number of messages between two ticks. Others are only counted, so that a flood fills neither the log nor
+    /// the broker.
     static let messagesPerTick = 20
 
     private var performing: [RequestNumber: Asked] = [:]
     private var nextNumber: RequestNumber = 1
-    /// Number of messages that are still allowed before the next tick.
     private var left = Self.messagesPerTick
     private var ignored = 0
 
     // MARK: How many
 
-    /// Counts a message against the rate limit.
-    ///
-    /// - Returns: whether to handle the message.
+    /// Counts a message. Returns whether to handle it.
     mutating func admit() -> Bool {
         guard left > 0 else {
             ignored += 1
@@ -46,7 +42,6 @@ struct BrokerRequests: Sendable {
         return true
     }
 
-    /// Counts messages that were dropped before they reached the machine.
     mutating func overrun(by count: Int) { ignored += count }
 
     /// Resets the rate limit, once per call of `BridgeMachine.observed`.
@@ -60,10 +55,8 @@ struct BrokerRequests: Sendable {
 
     // MARK: What they ask
 
-    /// Decides about a request.
-    ///
     /// - Parameters:
-    ///   - key: level in the topic that names the meter.
+    ///   - key: topic level that names the meter.
     ///   - meter: nil if no meter has this key.
     mutating func asked(_ payload: [UInt8], of key: String, meter: MeterID?) -> Verdict {
         guard performing.count < Self.performingMax else {
@@ -91,9 +84,7 @@ struct BrokerRequests: Sendable {
         return .perform(number, request, meter)
     }
 
-    /// Ends a request.
-    ///
-    /// - Returns: the response; nil if `number` is unknown.
+    /// Nil if `number` is unknown.
     mutating func answered(_ number: RequestNumber, _ outcome: RequestOutcome) -> Response? {
         performing.removeValue(forKey: number).map { Self.response(to: $0.request, of: $0.key, outcome) }
     }

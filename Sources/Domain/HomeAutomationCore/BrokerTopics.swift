@@ -1,22 +1,21 @@
-/// MQTT topics. Their levels consist of letters, digits, `-` and `_` only, so that no name can refer to another topic.
+/// Topic levels consist of letters, digits, `-` and `_` only, so that no name can refer to another topic.
 package struct BrokerTopics: Hashable, Sendable {
-    /// First level or levels of all topics.
+    /// One or more levels.
     package let base: String
-    /// Home Assistant's prefix for discovery.
     package let discoveryPrefix: String
     /// Level that names this gateway; a meter's topics do not contain it.
     package let gateway: String
 
     /// - Parameters:
     ///   - base: one or more levels, for which `isPrefix` is true.
-    ///   - host: the host's name for users; `id` distinguishes hosts of the same name.
+    ///   - host: name for users; `id` distinguishes hosts of the same name.
     package init(base: String = "metergateway", discoveryPrefix: String = "homeassistant", host: String, id: HostID) {
         self.base = base
         self.discoveryPrefix = discoveryPrefix
         gateway = "\(Self.level(host))-\(id.description.prefix(8))"
     }
 
-    /// Returns whether levels may begin a topic: not empty, no wildcard, not the broker's own `$…`.
+    /// Whether a text may begin a topic: not empty, no wildcard, not the broker's own `$…`.
     package static func isPrefix(_ text: String) -> Bool {
         let levels = text.split(separator: "/", omittingEmptySubsequences: false)
         return text.utf8.count <= 100
@@ -35,14 +34,14 @@ package struct BrokerTopics: Hashable, Sendable {
 
     // MARK: Topics of this gateway
 
-    /// Topic of the gateway's state, `online` or `offline`, retained. The broker publishes `offline` if it loses the
+    /// Topic of the gateway's `online` or `offline`, retained. The broker publishes `offline` if it loses the
     /// connection.
     package var bridge: String { "\(base)/bridge/\(gateway)/state" }
     package var allRequests: String { "\(base)/bridge/\(gateway)/request/+" }
     package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
     package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
 
-    /// Returns the level in a request's topic that names the meter; nil for any other topic.
+    /// Nil if the topic is not a request's.
     func requestKey(in topic: String) -> String? {
         let prefix = "\(base)/bridge/\(gateway)/request/"
         guard topic.hasPrefix(prefix) else { return nil }
@@ -51,20 +50,20 @@ package struct BrokerTopics: Hashable, Sendable {
         return String(key)
     }
 
-    /// Returns the topic of an alert, retained unless the alert is momentary.
+    /// Retained unless the alert is momentary.
     package func alert(_ number: Int64) -> String { "\(base)/bridge/\(gateway)/alert/\(number)" }
 
     // MARK: Topics of a meter, whichever gateway has it
 
-    /// Returns the topic of the latest reading, retained.
+    /// Latest reading, retained.
     package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
-    /// Returns the topic of the connection state and the holder, retained.
+    /// Connection state and holder, retained.
     package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
-    /// Returns the topic that contains `online` while the meter has data, retained.
+    /// `online` while the meter has data, retained.
     package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
-    /// Returns the topic of marks made or changed, not retained.
+    /// Users' marks made or changed, not retained.
     package func mark(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/mark" }
-    /// Returns the topic of late readings, each with its time of measurement.
+    /// Readings delivered late, each with its time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 
     // MARK: Topics of Home Assistant
@@ -80,7 +79,7 @@ package struct BrokerTopics: Hashable, Sendable {
 }
 
 extension MeterID {
-    /// Topic level for the meter, of letters, digits, `-` and `_`. Different ids have different keys.
+    /// Letters, digits, `-` and `_`. Different ids have different keys.
     package var topicKey: String {
         if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
         var key = ""
@@ -96,7 +95,7 @@ extension MeterID {
         return key
     }
 
-    /// Id of the device in Home Assistant; its entities' ids begin with it.
+    /// Id of the device; its entities' ids begin with it.
     var homeAssistantID: String { "metergateway_\(topicKey)" }
 }
 

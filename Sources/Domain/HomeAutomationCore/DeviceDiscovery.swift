@@ -1,11 +1,9 @@
-/// Announces a meter to Home Assistant: one retained message for the device with all its entities.
+/// Announces a meter and its entities to Home Assistant, in one retained message for the device.
 ///
 /// Format: <https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload>.
 package struct DeviceDiscovery: Hashable, Sendable {
     let topics: BrokerTopics
-    /// The program's version, for `origin`.
     let version: String
-    /// Time between two published readings.
     let interval: Duration
 
     package init(topics: BrokerTopics, version: String, interval: Duration) {
@@ -14,7 +12,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
         self.interval = interval
     }
 
-    /// Inputs of an announcement. The announcement is encoded again only if they change.
+    /// Inputs of an announcement, which is encoded again only if they change.
     struct Facts: Hashable, Sendable {
         private var names: [String?]
         private var abilities: [BridgedMeter.Ability]
@@ -29,8 +27,6 @@ package struct DeviceDiscovery: Hashable, Sendable {
         }
     }
 
-    /// Returns the retained message that announces a meter.
-    ///
     /// - Parameters:
     ///   - quantities: all quantities received from the meter so far.
     ///   - told: all other telemetry received from the meter so far.
@@ -47,7 +43,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func payload(
         of meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: TelemetryKind]
     ) -> JSONValue {
-        // A value expires after three missed readings, plus a minute for a busy broker.
+        // Three missed readings, plus a minute for a busy broker.
         let maker = EntityMaker(
             meter: meter, topics: topics, expiresAfter: Int(interval.components.seconds) * 3 + 60)
         var entities: [JSONValue.Member] = []
@@ -74,8 +70,8 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func device(_ meter: BridgedMeter) -> JSONValue {
         var connections: JSONValue?
         if case .mac(let address) = meter.id {
-            // Bluetooth integrations register their devices with the type `bluetooth`, so a meter that they already
-            // list becomes the same device.
+            // Bluetooth integrations register devices with the type `bluetooth`, so a meter that they list becomes the
+            // same device.
             connections = .array(
                 ["mac", "bluetooth"].map { .array([.string($0), .string(address.description)]) })
         }

@@ -1,10 +1,10 @@
-/// Makes Home Assistant's entities of a meter: sensors for quantities and state, a switch, and the model's commands.
+/// Makes a meter's Home Assistant entities.
 ///
 /// Units, device classes and state classes follow <https://developers.home-assistant.io/docs/core/entity/sensor>.
 struct EntityMaker {
     let meter: BridgedMeter
     let topics: BrokerTopics
-    /// Time until a value expires, in seconds.
+    /// Seconds until a value expires.
     let expiresAfter: Int
 
     func sensor(_ quantity: Quantity) -> JSONValue.Member {
@@ -29,8 +29,7 @@ struct EntityMaker {
             ]))
     }
 
-    /// Sensor of the connection state, with the status as attributes. It is available while the bridge is, even without
-    /// data.
+    /// Connection state, with the status as attributes. Available even without data from the meter.
     var status: JSONValue.Member {
         .init(
             "status",
@@ -63,8 +62,8 @@ struct EntityMaker {
             ]))
     }
 
-    /// Returns the entity of a command. Nil for commands that clear counters, because a mistake would lose data; the
-    /// request topic accepts them. Nil also for commands that draw current, which may not be sent through a broker.
+    /// Nil for commands that clear counters, because a mistake would lose data (the request topic accepts them). Nil
+    /// also for commands that draw current, which may not be sent through a broker.
     func command(_ ability: BridgedMeter.Ability) -> JSONValue.Member? {
         switch ability.kind.consequence {
         case .destroys, .draws: return nil
@@ -102,12 +101,10 @@ extension EntityMaker {
         var name: String
         var deviceClass: String?
         var stateClass: String? = "measurement"
-        /// Number of decimals to display.
         var digits: Int?
         var isDiagnostic = false
-        /// Whether the state includes the start of the count, which only a total may have. Otherwise Home Assistant
-        /// mistakes a reset for reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull
-        /// request 54644).
+        /// Whether the state includes the start of the count. Otherwise Home Assistant mistakes a reset of a total for
+        /// reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request 54644).
         var isReset = false
 
         init(_ quantity: Quantity) {
@@ -115,7 +112,7 @@ extension EntityMaker {
             case .voltage: (name, deviceClass, digits) = ("Voltage", "voltage", 3)
             case .current: (name, deviceClass, digits) = ("Current", "current", 3)
             case .power: (name, deviceClass, digits) = ("Power", "power", 3)
-            // Only a reset lowers the gateway's own total and begins a new cycle, as total_increasing expects.
+            // Only a reset lowers the gateway's own total, and begins a new cycle, as total_increasing expects.
             case .energy: (name, deviceClass, stateClass, digits) = ("Energy", "energy", "total_increasing", 3)
             // Home Assistant has no device class for an electric charge.
             case .charge: (name, stateClass, digits) = ("Charge", "total_increasing", 0)
@@ -145,7 +142,7 @@ extension EntityMaker {
 }
 
 extension MeterCommand.Kind {
-    /// Name of the entity: `Next screen` for `next-screen`.
+    /// `Next screen` for `next-screen`.
     fileprivate var title: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

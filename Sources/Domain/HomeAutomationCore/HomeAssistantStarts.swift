@@ -1,5 +1,5 @@
-/// Publishes everything again when Home Assistant starts. The rate limit, which protects other messages, may delay the
-/// last start message but never drops it.
+/// Handles start messages of Home Assistant, after which everything is published again. The rate limit may delay the
+/// last one but never drops it.
 struct HomeAssistantStarts: Sendable {
     private let interval: Duration
     private var lastServed: MonotonicTime?
@@ -8,8 +8,6 @@ struct HomeAssistantStarts: Sendable {
 
     init(interval: Duration) { self.interval = interval }
 
-    /// Handles a start message.
-    ///
     /// - Returns: whether to publish everything now. If false, call again while `isOwed`.
     mutating func serve(at now: MonotonicTime) -> Bool {
         if let lastServed, now - lastServed < interval {

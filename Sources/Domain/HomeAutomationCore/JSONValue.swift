@@ -1,9 +1,9 @@
-/// A JSON value. Members keep their order, so that equal values have equal texts.
+/// Members keep their order, so that equal values have equal texts.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int)
-    /// A number; NaN and infinity become `null`.
+    /// NaN and infinity become `null`.
     case number(Double)
     case string(String)
     case array([JSONValue])
@@ -19,14 +19,14 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
-    /// Returns an object without the members that are nil.
+    /// Omits members that are nil.
     package static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { key, value in value.map { Member(key, $0) } })
     }
 
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// JSON text on one line without blanks (RFC 8259).
+    /// One line without blanks (RFC 8259).
     package var bytes: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)

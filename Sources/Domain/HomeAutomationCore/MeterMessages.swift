@@ -2,7 +2,6 @@ struct MeterMessages: Sendable {
     let settings: BridgeMachine.Settings
     private let discovery: DeviceDiscovery
     private var readings: UInt64 = 0
-    /// Number of announcements, readings and statuses encoded since the start.
     private(set) var payloadsMade = 0
 
     init(_ settings: BridgeMachine.Settings) {
@@ -37,13 +36,13 @@ struct MeterMessages: Sendable {
         BrokerMessage(settings.topics.state(id), payload, isRetained: true)
     }
 
-    /// Returns a backlog entry for a reading, in case it is not delivered in time.
+    /// Backlog entry for a reading, in case it is not delivered in time.
     mutating func late(_ id: MeterID, _ payload: [UInt8]) -> Backlog.Entry {
         readings += 1
         return Backlog.Entry(number: readings, message: BrokerMessage(settings.topics.backlog(id), payload))
     }
 
-    /// Returns empty retained messages, which clear the meter's topics.
+    /// Empty retained messages, which clear the meter's topics.
     func removal(of id: MeterID) -> [BrokerMessage] {
         let topics = settings.topics
         return [discovery.removal(of: id)]

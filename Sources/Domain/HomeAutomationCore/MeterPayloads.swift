@@ -1,8 +1,7 @@
-/// Payloads about a meter, except for discovery.
 enum MeterPayloads {
-    /// Returns the payload of a reading, in which an unknown value is null.
+    /// Unknown values are null.
     ///
-    /// - Parameter countedSince: start of the gateway's energy count; nil without such a count.
+    /// - Parameter countedSince: start of the gateway's energy count; nil without one.
     static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: TelemetryBody? = nil) -> [UInt8] {
         var members: [JSONValue.Member] = [.init("time", .string(reading.wallTime.description))]
         reading.reading.forEach { quantity, value in
@@ -13,7 +12,7 @@ enum MeterPayloads {
         return JSONValue.object(members).bytes
     }
 
-    /// Returns telemetry in the format of `meterctl status --json`.
+    /// Format of `meterctl status --json`.
     private static func json(_ told: TelemetryBody) -> JSONValue {
         let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
             switch value {
@@ -32,7 +31,7 @@ enum MeterPayloads {
         return .object([.init("details", .object(details)), .init("groups", .array(groups))])
     }
 
-    /// Inputs of a status. The status is encoded again only if they change.
+    /// Inputs of a status, which is encoded again only if they change.
     struct Status: Hashable, Sendable {
         private var state: ConnectionState
         private var since: WallTime
@@ -84,11 +83,7 @@ enum MeterPayloads {
 }
 
 package enum RequestOutcome: Hashable, Sendable {
-    /// Success, with the meter's new state.
     case done(state: String)
-    /// - Parameters:
-    ///   - code: error code for programs, as in the API.
-    ///   - message: description of the failure with its value.
-    ///   - next: advice.
+    /// - Parameter code: error code for programs, as in the API.
     case failed(code: String, message: String, next: String)
 }

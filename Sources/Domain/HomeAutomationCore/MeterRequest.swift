@@ -3,12 +3,11 @@ package struct MeterRequest: Hashable, Sendable {
         case connect(takeover: Bool)
         case disconnect
         case command(MeterCommand)
-        /// Add a mark at the current time.
         case mark(String)
     }
 
     package var kind: Kind
-    /// Identifier chosen by the sender, which the response repeats.
+    /// Chosen by the sender; the response repeats it.
     package var transaction: String?
 
     package init(_ kind: Kind, transaction: String? = nil) {
@@ -19,15 +18,15 @@ package struct MeterRequest: Hashable, Sendable {
     package struct Problem: Error, Hashable, Sendable {
         package var message: String
         package var next: String
-        /// Identifier chosen by the sender; nil if it could not be read.
+        /// Chosen by the sender; nil if it could not be decoded.
         package var transaction: String?
     }
 
-    /// Maximum size of a payload in bytes.
+    /// In bytes.
     package static let payloadMax = 1024
     private static let transactionMax = 100
 
-    /// Parses `connect`, `disconnect`, `mark screen on`, `next-screen`, `brightness 3`, or the same as JSON:
+    /// Accepts `connect`, `disconnect`, `mark screen on`, `next-screen`, `brightness 3`, or the same as JSON:
     /// `{"command":"brightness","number":3,"transaction":"a1"}`, `{"command":"connect","takeover":true}`.
     package init(_ payload: [UInt8]) throws(Problem) {
         guard payload.count <= Self.payloadMax else {
@@ -76,7 +75,7 @@ package struct MeterRequest: Hashable, Sendable {
         self.transaction = transaction
     }
 
-    /// Parses a JSON object. Nested values are errors, because no request has them.
+    /// Nested values are errors, because no request has them.
     private static func values(_ payload: [UInt8]) throws(Problem) -> [String: JSONValue] {
         do throws(JSONReader.Problem) {
             return try payload.read { json in
@@ -144,8 +143,7 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
-            // Refuse commands that draw current, because a retained, repeated or misrouted message could draw it
-            // unattended.
+            // A retained, repeated or misrouted message could draw current unattended.
             guard kind.consequence != .draws else {
                 throw Problem(
                     message: "\(name) draws current, and is not done for a broker",
@@ -173,7 +171,7 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// Text for error messages: only the beginning, because the sender may be a stranger.
+    /// For errors: only the beginning, because the sender may be a stranger.
     fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 

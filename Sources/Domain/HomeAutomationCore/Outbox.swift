@@ -1,12 +1,12 @@
 /// Messages waiting to be sent or acknowledged. For each topic, only the latest state or reading waits. A reading that
-/// is replaced or not confirmed moves to the backlog.
+/// is replaced or not acknowledged moves to the backlog.
 struct Outbox: Sendable {
-    /// Purpose of a message. It decides the handling of a message that cannot be sent.
+    /// Decides the handling of a message that cannot be sent.
     enum Purpose: Hashable, Sendable {
         case latest
-        /// A reading: waits like `latest`, then moves to the backlog if it cannot be sent.
+        /// A reading: waits like `latest`; if it cannot be sent, moves to the backlog.
         case reading(Backlog.Entry)
-        /// A response or a mark, which is dropped if it cannot be sent, because it would be useless later.
+        /// A response or a user's mark. Dropped if it cannot be sent, because it would be useless later.
         case response
         case backlog(Backlog.Entry)
     }
@@ -22,7 +22,6 @@ struct Outbox: Sendable {
     static let responsesMax = 32
 
     private var waiting: [String: (message: BrokerMessage, purpose: Purpose)] = [:]
-    /// Topics in order of sending.
     private var order: [String] = []
     private var responses: [BrokerMessage] = []
     private var sent: [PacketNumber: Sent] = [:]
@@ -31,13 +30,13 @@ struct Outbox: Sendable {
     private var responsesDropped = 0
     private(set) var confirmedCount = 0
     private(set) var refusedCount = 0
-    /// Number of readings dropped before the link last came up.
+    /// Readings dropped before the link last came up.
     private var lostBefore = 0
     private var hasToldOverflow = false
 
     init(backlog: Backlog.Limits) { self.backlog = Backlog(limits: backlog) }
 
-    /// Number of all messages, including those sent and not confirmed.
+    /// All messages, including those sent and not acknowledged.
     var count: Int { waiting.count + responses.count + sent.count + backlog.count }
     var backlogCount: Int { backlog.count }
     var readingsDropped: Int { backlog.dropped }
@@ -62,10 +61,9 @@ struct Outbox: Sendable {
         keep(displaced.purpose)
     }
 
-    /// Stores a reading in the backlog while there is no link.
     mutating func keep(_ reading: Backlog.Entry) { backlog.add(reading) }
 
-    /// Returns the next message to send; nil if no message waits or the window is full.
+    /// Nil if no message waits or the window is full.
     mutating func next(at now: MonotonicTime) -> (PacketNumber, BrokerMessage)? {
         guard sent.count < Self.windowSize, let (message, purpose) = take() else { return nil }
         let number = nextNumber
@@ -82,7 +80,7 @@ struct Outbox: Sendable {
         return backlog.next().map { ($0.message, .backlog($0)) }
     }
 
-    /// Removes an acknowledged message. A refused message is not sent again, because the broker would refuse it again.
+    /// A refused message is not sent again, because the broker would refuse it again.
     ///
     /// - Returns: the message's topic; nil if `number` is unknown.
     mutating func acknowledged(_ number: PacketNumber, isRefused: Bool) -> String? {
@@ -91,14 +89,13 @@ struct Outbox: Sendable {
         return message.topic
     }
 
-    /// Time at which the oldest unacknowledged message was sent.
     var oldestSent: MonotonicTime? { sent.values.map(\.at).min() }
 
     // MARK: The link
 
     mutating func linkOpened() { (lostBefore, hasToldOverflow) = (backlog.dropped, false) }
 
-    /// Moves unconfirmed readings to the backlog. All other messages are published again later.
+    /// Moves unacknowledged readings to the backlog. All other messages are published again later.
     mutating func linkLost() {
         for purpose in sent.values.map(\.purpose) + waiting.values.map(\.purpose) { keep(purpose) }
         sent = [:]
@@ -107,7 +104,7 @@ struct Outbox: Sendable {
         responses = []
     }
 
-    /// Returns whether readings have been dropped since the link came up. Returns true only once per link.
+    /// Returns whether readings have been dropped since the link came up; true only once per link.
     mutating func beginsToOverflow() -> Bool {
         guard !hasToldOverflow, backlog.dropped > lostBefore else { return false }
         hasToldOverflow = true

@@ -1,5 +1,5 @@
-/// Alert rules of this host, each published as a binary sensor of its meter's device. They are announced separately
-/// from the meter, because they remain on this host if another host takes the meter.
+/// Alert rules of this host, each a binary sensor of its meter's device. They remain on this host if another host takes
+/// the meter, so they are announced separately.
 struct PublishedAlerts: Sendable {
     /// Seconds for which a momentary alert is shown.
     static let momentSeconds = 30
@@ -27,7 +27,7 @@ struct PublishedAlerts: Sendable {
             let before = alerts[alert.number]
             var told = before ?? Told(alert: alert)
             told.isAnnounced = told.isAnnounced && told.alert.isAnnounced(as: alert)
-            // Do not report an event that happened before this program started.
+            // Do not report an event from before this program's start.
             let isStale = before == nil && alert.isMomentary
             told.isTold = isStale || told.isTold && told.alert == alert
             told.alert = alert
@@ -74,7 +74,6 @@ struct PublishedAlerts: Sendable {
             .init("raised", .text(alert.raisedAt?.description)), .init("cleared", .text(alert.clearedAt?.description)),
             .init("count", .int(Int(alert.count))), .init("value", alert.value.map { .number($0) } ?? .null),
         ])
-        // A momentary alert must not reach later subscribers.
         return BrokerMessage(topics.alert(alert.number), payload.bytes, isRetained: !alert.isMomentary)
     }
 
@@ -100,7 +99,6 @@ struct PublishedAlerts: Sendable {
 }
 
 extension BridgedAlert {
-    /// Returns whether two alerts have the same announcement.
     fileprivate func isAnnounced(as other: BridgedAlert) -> Bool {
         name == other.name && condition == other.condition && meter == other.meter && isMomentary == other.isMomentary
     }

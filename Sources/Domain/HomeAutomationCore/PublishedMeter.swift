@@ -1,23 +1,22 @@
 struct PublishedMeter: Sendable {
-    /// Last published values. A nil value is published again.
+    /// Last published values; nil to publish again.
     private struct Told: Sendable {
         var announcement: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
         var isOnline: Bool?
-        /// Time at which to publish status and availability again.
+        /// When to publish status and availability again.
         var refreshAt: MonotonicTime?
-        /// Whether status and availability have been published again since the announcement.
+        /// Whether status and availability were published again since the announcement.
         var wasRefreshed = false
     }
 
     private var meter: BridgedMeter
-    /// Quantities received since the program started.
+    /// Received since the program started.
     private var quantities = QuantitySet()
     /// Kinds of other telemetry received since the program started, by key.
     private var toldKinds: [String: TelemetryKind] = [:]
-    /// Whether this gateway publishes the meter.
     private(set) var isOurs = false
-    /// Whether the entities have been announced since the program started.
+    /// Whether the entities were announced since the program started.
     private var wasAnnounced = false
     private var told = Told()
     /// Time of the last reading published or added to the backlog.
@@ -27,8 +26,8 @@ struct PublishedMeter: Sendable {
 
     init(_ meter: BridgedMeter) { self.meter = meter }
 
-    /// Returns whether there may be something to publish. Without a link the result is the same, because `announce`
-    /// later publishes the last state completely.
+    /// Whether there may be something to publish. Ignores whether there is a link, because `announce` later publishes
+    /// the complete last state.
     func hasNews(in seen: BridgedMeter, at now: MonotonicTime) -> Bool {
         guard meter.isSame(as: seen) else { return true }
         if let due = told.refreshAt, due <= now { return true }
@@ -37,9 +36,7 @@ struct PublishedMeter: Sendable {
             || seen.told?.details.contains { toldKinds[$0.key] == nil } ?? false
     }
 
-    /// Publishes changes of the meter.
-    ///
-    /// - Parameter isConnected: whether there is a link. Without a link, only readings are stored, in the backlog.
+    /// - Parameter isConnected: without a link to the broker, only readings are stored, in the backlog.
     mutating func observed(
         _ seen: BridgedMeter, at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages,
         to outbox: inout Outbox
@@ -47,7 +44,6 @@ struct PublishedMeter: Sendable {
         meter = seen
         if let reading = seen.reading { quantities.formUnion(reading.reading.supported) }
         for (key, value) in seen.told?.details ?? [:] {
-            // A later unknown value does not change the kind.
             if let kind = TelemetryKind(value) {
                 toldKinds[key] = kind
             } else if toldKinds[key] == nil {
@@ -64,7 +60,7 @@ struct PublishedMeter: Sendable {
         return notice
     }
 
-    /// Publishes everything again, after the broker or Home Assistant may have lost its state.
+    /// Publishes everything again, because the broker or Home Assistant may have lost its state.
     mutating func announce(
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
@@ -78,8 +74,8 @@ struct PublishedMeter: Sendable {
         at now: MonotonicTime, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {
         let isFirst = !wasAnnounced
-        // Before the first reading the quantities are unknown. Announce nothing until then: the broker retains the
-        // announcement from before the restart.
+        // Until the first reading the quantities are unknown, so announce nothing: the broker retains the earlier
+        // announcement.
         if !quantities.isEmpty {
             let facts = DeviceDiscovery.Facts(meter, quantities, toldKinds)
             if told.announcement != facts {
@@ -105,7 +101,6 @@ struct PublishedMeter: Sendable {
         return wasAnnounced && isFirst ? .announced(meter.id) : nil
     }
 
-    /// Passes a due reading to the outbox: for the broker or, without a link, for the backlog.
     private mutating func takeReading(
         at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) {
@@ -124,7 +119,7 @@ struct PublishedMeter: Sendable {
         return nextReadingAt.map { $0 <= now } ?? true
     }
 
-    /// Publishes a last message for a meter that another host now holds. That host's first message overrides it.
+    /// Publishes a last message, which the first message of the meter's new host overrides.
     private mutating func yield(
         isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {

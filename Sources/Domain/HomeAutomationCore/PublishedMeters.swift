@@ -1,4 +1,3 @@
-/// All published meters of this host.
 struct PublishedMeters: Sendable {
     private var meters: [MeterID: PublishedMeter] = [:]
     private var messages: MeterMessages
@@ -10,7 +9,7 @@ struct PublishedMeters: Sendable {
 
     func id(ofKey key: String) -> MeterID? { meters.keys.first { $0.topicKey == key } }
 
-    /// Queues messages for meters that changed or were removed. Unchanged meters are not encoded.
+    /// Queues messages for changed and removed meters. Unchanged ones are not encoded.
     ///
     /// - Parameter seen: all meters of this host, each once.
     mutating func observed(
@@ -22,7 +21,7 @@ struct PublishedMeters: Sendable {
                 meter, at: now, isConnected: isConnected, &messages, to: &outbox)
             if let notice { notices.append(notice) }
         }
-        // All meters in `seen` are in `meters` by now, so a larger count means that some were removed.
+        // `meters` includes all of `seen` by now, so a larger count means that some were removed.
         if meters.count > seen.count {
             let gone = Set(meters.keys).subtracting(seen.map(\.id))
             notices += gone.sorted().compactMap { remove($0, isConnected: isConnected, from: &outbox) }
@@ -44,7 +43,6 @@ struct PublishedMeters: Sendable {
         for message in messages.removal(of: id) { outbox.put(message) }
     }
 
-    /// Publishes everything again, after the broker or Home Assistant may have lost its state.
     mutating func announceAll(at now: MonotonicTime, to outbox: inout Outbox) -> [BridgeMachine.Notice] {
         var notices: [BridgeMachine.Notice] = []
         for id in meters.keys.sorted() where meters[id]?.isOurs == true {
@@ -53,7 +51,7 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// Clears the topics of former ids, only once after the program's start.
+    /// Acts only once after the program's start.
     mutating func clearFormer(in outbox: inout Outbox) {
         guard !hasClearedFormer else { return }
         hasClearedFormer = true

@@ -1,4 +1,4 @@
-/// Topics for which the broker refused a message since the link came up.
+/// Topics with a refused message since the link came up.
 struct RefusedTopics: Sendable {
     static let countMax = 100
 
@@ -6,9 +6,7 @@ struct RefusedTopics: Sendable {
 
     var count: Int { topics.count }
 
-    /// Records a refusal.
-    ///
-    /// - Returns: whether it is the first refusal for the topic. Logging each refusal would write a line per reading.
+    /// Returns whether it is the first refusal for the topic, because logging each would write a line per reading.
     mutating func record(_ topic: String) -> Bool {
         topics.count < Self.countMax && topics.insert(topic).inserted
     }

@@ -1,8 +1,7 @@
-/// Kind of entity for telemetry other than readings.
 package enum TelemetryKind: Hashable, Sendable {
     case number, text, flag
 
-    /// Determines the kind of a value; nil for an unknown value.
+    /// Nil for an unknown value.
     init?(_ value: TelemetryBody.Value) {
         switch value {
         case .number: self = .number
@@ -14,8 +13,7 @@ package enum TelemetryKind: Hashable, Sendable {
 }
 
 extension EntityMaker {
-    /// Returns a sensor for telemetry other than readings. Such telemetry is not measured, so the sensor is diagnostic
-    /// and has no statistics.
+    /// Telemetry other than readings is not measured, so the sensor is diagnostic and has no statistics.
     ///
     /// A state has at most 255 characters (<https://developers.home-assistant.io/docs/core/entity#generic-properties>
     /// describes states; the limit is `MAX_LENGTH_STATE_STATE` in homeassistant/const.py), so longer texts are cut.
@@ -51,7 +49,7 @@ extension EntityMaker {
     }
 }
 
-/// A key split into name and unit, as in `Quantity.key`: `recorder_duration_s` is the recorder duration in seconds.
+/// Name and unit in a key, as in `Quantity.key`: `recorder_duration_s` is the recorder duration in seconds.
 private struct TelemetryUnit {
     var name: String
     var unit: String?

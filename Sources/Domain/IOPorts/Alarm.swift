@@ -6,8 +6,7 @@ package struct Alarm {
 
     package init(on loop: any SessionLoop) { self.loop = loop }
 
-    /// Sets the alarm to `due`; nil cancels it. If an earlier time is already pending, keeps that time, so the alarm
-    /// may ring early.
+    /// Nil cancels the alarm. A pending earlier time is kept, so the alarm may ring early.
     ///
     /// - Parameter ring: called on the loop; the owner must then call `rang`.
     package mutating func set(to due: MonotonicTime?, _ ring: @escaping @Sendable () -> Void) {

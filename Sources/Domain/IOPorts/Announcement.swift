@@ -16,30 +16,30 @@ package struct OfferedService: Hashable, Sendable {
     }
 }
 
-/// Controls Avahi to announce services, as Avahi's examples/client-publish-service.c does.
+/// Announces services through Avahi, as Avahi's examples/client-publish-service.c does.
 ///
-/// Every attempt has its own connection, because Avahi withdraws a connection's announcements when the connection ends
+/// Every attempt has its own connection, because Avahi withdraws a connection's announcements when it ends
 /// (avahi-daemon/dbus-protocol.c, `client_free`).
 package struct Announcement: Sendable {
     package enum State: Hashable, Sendable {
         case idle
-        /// Avahi does not run. The announcement begins when it starts.
+        /// Avahi does not run; the announcement begins when it starts.
         case absent
         case registering
         case established(name: String)
-        /// Another machine already uses the name, so a new one is requested from Avahi.
+        /// Another machine uses the name, so Avahi is asked for a new one.
         case collision
         case failed(DiscoveryFault)
     }
 
     package enum Input: Sendable {
         case wants([OfferedService])
-        /// Unique bus name of Avahi; empty if Avahi does not run.
+        /// Unique bus name of Avahi; empty if it does not run.
         case owner(String)
         /// Text in the answer to `makeGroup` or `rename`.
         case told(String)
         case refused(error: String, words: String)
-        /// The signal `StateChanged` of Avahi's server, whose path is `/`, or of a group.
+        /// Signal `StateChanged` of a group, or of Avahi's server, whose path is `/`.
         case changed(by: String, path: String, state: Int32, error: String)
         case lost(DiscoveryFault)
         case retry
@@ -61,10 +61,10 @@ package struct Announcement: Sendable {
     private var name: String
     private var owner = ""
     private var group: String?
-    /// Number of renames since the last pause. Its limit stops an attacker who claims every name.
+    /// Renames since the last pause, limited because an attacker may claim every name.
     private var renames = 0
 
-    /// - Parameter name: name of the services, cut to the maximum of 63 bytes (RFC 6763, section 4.1.1).
+    /// - Parameter name: cut to the maximum of 63 bytes (RFC 6763, section 4.1.1).
     package init(name: String) {
         self.name = name
         while self.name.utf8.count > 63 { self.name.removeLast() }
@@ -75,7 +75,7 @@ package struct Announcement: Sendable {
         case .wants(let services):
             self.services = services
             return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
-        // Without services there is no connection, so this is a late input from a closed one. Ignore it.
+        // A late input from a closed connection: without services there is none.
         case _ where services.isEmpty: return []
         // Avahi started, ended or was replaced, so its groups no longer exist.
         case .owner(""): return leave(.absent)
@@ -89,7 +89,7 @@ package struct Announcement: Sendable {
         // avahi-common/dbus.h, AVAHI_DBUS_ERR_COLLISION: another program on this machine uses the name.
         case .refused("org.freedesktop.Avahi.CollisionError", _): return collide()
         case .refused(_, let words): return fail(.refused(words))
-        // Check the sender, because any program may send a signal.
+        // Any program may send a signal, so check the sender.
         case .changed(let sender, let path, let state, let error):
             guard sender == owner, self.state != .collision else { return [] }
             return path == "/" ? serverIs(state) : path == group ? groupIs(state, error) : []
@@ -118,11 +118,11 @@ package struct Announcement: Sendable {
         return [.rename(name)]
     }
 
-    /// Handles a state of the server, `AvahiServerState` (avahi-common/defs.h). When the server runs again, the
-    /// services are announced again, because the machine's name in each of them may have changed.
+    /// Handles `AvahiServerState` (avahi-common/defs.h). When the server runs again, announces the services again,
+    /// because the machine's name in each may have changed.
     private mutating func serverIs(_ state: Int32) -> [Order] { state == 2 ? begin() : [] }
 
-    /// Handles a state of a group, `AvahiEntryGroupState` (avahi-common/defs.h).
+    /// Handles `AvahiEntryGroupState` (avahi-common/defs.h).
     private mutating func groupIs(_ state: Int32, _ error: String) -> [Order] {
         switch state {
         case 2: self.state = .established(name: name)
@@ -135,7 +135,6 @@ package struct Announcement: Sendable {
 }
 
 extension Announcement.State {
-    /// Fault that prevents the announcement; nil if there is none.
     package var fault: DiscoveryFault? {
         switch self {
         case .absent: .noAvahi

@@ -1,20 +1,19 @@
 package protocol ChannelOpener: Sendable {
     /// Starts opening a link. Called on the loop; does not block.
     ///
-    /// The channel calls `handle` on the loop, never before `open` has returned. The order of events is `.opened` or
-    /// `.closed`, `.received` as bytes arrive, and one `.closed` at the end. After `close` the channel no longer calls
-    /// `handle`.
+    /// The channel calls `handle` on the loop, never before `open` has returned: `.opened` or `.closed`, then
+    /// `.received` as bytes arrive, and one `.closed` at the end. No call follows `close`.
     func open(
         _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel
 }
 
-/// A meter's requirements for its line. A line ignores settings that it does not support.
+/// A meter's requirements for its line, which ignores unsupported settings.
 package struct LineSettings: Hashable, Sendable {
-    /// Bits per second, for a real serial line.
+    /// In bits per second, for a real serial line.
     package var baudRate: Int
-    /// Pause after each report has reached a HID device. Pauses between calls of `send` are not enough: if the first
-    /// report had to wait, the second would follow it immediately.
+    /// Pause after each report has reached a HID device. A pause between calls of `send` is not enough: after a delayed
+    /// report, the next would follow immediately.
     package var writeGap: Duration
 
     package init(baudRate: Int = 115_200, writeGap: Duration = .zero) {
@@ -25,21 +24,20 @@ package struct LineSettings: Hashable, Sendable {
 
 /// Open link to a meter. Use it only on the loop.
 package protocol ByteChannel: Sendable {
-    /// Queues bytes for writing. If the device is gone, or accepts no bytes for a long time, the channel ends with
-    /// `.closed`.
+    /// If the device is gone, or accepts no bytes for a long time, the channel ends with `.closed`.
     func send(_ bytes: [UInt8])
-    /// Switches to the other output of the meter's line (such as a second writable Bluetooth characteristic), or back.
+    /// Switches to the line's other output (such as a second writable Bluetooth characteristic), or back.
     ///
     /// - Returns: false if the line has only one output.
     func switchOutput() -> Bool
     /// Discards pending bytes and never calls `handle` again. Closing twice is harmless.
     func close()
-    /// Closes the channel for the caller immediately, but discards received bytes for `pause`: some meters hang if the
-    /// bytes that they still send are not read.
+    /// Closes the channel immediately, but discards received bytes for `pause`: some meters hang if the bytes that they
+    /// still send are not read.
     func close(after pause: Duration)
-    /// Radio module at the other end, known once the channel is open; nil means any module.
+    /// Radio module at the other end, once the channel is open; nil means any module.
     var radioModule: RadioModule? { get }
-    /// A problem that does not stop the link, and its remedy. Known once the channel is open.
+    /// A problem that does not stop the link, and its remedy, once the channel is open.
     var remark: String? { get }
 }
 
@@ -52,7 +50,7 @@ extension ByteChannel {
 
 package enum ChannelEvent: Sendable {
     case opened
-    /// Received bytes, never empty.
+    /// Never empty.
     case received([UInt8])
     /// The last event: the link was lost, or could not be opened.
     case closed(ChannelFailure)
@@ -62,7 +60,6 @@ package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertibl
     package enum Code: String, Sendable {
         /// The device node does not exist.
         case missing
-        /// The program's user may not open the device.
         case permission
         /// Another program has opened the device exclusively.
         case busy
@@ -79,7 +76,7 @@ package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     package var code: Code
-    /// Description of the failure with its value, and advice.
+    /// Failure with its value, and advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

@@ -2,7 +2,7 @@ package struct ChannelOpeners: ChannelOpener {
     private let openers: [LinkAddress.Transport: any ChannelOpener]
     private let loop: any SessionLoop
 
-    /// - Parameter openers: openers by transport. A link whose transport has no opener fails.
+    /// - Parameter openers: by transport. A link whose transport has no opener fails.
     package init(_ openers: [LinkAddress.Transport: any ChannelOpener], loop: any SessionLoop) {
         self.openers = openers
         self.loop = loop

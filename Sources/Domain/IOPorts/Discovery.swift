@@ -1,5 +1,5 @@
-/// Finds services announced on this network. Any machine can answer, so answers are only shown to users, and the
-/// program connects to none of them.
+/// Finds services announced on this network. Any machine can answer, so answers are only shown to users, never
+/// connected to.
 package protocol Discovery: Sendable {
     /// Searches for a few seconds.
     ///
@@ -9,7 +9,7 @@ package protocol Discovery: Sendable {
 
 package struct FoundServices: Hashable, Sendable {
     package var services: [FoundService]
-    /// Whether the list omits some of the services that were found.
+    /// Whether the list omits some services.
     package var isCut: Bool
 
     package init(_ services: [FoundService] = [], isCut: Bool = false) {
@@ -28,19 +28,19 @@ package struct FoundService: Hashable, Sendable {
         (self.name, self.host, self.port, self.text) = (name, host, port, text)
     }
 
-    /// Whether host and port need no escaping in an address.
+    /// Whether host and port need no escaping in a URL.
     package var hasAddress: Bool {
         host.isPlainName(max: 253, allowsDots: true) && host.first != "-" && (1...0xFFFF).contains(port)
     }
 
-    /// Value of a key in the TXT record; nil without the key, and for bytes that are not UTF-8.
+    /// Nil if the TXT record lacks the key, or if the value is not UTF-8.
     package func value(of key: String) -> String? {
         var rest = text[...]
         while let length = rest.popFirst() {
             let string = rest.prefix(Int(length))
             rest = rest.dropFirst(Int(length))
             let parts = string.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            // Case does not matter, and the first key counts (RFC 6763, section 6.4).
+            // Keys ignore case, and the first match counts (RFC 6763, section 6.4).
             guard String(validating: parts[0], as: UTF8.self)?.lowercased() == key else { continue }
             return parts.count == 2 ? String(validating: parts[1], as: UTF8.self) : ""
         }
@@ -49,8 +49,7 @@ package struct FoundService: Hashable, Sendable {
 }
 
 extension String {
-    /// Returns whether the text consists of 1 to `max` letters, digits, dashes and underscores, so that it never needs
-    /// quotes.
+    /// Whether the text is 1 to `max` letters, digits, dashes and underscores, so it never needs quotes.
     package func isPlainName(max: Int, allowsDots: Bool = false) -> Bool {
         (1...max).contains(utf8.count)
             && utf8.allSatisfy { byte in

@@ -3,42 +3,40 @@ package protocol SightingSource: Sendable {
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
 }
 
-/// Ports of this host: plugged-in meters, and ports declared by a user.
+/// Ports of this host: of plugged-in meters, or declared by a user.
 package protocol PortSource: SightingSource {
-    /// Starts watching a declared port. Replaces an earlier declaration of the same path.
+    /// Starts watching a port. Replaces a declaration of the same path.
     func watch(_ port: DeclaredPort)
     func unwatch(_ meter: MeterID)
-    /// Registers a known meter and its last port, so that the meter keeps its id. Must be called before `run`.
+    /// Registers a known meter and its last USB port, so that it keeps its id. Must be called before `run`.
     func remember(_ meter: MeterID, _ plug: USBPlug?)
-    /// Reports a plugged-in meter as if it were new.
+    /// Reports a plugged-in meter again, as if it were new.
     ///
-    /// - Parameter byPort: whether to ignore the meter's serial number from now on, because several meters share it.
+    /// - Parameter byPort: whether to identify the meter by its port from now on, because several meters share its
+    ///   serial number.
     func meetAnew(_ meter: MeterID, byPort: Bool)
-    /// Returns whether two paths refer to the same device, as a symbolic link and its target do.
+    /// Whether both paths refer to one device, as a symbolic link and its target do.
     func isSamePort(_ first: String, _ second: String) -> Bool
-    /// Returns whether a device exists at the path now.
     func isThere(_ path: String) -> Bool
 }
 
 package enum SightingEvent: Hashable, Sendable {
     case appeared(Sighting)
-    /// A known meter's radio advertised again. Reported occasionally instead of for each advertisement. `rssi` is in
-    /// dBm; nil if the adapter does not report it.
+    /// A known meter's radio advertised again; rate-limited. `rssi` is in dBm; nil if the adapter does not report it.
     case heard(MeterID, LinkAddress, rssi: Int?)
     case vanished(Sighting)
 }
 
-/// A meter within reach, and the link to it.
 package struct Sighting: Hashable, Sendable {
     package var id: MeterID
-    /// Model of the meter; nil if the link does not show it, for example a serial adapter.
+    /// Nil if the link does not reveal the model, as with a serial adapter.
     package var model: ModelName?
     package var name: String?
     package var link: LinkAddress
-    /// Signal strength in dBm of the radio's first advertisement; nil over a cable, or if the adapter does not report
+    /// Signal strength of the first radio advertisement, in dBm; nil over a cable, or if the adapter does not report
     /// it.
     package var rssi: Int?
-    /// USB port and device of a plugged-in meter; nil for a radio, and for a declared port.
+    /// USB port and device; nil for a radio link or a declared port.
     package var plug: USBPlug?
 
     package init(
@@ -53,12 +51,12 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A port or network board that a user declared as a meter: in the configuration, or by `meterctl connect /dev/…`.
+/// A serial port or network board that a user declared as a meter.
 package struct DeclaredPort: Hashable, Sendable {
     /// Link to the meter. Only a connection shows whether a network board is present.
     package var link: LinkAddress
     package var model: ModelName
-    /// The meter's own id if the user knows it; nil to derive the id from the port.
+    /// The meter's id, if the user declared it; nil to derive it from the port.
     package var id: MeterID?
     package var name: String?
 

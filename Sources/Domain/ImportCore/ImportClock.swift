@@ -1,23 +1,23 @@
 struct ImportClock: Sendable {
-    /// Returns the offset from UTC in milliseconds, for times without a zone; nil if the user named no zone.
+    /// Offset from UTC in milliseconds, for times without a zone; nil if the user named no zone.
     private let zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// Start of the file in milliseconds since 1970, for times that are relative to it; nil if unknown.
+    /// Start of the recording in milliseconds since 1970; nil if unknown.
     private let start: Int64?
-    /// Whether times that are numbers are relative to the file's start; nil until the size of the first such number
-    /// shows it.
+    /// Whether numeric times are relative to the start of the recording; nil until the first one.
     private var isElapsed: Bool?
     /// Cached range of local times, in milliseconds, with the offset `steadyOffset`.
     private var steady: Range<Int64> = 0..<0
     private var steadyOffset: Int64 = 0
-    /// Whether the last time read had no zone.
+    /// Whether the last time had no zone.
     private(set) var isLocal = false
-    /// Whether the file began in an hour that occurs twice, and no line has yet shown in which of the two.
+    /// Whether the file began in the hour that occurs twice when clocks are set back, and no line has shown in which of
+    /// the two.
     private(set) var beganInDoubledHour = false
     private var isFirst = true
 
     private static let halfDay: Int64 = 43_200_000
-    /// Minimum number, in seconds, that counts as a time since 1970 (March 1973). No recording lasts as long, and no
-    /// meter's calendar is earlier.
+    /// Least number of seconds that counts as a time since 1970 (March 1973): recordings are shorter, and meters'
+    /// calendars later.
     private static let unixMin = 1e8
     private static let jitterMax: Int64 = 1000
 
@@ -27,13 +27,13 @@ struct ImportClock: Sendable {
 
     // MARK: Calendars
 
-    /// Returns milliseconds since 1970.
+    /// Parses a time into milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - unit: unit of a time that is a number, in seconds; nil if the file does not specify it.
+    ///   - unit: unit of a numeric time, in seconds; nil if unspecified.
     ///   - isUnix: whether numbers are always relative to 1970.
-    ///   - order: order of a date's numbers; nil if unknown.
-    ///   - last: the previous time.
+    ///   - order: order of day, month and year; nil if unknown.
+    ///   - last: time of the previous line.
     mutating func moment(
         _ field: ArraySlice<UInt8>, unit: Double?, isUnix: Bool, comma: Bool, order: DateOrder?, after last: Int64?
     ) throws(ImportError) -> Int64 {
@@ -67,7 +67,7 @@ struct ImportClock: Sendable {
         return ImportError(.badTime, "\"\(text.visible)\" \(problem)", remedy: remedy)
     }
 
-    /// Formats a time for users: in the user's zone if the file's times have none, otherwise in UTC.
+    /// Formats a time in the user's zone if the file's times have none, otherwise in UTC.
     func shown(_ time: Int64) -> String {
         guard isLocal, let offset = zoneOffset?(time) else { return WallTime(millisecondsSince1970: time).description }
         let text = WallTime(millisecondsSince1970: time.addingClamped(offset)).description
@@ -81,7 +81,7 @@ struct ImportClock: Sendable {
         return "\(offset < 0 ? "-" : "+")\(two(minutes / 60)):\(two(minutes % 60))"
     }
 
-    /// Throws if a time has no zone and the user named none. Tries each order of day, month and year.
+    /// Throws if the time has no zone and the user named none.
     func checkZone(_ field: ArraySlice<UInt8>) throws(ImportError) {
         let isLocal = DateOrder.allCases.contains { CalendarText.read(field, $0)?.isLocal ?? false }
         if isLocal, zoneOffset == nil { throw Self.needsZone(field) }
@@ -94,7 +94,7 @@ struct ImportClock: Sendable {
             remedy: "say so: --zone local, --zone Europe/Berlin, --zone UTC or --zone +02:00")
     }
 
-    /// Converts a local time. If it occurred twice, returns the first moment that is not before the last time.
+    /// Converts a local time. If it occurred twice, returns the first moment that is not before `last`.
     private mutating func resolve(
         _ local: Int64, _ field: ArraySlice<UInt8>, after last: Int64?
     ) throws(ImportError) -> Int64 {
@@ -120,8 +120,7 @@ struct ImportClock: Sendable {
         guard let last else { return first }
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
-        // If the file began in the second occurrence of the hour but was read as the first, its times appear to skip an
-        // hour. Throw then.
+        // A gap of one hour: the file began in the second occurrence of the hour, but was read as the first.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(
@@ -159,8 +158,7 @@ struct ImportClock: Sendable {
         return start.addingClamped(milliseconds)
     }
 
-    /// Returns the scale of a number since 1970: its size distinguishes seconds, milliseconds, microseconds and
-    /// nanoseconds.
+    /// Seconds, milliseconds, microseconds or nanoseconds, judged by the size of the number.
     private static func scale(of value: Double) -> Double {
         switch abs(value) {
         case 1e17...: 1e-9
@@ -172,7 +170,7 @@ struct ImportClock: Sendable {
 }
 
 private enum CalendarText {
-    /// Returns milliseconds since 1970; without a zone, the time is read as UTC.
+    /// Returns milliseconds since 1970. A time without a zone is treated as UTC.
     static func read(_ field: ArraySlice<UInt8>, _ order: DateOrder?) -> (milliseconds: Int64, isLocal: Bool)? {
         let text = String(decoding: field.prefix(40), as: UTF8.self)
         if let found = read(text) { return found }
@@ -186,7 +184,6 @@ private enum CalendarText {
 }
 
 extension String {
-    /// Text without white space at the ends.
     var trimmed: String {
         var text = self[...]
         while text.last?.isWhitespace ?? false { text = text.dropLast() }

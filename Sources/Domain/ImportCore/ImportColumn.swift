@@ -1,13 +1,13 @@
 package struct ImportColumn: Hashable, Sendable {
-    /// Quantity of the column; nil for the time and the day.
+    /// Nil for columns with the time or the date.
     package var quantity: Quantity?
-    /// Whether the column contains the day, and another column the time of day.
+    /// Whether another column contains the time of day.
     var isDate = false
-    /// Order of a date's numbers; nil if the table determines it.
+    /// Nil to derive the order from the table.
     var order: DateOrder?
     /// Name in the first line, or the column's number from 1.
     package var name: String
-    /// Unit of the column; nil if the column's name contains it, or if there is none.
+    /// Nil if the column's name contains the unit, or if there is none.
     var unit: ImportUnit?
 
     /// - Parameter text: `QUANTITY=NAME` or `QUANTITY=NAME:UNIT`, such as `voltage=Vbus:mV`.
@@ -43,9 +43,7 @@ package struct ImportColumn: Hashable, Sendable {
         name = String(name[..<colon]).trimmed
     }
 
-    /// Returns whether this option refers to the file's column `other`.
-    ///
-    /// - Parameter place: number of that column, from 1.
+    /// Whether this option refers to column `other`, the `place`-th from 1.
     func means(_ other: String, at place: Int, of names: [String]) -> Bool {
         func plain(_ text: String) -> String { text.trimmed.lowercased() }
         if plain(other) == plain(name) { return true }
@@ -63,8 +61,8 @@ struct ImportUnit: Hashable, Sendable {
     init(factor: Double = 1, offset: Double = 0) { (self.factor, self.offset) = (factor, offset) }
 
     /// - Parameters:
-    ///   - text: `mV`, `µA`, `°F`, in upper or lower case.
-    ///   - quantity: nil for the time, whose unit is the second.
+    ///   - text: `mV`, `µA`, `°F`; case is ignored.
+    ///   - quantity: nil for the time.
     init?(_ text: String, of quantity: Quantity?) {
         let text = Self.plain(text)
         if quantity == .temperature {
@@ -88,7 +86,7 @@ struct ImportUnit: Hashable, Sendable {
         return nil
     }
 
-    /// Returns the unit in lower case, with one spelling for micro and for ohm.
+    /// Lower case, with one spelling for micro and for ohm.
     private static func plain(_ text: String) -> String {
         text.trimmed.lowercased().replacing("µ", with: "u").replacing("μ", with: "u").replacing("ω", with: "ohm")
             .replacing("°", with: "")
@@ -126,7 +124,6 @@ struct ImportUnit: Hashable, Sendable {
     }
 }
 
-/// Column names of loggers and spreadsheets.
 enum ColumnNames {
     static let times: Set<String> = [
         "time", "timestamp", "datetime", "elapsed", "elapsedtime", "unix", "unixtime", "epoch", "hosttime", "zeit",
@@ -134,7 +131,7 @@ enum ColumnNames {
     ]
     static let dates: Set<String> = ["date", "datum", "day"]
 
-    /// Quantities by column name, in lower case without unit, white space and underscores.
+    /// Keys are in lower case, without unit, white space and underscores.
     static let quantities: [String: Quantity] = {
         let words: [(Quantity, String)] = [
             (.voltage, "voltage volt volts vbus busvoltage u v spannung"),
@@ -153,8 +150,7 @@ enum ColumnNames {
             uniquingKeysWith: { first, _ in first })
     }()
 
-    /// Columns of a table without names, as the only known logger writes it (dimorlus/TC66 phone.csv): seconds, volts,
-    /// amperes.
+    /// Seconds, volts and amperes: the only known table without names (dimorlus/TC66 phone.csv).
     static let unnamed: [Quantity?] = [nil, .voltage, .current]
 
     static func plain(_ text: String) -> String {
@@ -177,12 +173,12 @@ enum ColumnNames {
         return (word, unit)
     }
 
-    /// Returns the column for a name. Charge and energy need a unit, because loggers use different ones.
+    /// Charge and energy need a unit, because loggers use different ones.
     static func column(_ name: String) -> ImportLayout.Column {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }
         if times.contains(word) {
-            // `UTC` in `Time (UTC)` is not a unit of time and is ignored, so the user must still name the zone.
+            // Ignore `Time (UTC)`: the user must still name the zone.
             let isUnit = unit ?? (["s", "ms"].contains(word) ? word : nil)
             return .time(isUnit.flatMap { ImportUnit($0, of: nil) })
         }

@@ -1,18 +1,18 @@
-/// Order of the numbers of a date. Users type the raw value, such as `dmy`.
+/// Users type the raw value, such as `dmy`.
 package enum DateOrder: String, CaseIterable, Sendable {
     case mdy, dmy, ymd
 }
 
-/// A date and time in a format other than RFC 3339: `21.11.2026 13:40`, `11/21/2026 1:40:05 PM`, `2026/11/21
-/// 13:40:05,25 +0100`.
+/// Date and time in a format other than RFC 3339: `21.11.2026 13:40`, `11/21/2026 1:40:05 PM`, `2026/11/21 13:40:05,25
+/// +0100`.
 struct ImportDate {
     private let numbers: [Substring]
     private let separator: Character
-    /// Time of day in RFC 3339, with or without a zone.
+    /// Time of day as in RFC 3339, with or without a zone.
     private let clock: String
     let hasHalf: Bool
 
-    /// Parses a date and time; returns nil unless the text has three numbers and a time.
+    /// Fails unless the text has three numbers and a time of day.
     init?(_ text: String) {
         guard let end = text.firstIndex(where: { " Tt".contains($0) }) else { return nil }
         // JavaScript's toLocaleString writes a comma after the date.
@@ -24,18 +24,18 @@ struct ImportDate {
         (self.separator, self.clock, self.hasHalf) = (separator, clock, hasHalf)
     }
 
-    /// Whether the order is ambiguous, so that only other lines or the user can decide it.
+    /// Whether the order of day, month and year is ambiguous.
     var isInDoubt: Bool { separator != "." && numbers[0].count <= 2 }
 
-    /// Returns the days since 1970; nil if the date does not exist in this order.
+    /// Days since 1970; nil if the date does not exist in this order.
     func day(_ order: DateOrder) -> Int64? {
         date(order).flatMap { WallTime("\($0)T00:00:00Z") }.map { $0.millisecondsSince1970 / 86_400_000 }
     }
 
-    /// Returns the date and time in RFC 3339; nil if the order is missing, or impossible for this date.
+    /// RFC 3339; nil if the order is nil, or impossible for this date.
     func text(_ order: DateOrder?) -> String? { date(order).map { "\($0)T\(clock)" } }
 
-    /// Returns the date in RFC 3339. In a date with points, the day is first by default.
+    /// RFC 3339. If points separate the numbers, the day is first by default.
     private func date(_ order: DateOrder?) -> String? {
         var order = order
         if numbers[0].count == 4 { order = .ymd }
@@ -74,7 +74,7 @@ struct ImportDate {
         return ("\(parts.joined(separator: ":"))\(zone)", half != nil)
     }
 
-    /// Removes AM or PM from the end and returns the hours to add; nil if there is none.
+    /// Removes AM or PM; returns the hours to add, nil if there is neither.
     private static func half(_ text: inout String) -> Int? {
         guard text.last.map({ "mM.".contains($0) }) ?? false else { return nil }
         let plain = text.lowercased().filter { $0 != "." }

@@ -1,16 +1,15 @@
-/// Format of a file of readings. Users type the raw value, such as `rd-usb`.
+/// Format of an imported file. Users type the raw value, such as `rd-usb`.
 package enum ImportFormat: String, CaseIterable, Sendable {
-    /// Output of `meterctl export`, `meterctl record export` and the web page: `time`, then keys of quantities.
+    /// Output of `meterctl export`, `meterctl record export` or the web page: `time`, then quantities.
     case csv
-    /// JSON from the same commands and the web page, one object per line, or from `meterctl watch --json`.
+    /// JSON, one object per line, from the same commands and page or from `meterctl watch --json`.
     case json
     /// CSV export of rd-usb (kolinger/rd-usb, webapp/index.py and utils/formatting.py).
     case rdUSB = "rd-usb"
     /// Output of `fnirsi_logger.py` (baryluk/fnirsi-usb-power-data-logger).
     case logger = "fnirsi-logger"
-    /// Output of `cfn2csv.py` for a record of the manufacturer's own program (didim99/usbmeter-utils). Its times are
-    /// relative to the record's start. The CSV format of that program itself is not documented, so it is not supported
-    /// (unverified).
+    /// Output of `cfn2csv.py` for a recording of the manufacturer's program (didim99/usbmeter-utils), with times
+    /// relative to its start. The CSV format of that program itself is undocumented and unsupported (unverified).
     case toolbox = "fnirsi-cfn"
     /// Any other table with column names in the first line.
     case table
@@ -27,23 +26,22 @@ package enum ImportFormat: String, CaseIterable, Sendable {
     }
 }
 
-/// Options by which a user describes a file.
 package struct ImportOptions: Sendable {
-    /// Format of the file; nil to detect it from the first line.
+    /// Nil to detect the format from the first line.
     package var format: ImportFormat?
-    /// Name of the meter to import from a file of several meters.
+    /// Meter to import; needed for a file of several meters.
     package var meter: String?
-    /// Returns the milliseconds ahead of UTC at a moment, for times without a zone; nil if the user named no zone.
+    /// Milliseconds ahead of UTC at a moment, for times without a zone; nil if the user named none.
     package var zoneOffset: (@Sendable (_ moment: Int64) -> Int64)?
-    /// Start of the file in milliseconds since 1970, for times that are relative to it.
+    /// Start of the recording in milliseconds since 1970, for relative times.
     package var start: Int64?
-    /// Columns whose names do not identify them.
+    /// Meanings of columns whose names do not identify them.
     package var columns: [ImportColumn] = []
-    /// Decimal separator; nil if the table determines it.
+    /// Nil to derive the separator from the table.
     package var decimal: DecimalSign?
-    /// Returns the ranges that live decoding accepts from a meter of this format.
+    /// Plausible ranges, as in live decoding.
     package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }
-    /// Latest possible reading, in milliseconds since 1970.
+    /// Latest acceptable time in milliseconds since 1970.
     package var latest: Int64
 
     package init(
@@ -57,7 +55,7 @@ package struct ImportOptions: Sendable {
         self.latest = latest
     }
 
-    /// Adds an option for a column, or for all decimals: `voltage=Vbus:mV`, `decimal=comma`.
+    /// Adds a typed option: `voltage=Vbus:mV`, `decimal=comma`.
     package mutating func add(column text: String) throws(ImportError) {
         let parts = text.lowercased().split(separator: "=", omittingEmptySubsequences: false).map { String($0).trimmed }
         guard parts.first == "decimal", parts.count == 2 else { return columns.append(try ImportColumn(text)) }
@@ -73,9 +71,9 @@ package struct ImportError: Error, Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case notText
         case unknownLayout
-        /// A time has no zone, and the user named no zone.
+        /// A time has no zone, and the user named none.
         case needsZone
-        /// A text has two meanings, and no line of the file decides between them.
+        /// A date or number has two meanings, and no other line decides.
         case ambiguous
         /// Times are relative to an unknown start.
         case needsStart
@@ -84,13 +82,12 @@ package struct ImportError: Error, Hashable, Sendable {
         case badTime
         case wentBack
         case cutOff
-        /// A line is longer than in any known file.
         case tooLong
         case empty
     }
 
     package var kind: Kind
-    /// Number of the line, from 1; nil for the whole file.
+    /// Line number from 1; nil for the whole file.
     package var line: Int?
     package var column: String?
     package var problem: String
@@ -104,7 +101,7 @@ package struct ImportError: Error, Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// Place and description of the problem: `line 12, column voltage_V: "abc" is not a number`.
+    /// `line 12, column voltage_V: "abc" is not a number`.
     package var message: String {
         let place = [line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap(\.self).joined(
             separator: ", ")

@@ -1,14 +1,13 @@
 /// Rejects values that the meter cannot have measured, as live decoding does.
 struct ImportJudge: Sendable {
     private let format: ImportFormat
-    /// Ranges, indexed by the raw values of quantities.
+    /// Indexed by the raw values of quantities.
     private let ranges: [ClosedRange<Double>?]
-    /// Whether the logger's energy and charge sums include a negative current that the logger read as unsigned.
+    /// Whether the FNIRSI logger's sums include a negative current that it read as unsigned.
     private var isWrapped = false
-    /// Whether rd-usb measured a temperature or data lines, so that zeros of these quantities are real.
+    /// Whether rd-usb measured a temperature or the data lines, so that zeros there are real.
     private var hasSensors = false
     private var found: [Remark] = []
-    /// Number of rejected lines.
     private(set) var leftOut = 0
     private(set) var firstLeftOut: (line: Int, problem: String)?
 
@@ -18,17 +17,15 @@ struct ImportJudge: Sendable {
         var more = 0
     }
 
-    /// Value of 2^32, in units of 0.00001: the logger reads a negative number as unsigned, so values from half of this
-    /// on are negative.
+    /// 2^32 in units of 0.00001. The logger reads signed numbers as unsigned, so values from half of this are negative.
     private static let wrap = 42_949.67296
     private static let vital = QuantitySet(.voltage, .current, .power)
     private static let sensors: [Quantity] = [.temperature, .dataPlus, .dataMinus]
     private static let calculated: [Quantity] = [.power, .resistance, .energy, .charge]
-    /// Value that a UM meter sends without a load, and that the loggers write as a number (kolinger/rd-usb
-    /// webapp/index.py, sebastianha/um34c README).
+    /// UM meters send this without a load, and loggers write it as a number (kolinger/rd-usb webapp/index.py,
+    /// sebastianha/um34c README).
     private static let noLoad = 9999.9
-    /// Minimum product of voltage and current, in watts, at which a power of 0 is implausible: rounding cannot explain
-    /// it.
+    /// Watts from which rounding cannot explain a power of 0.
     private static let powerMin = 0.1
 
     init(_ format: ImportFormat, _ ranges: [Quantity: ClosedRange<Double>]) {
@@ -36,7 +33,6 @@ struct ImportJudge: Sendable {
         self.ranges = Quantity.allCases.map { ranges[$0] }
     }
 
-    /// Descriptions of changed and omitted values, one sentence for each kind of change.
     var remarks: [String] {
         found.map { $0.more > 0 ? "\($0.text); \($0.more) more such line\($0.more > 1 ? "s" : "")" : $0.text }
     }
@@ -45,7 +41,7 @@ struct ImportJudge: Sendable {
         ranges[Int(quantity.rawValue)]?.contains(value) ?? true
     }
 
-    /// Handles a restart of the logger, which resets its sums.
+    /// The FNIRSI logger resets its sums at a restart.
     mutating func beginRun() { isWrapped = false }
 
     mutating func remark(_ key: String, _ text: @autoclosure () -> String) {
@@ -56,9 +52,7 @@ struct ImportJudge: Sendable {
         }
     }
 
-    /// Checks the values of a line.
-    ///
-    /// - Returns: the plausible values; nil if the line is rejected.
+    /// Returns the plausible values; nil if the line is rejected.
     mutating func judge(_ reading: Reading, line: Int) -> Reading? {
         var reading = reading
         if format == .logger { restoreSign(&reading, line) }
@@ -92,15 +86,14 @@ struct ImportJudge: Sendable {
 
     private static func amount(_ value: Double) -> String {
         let text = "\(value)"
-        // Below a ten-thousandth, the text of a Double has an exponent, so write the decimals here.
+        // Below 0.0001, a Double's text has an exponent.
         guard text.contains("e-") else { return text.hasSuffix(".0") ? String(text.dropLast(2)) : text }
         let digits = String(Int((value.magnitude * 1e9).rounded()) + 1_000_000_000).dropFirst()
         let end = digits.lastIndex { $0 != "0" } ?? digits.startIndex
         return "\(value < 0 ? "-" : "")0.\(digits[...end])"
     }
 
-    /// Corrects the current: fnirsi_logger.py prints its four bytes as unsigned, but the meter sends a signed number
-    /// (Docs/Protocols/FNIRSI.md#packet).
+    /// fnirsi_logger.py prints the signed current as unsigned (Docs/Protocols/FNIRSI.md#packet).
     private mutating func restoreSign(_ reading: inout Reading, _ line: Int) {
         if let current = reading[.current], current > Self.wrap / 2, current < Self.wrap {
             let signed = ((current - Self.wrap) * 1e5).rounded() / 1e5
@@ -123,9 +116,8 @@ struct ImportJudge: Sendable {
         }
     }
 
-    /// Removes the zeros that stand for unmeasured values. A TC66C record in rd-usb has voltage and current, and 0 for
-    /// the rest. If the user had rd-usb calculate power, resistance and sums, their zeros remain (webapp/index.py,
-    /// `do_tc66c_import`).
+    /// Removes zeros that stand for unmeasured values. rd-usb stores only voltage and current of a TC66C recording, and
+    /// 0 for the rest, unless it calculated power, resistance and sums (webapp/index.py, `do_tc66c_import`).
     private mutating func dropPlaceholders(_ reading: inout Reading, _ line: Int) {
         guard !hasSensors, Self.sensors.allSatisfy({ reading.supported.contains($0) }) else { return }
         guard Self.sensors.allSatisfy({ reading[$0] == 0 }) else {

@@ -1,9 +1,9 @@
 struct ImportLayout {
     enum Column: Hashable {
-        /// A time in RFC 3339 with or without a zone, or a number relative to 1970 or the file's start. Nil if the unit
-        /// of the number is unknown.
+        /// Time as in RFC 3339, or a number relative to 1970 or to the recording's start. Nil if the number's unit is
+        /// unknown.
         case time(ImportUnit?)
-        /// The day, if the time is in a separate column.
+        /// The date, if the time of day has its own column.
         case date
         case value(Quantity, ImportUnit)
         case skipped
@@ -12,20 +12,18 @@ struct ImportLayout {
     let format: ImportFormat
     let table: TableLine
     var columns: [Column]
-    /// Names of the columns, as in the file.
     let names: [String]
-    /// Whether the first line is a reading instead of column names.
+    /// Whether the first line contains values instead of names.
     var isUnnamed = false
     var isSeparatedByComma: Bool { table.separator == UInt8(ascii: ",") }
-    /// Whether numbers for times are relative to 1970, however small they are.
+    /// Whether numeric times are always relative to 1970.
     var isUnix: Bool { format == .rdUSB || format == .logger }
-    /// Names of ignored columns.
     var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
-    /// Possible separators of columns, in the order in which they are tried.
+    /// Tried in this order.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
-    /// Determines the columns from the first line; nil if it does not match any known table.
+    /// Fails if the line matches no known table.
     init?(_ line: ArraySlice<UInt8>, _ options: ImportOptions) throws(ImportError) {
         for separator in Self.separators {
             let table = TableLine(separator: separator)
@@ -51,7 +49,7 @@ struct ImportLayout {
         self = layout
     }
 
-    /// - Parameter columns: columns of the table; nil to determine them from the names.
+    /// - Parameter columns: nil to derive them from `names`.
     private init(_ format: ImportFormat, _ table: TableLine, _ names: [String], _ columns: [Column]? = nil) {
         (self.format, self.table, self.names, self.columns) = (format, table, names, [])
         self.columns = columns ?? foreign(names)
@@ -78,8 +76,8 @@ struct ImportLayout {
 
     // MARK: As a person says
 
-    /// Combines the columns that the user named with those that their names identify. Nil if the file lacks a column
-    /// that the user named, or if the user named a column twice.
+    /// Combines the columns that the user named with those identified by name. Fails if the file lacks one of the
+    /// former, or the user named one twice.
     private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
         var places: [Int] = []
         for column in options.columns {
@@ -87,7 +85,7 @@ struct ImportLayout {
             guard let place, !places.contains(place) else { return nil }
             places.append(place)
         }
-        // A number in place of a name means that the first line is a reading.
+        // A number in place of a name: the first line contains values.
         let isUnnamed = zip(options.columns, places).contains { column, place in
             column.quantity != nil && NumberText.value(fields[place].trimmed, comma: true) != nil
         }
@@ -116,7 +114,7 @@ struct ImportLayout {
         guard columns.contains(where: { if case .time = $0 { true } else { false } }) else { return nil }
     }
 
-    /// Determines the columns of the only known table without names; nil for any other line.
+    /// Fails unless the line matches the only known table without names.
     private init?(unnamed line: ArraySlice<UInt8>) {
         let table = TableLine(separator: UInt8(ascii: ";"))
         guard let fields = table.fields(line), fields.count == ColumnNames.unnamed.count,
@@ -130,7 +128,7 @@ struct ImportLayout {
 
     // MARK: Our own
 
-    /// Parses `voltage_V`, or `charger.voltage_V` in a file of several meters.
+    /// Parses `voltage_V`, or `charger.voltage_V` if the file has several meters.
     private static func quantity(of name: String) -> (meter: String?, Quantity)? {
         let dot = name.lastIndex(of: ".")
         let key = dot.map { String(name[name.index(after: $0)...]) } ?? name
@@ -160,7 +158,6 @@ struct ImportLayout {
 
     // MARK: Others'
 
-    /// Treats a column called `Date` as the time if no other column contains the time.
     private mutating func takeDateForTime() {
         guard !columns.contains(where: { if case .time = $0 { true } else { false } }),
             let place = columns.firstIndex(of: .date)
@@ -168,8 +165,8 @@ struct ImportLayout {
         columns[place] = .time(nil)
     }
 
-    /// `place` is the index of the column with the date. `isDay` is true if another column contains the time of day.
-    /// `said` is the option by which a user names the date's column.
+    /// `place` is the column's index. `isDay` is true if another column contains the time of day. `said` is the option
+    /// that names the column.
     var dateColumn: (place: Int, isDay: Bool, said: String)? {
         let day = columns.firstIndex(of: .date)
         let time = columns.firstIndex { if case .time = $0 { true } else { false } }
@@ -186,7 +183,7 @@ struct ImportLayout {
             let isRepeated = name == "Time" && hasUnixTime
             let column =
                 isRepeated ? .skipped : Self.known[format].map { $0[name] ?? .skipped } ?? ColumnNames.column(name)
-            // If two columns contain the same quantity, only the first is used. The same applies to times and dates.
+            // Use only the first column of each quantity, and the first with times or dates.
             switch column {
             case .time: return seen.insert(nil).inserted ? column : .skipped
             case .value(let quantity, _): return seen.insert(quantity).inserted ? column : .skipped
@@ -199,7 +196,7 @@ struct ImportLayout {
     }
 
     private static let known: [ImportFormat: [String: Column]] = [
-        // kolinger/rd-usb utils/formatting.py, `field_names`; the numeric keys are those of its table of measurements.
+        // kolinger/rd-usb utils/formatting.py, `field_names`; numeric keys are from its table of measurements.
         .rdUSB: [
             "Time": .time(nil), "Unix time": .time(nil),
             "Voltage (V)": .value(.voltage, .own),
@@ -212,8 +209,8 @@ struct ImportLayout {
             "Accumulated power (mWh)": .value(.energy, ImportUnit(factor: 1e-3)),
             "Accumulated time (seconds)": .value(.duration, .own),
         ],
-        // baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py: seconds since 1970; energy in watt seconds and charge
-        // in ampere seconds, which are that program's sums.
+        // baryluk/fnirsi-usb-power-data-logger fnirsi_logger.py: seconds since 1970; its own sums of energy (watt
+        // seconds) and charge (ampere seconds).
         .logger: [
             "timestamp": .time(nil), "voltage_V": .value(.voltage, .own),
             "current_A": .value(.current, .own), "dp_V": .value(.dataPlus, .own),
@@ -225,8 +222,7 @@ struct ImportLayout {
             "energy_J": .value(.energy, ImportUnit(factor: 1 / 3600)),
             "capacity_C": .value(.charge, ImportUnit(factor: 1 / 3.6)),
         ],
-        // didim99/usbmeter-utils cfn2csv.py, `channel_types` and the note above: seconds, volts, amperes, watts, Ah,
-        // Wh.
+        // didim99/usbmeter-utils cfn2csv.py, `channel_types`: seconds, volts, amperes, watts, Ah, Wh.
         .toolbox: [
             "Time": .time(nil), "Voltage": .value(.voltage, .own),
             "Current": .value(.current, .own), "Power": .value(.power, .own),
@@ -235,7 +231,7 @@ struct ImportLayout {
         ],
     ]
 
-    /// Columns that repeat another column or are relative to an irrelevant moment.
+    /// Columns that repeat others, or are relative to an irrelevant moment.
     static let repeating: Set<String> = [
         "Time", "Run time", "Run time (seconds)", "Zerod accumulated current (mAh)", "Zerod accumulated power (mWh)",
         "Zerod accumulated time (seconds)", "sample_in_packet",

@@ -1,5 +1,5 @@
-/// Reads a file of readings as its bytes arrive, in constant memory and in time order. After the first error, a caller
-/// that requires a complete import must discard the earlier readings.
+/// Parses an imported file as its bytes arrive, in constant memory and in time order. After an error, a caller that
+/// needs a complete import must discard the earlier readings.
 package struct ImportReader: Sendable {
     private let options: ImportOptions
     private var rest: [UInt8] = []
@@ -8,38 +8,35 @@ package struct ImportReader: Sendable {
     private var clock: ImportClock
     private var judge: ImportJudge?
     private var writing: ImportWriting?
-    /// Lines held back until later lines show the notation: the order of dates, and the meaning of a comma.
+    /// Lines that wait until later ones show the order of dates and the meaning of a comma.
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
     private var lineNumber = 0
-    /// `repeated` is the number of readings with the same time as the previous one. `leastStep` is the smallest step in
-    /// milliseconds between two different times.
+    /// `repeated` counts readings with the same time as the previous one. `leastStep` is the smallest other step, in
+    /// milliseconds.
     private var repeated = 0
     private var leastStep: Int64?
-    /// Format of the file; nil before its first line.
+    /// Nil before the first line.
     package private(set) var format: ImportFormat?
-    /// Number of lines so far, including empty ones.
+    /// Number of lines, including empty ones.
     package private(set) var lines = 0
     package private(set) var readings = 0
     package private(set) var first: WallTime?
     package private(set) var last: WallTime?
-    /// First `metersMax` names of meters in a file of several meters.
     private var meters: Set<String> = []
-    /// First and last telemetry other than readings; only this project's own JSON contains any.
+    /// First and last telemetry other than readings; only this project's JSON contains any.
     package private(set) var toldFirst: TelemetryBody?
     package private(set) var toldLast: TelemetryBody?
 
     private static let metersMax = 32
-    /// Maximum length of a line; lines in files of readings are shorter.
     private static let lineBytesMax = 64 << 10
-    /// Maximum value of any quantity, far above those of all meters.
+    /// Far above the values of all meters.
     private static let valueMax = 1e12
-    /// Milliseconds by which a time may precede the previous one, because loggers stamp packets when they read them.
-    /// Such a time is replaced by the previous one.
+    /// Milliseconds by which a time may precede the last one, because loggers stamp packets on arrival. It is then
+    /// replaced by the last one.
     private static let jitterMax: Int64 = 1000
-    /// Minimum step in milliseconds at which repeated times count as rounded.
+    /// Step in milliseconds from which repeated times count as rounded.
     private static let roundedStep: Int64 = 10_000
-    /// Maximum size of held lines in bytes, including the overhead of an array.
     private static let heldBytesMax = 8 << 20
     private static let lineOverhead = 64
 
@@ -48,16 +45,16 @@ package struct ImportReader: Sendable {
         clock = ImportClock(options)
     }
 
-    /// Names of ignored columns, except for those that repeat another column.
+    /// Ignored columns, without those that repeat another.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
 
-    /// Whether each line contains its index in a packet of samples, as in files of the FNIRSI loggers.
+    /// Whether lines contain their index in a packet of samples, as in FNIRSI loggers' files.
     package var hasPackets: Bool { layout?.names.contains("sample_in_packet") ?? false }
 
-    /// Number of lines rejected for impossible values.
+    /// Lines rejected for impossible values.
     package var linesLeftOut: Int { judge?.leftOut ?? 0 }
 
-    /// Descriptions of changed values, omitted values and assumptions, one sentence each.
+    /// Sentences about changed values, omitted values and assumptions.
     package var remarks: [String] {
         let doubled =
             "the file begins in an hour that was there twice that night, and is taken for the first of the two"
@@ -69,8 +66,6 @@ package struct ImportReader: Sendable {
 
     package typealias Take = (WallTime, Reading) -> Void
 
-    /// Reads the next bytes of the file.
-    ///
     /// - Parameter take: called for each reading that these bytes complete.
     package mutating func read(_ bytes: some Collection<UInt8>, _ take: Take) throws(ImportError) {
         rest += bytes
@@ -91,8 +86,7 @@ package struct ImportReader: Sendable {
     package mutating func finish(_ take: Take) throws(ImportError) {
         if !rest.isEmpty {
             let line = rest[...]
-            // A JSON object with its closing brace is complete even without a line end. The last number in a table may
-            // have lost digits, so such a file is rejected.
+            // A JSON object is complete even without a line end. In a table, the last number may have lost digits.
             guard format == .json || format == nil else {
                 throw ImportError(
                     .cutOff, line: lines + 1, "the last line has no line end, so the file may be cut off",
@@ -117,7 +111,7 @@ package struct ImportReader: Sendable {
             remedy: "is it the right meter, and the right unit? --column voltage=NAME:mV says which one it is")
     }
 
-    /// Throws if the times are rounded: a spreadsheet that rounds times leaves few distinct times, far apart.
+    /// Throws if a spreadsheet has rounded the times: few distinct ones, far apart.
     private func checkSteps() throws(ImportError) {
         guard format != .json, repeated > 0, 2 * repeated >= readings, leastStep ?? .max >= Self.roundedStep, let last
         else { return }
@@ -143,7 +137,6 @@ package struct ImportReader: Sendable {
         try readRow(line, take)
     }
 
-    /// Reads a line of a table, or holds it back until later lines decide the notation.
     private mutating func readRow(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard writing?.isUndecided ?? false else { return try readTable(line, take) }
         if let fields = layout?.table.fields(line) { try note(fields) }
@@ -156,7 +149,7 @@ package struct ImportReader: Sendable {
         if heldBytes > Self.heldBytesMax { try settle(take) }
     }
 
-    /// Decides the notation, and reads the held lines.
+    /// Resolves ambiguous dates and commas, or throws; then parses the held lines.
     private mutating func settle(_ take: Take) throws(ImportError) {
         try writing?.settle()
         try release(take)
@@ -173,7 +166,6 @@ package struct ImportReader: Sendable {
         lineNumber = last
     }
 
-    /// Derives the notation from a line, as far as possible.
     private mutating func note(_ fields: [ArraySlice<UInt8>]) throws(ImportError) {
         guard let layout, fields.count == layout.columns.count, let date = layout.dateColumn else { return }
         let day = date.isDay ? fields[date.place].trimmed + " ".utf8 : []
@@ -195,7 +187,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// Throws if a time lacks a zone that it needs. Called before other checks, so that this error is reported first.
+    /// Throws if a time needs a zone and the user named none. Runs first, so that this error is reported first.
     private func locate(_ time: ArraySlice<UInt8>, in column: String) throws(ImportError) {
         do throws(ImportError) {
             try clock.checkZone(time)
@@ -206,7 +198,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// Reads the first line that is not a comment.
+    /// Detects the format from the first line that is not a comment.
     private mutating func begin(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard !line.contains(where: { $0 < 0x20 && $0 != UInt8(ascii: "\t") }) else {
             throw ImportError(
@@ -214,9 +206,9 @@ package struct ImportReader: Sendable {
                 remedy:
                     "a file of readings is text; is it packed, or another file? A spreadsheet saves it as CSV in UTF-8")
         }
-        // Spreadsheets may also save in Latin-1, in which the bytes of `°` and `µ` differ.
+        // Spreadsheets may save Latin-1, in which the bytes of `°` and `µ` differ.
         let line = String(validating: line, as: UTF8.self) == nil ? Self.latin(line) : line
-        // cfn2csv.py writes comments before the table, and a spreadsheet its separator.
+        // cfn2csv.py writes comments before the table; spreadsheets a `sep=` line.
         if line.first == UInt8(ascii: "#") || line.starts(with: "sep=".utf8) { return }
         if line.first == UInt8(ascii: "{"), options.format == nil || options.format == .json {
             begin(.json)
@@ -265,7 +257,7 @@ package struct ImportReader: Sendable {
 
     private mutating func readTable(_ line: ArraySlice<UInt8>, _ take: Take) throws(ImportError) {
         guard let layout else { return }
-        // The logger repeats its first line at each start, and users concatenate such files.
+        // The FNIRSI logger repeats its header at each start, and users concatenate files.
         if format == .logger, line.elementsEqual(header) {
             judge?.beginRun()
             return
@@ -274,7 +266,6 @@ package struct ImportReader: Sendable {
             throw ImportError(.badValue, line: lineNumber, "a quote is not closed", remedy: "correct the line")
         }
         guard fields.count == layout.columns.count else {
-            // Spreadsheets write lines that contain only separators.
             if fields.allSatisfy(\.isEmpty) { return }
             throw ImportError(
                 .badValue, line: lineNumber,
@@ -300,7 +291,6 @@ package struct ImportReader: Sendable {
         try accept(time, reading, in: layout.names.first, take)
     }
 
-    /// Returns whether a text is one that programs write for unknown values.
     private static func isUnknown(_ field: ArraySlice<UInt8>) -> Bool {
         guard field.count <= 4, field.first.map({ !(0x30...0x39).contains($0) }) ?? false else { return false }
         return ["nan", "null", "none", "n/a", "na", "-", "--", "inf"].contains(
@@ -368,7 +358,7 @@ package struct ImportReader: Sendable {
             return json.problem == nil && json.isAtEnd
         }
         guard isRead else { throw malformed }
-        // If the user named a meter, continue: a later line may contain that meter.
+        // A later line may contain the meter that the user named.
         guard options.meter != nil || meters.isEmpty else { throw .severalMeters(meters) }
         if self.meters.count < Self.metersMax { self.meters.formUnion(meters) }
         guard let time else {
@@ -406,7 +396,7 @@ package struct ImportReader: Sendable {
 
     // MARK: Times
 
-    /// Parses a time in any format, and returns milliseconds since 1970.
+    /// Returns milliseconds since 1970.
     private mutating func moment(
         _ field: ArraySlice<UInt8>, _ unit: ImportUnit? = nil, in column: String
     ) throws(ImportError) -> Int64 {
@@ -456,7 +446,6 @@ package struct ImportReader: Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// Text without blanks at the ends.
     var trimmed: Self {
         var text = self
         while text.last == 0x20 { text = text.dropLast() }

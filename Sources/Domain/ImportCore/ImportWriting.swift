@@ -1,12 +1,11 @@
-/// Meaning of a comma in a number. Users type the raw value, such as `comma`.
+/// Users type the raw value, such as `comma`.
 package enum DecimalSign: String, CaseIterable, Sendable {
     case comma
-    /// A decimal point; a comma, if any, groups thousands.
+    /// A comma groups thousands.
     case point
 }
 
-/// Notation of a table: the order of a date's numbers, and the meaning of a comma. The user specifies it, or it follows
-/// from all lines together.
+/// Order of dates and meaning of a comma in a table: specified by the user, or derived from all lines.
 struct ImportWriting: Sendable {
     typealias Place = (line: Int, column: String)
 
@@ -19,50 +18,42 @@ struct ImportWriting: Sendable {
     }
 
     var order: DateOrder? { dates.known }
-    /// Meaning of a comma in a number; while nil, a comma is an error.
+    /// While nil, a comma is an error.
     var decimal: DecimalSign? { numbers.sign }
-    /// Whether further lines can still decide the notation.
     var isUndecided: Bool { dates.isUndecided || numbers.sign == nil }
-    /// Unresolved ambiguity; nil if there is none.
     var doubt: ImportError? { dates.doubt ?? numbers.doubt }
-    /// Assumption about dates, as a sentence; nil if there is none.
     var remark: String? {
         dates.isAssumed ? "dates are taken as month/day/year, since their times have AM and PM" : nil
     }
 
-    /// Derives the order of dates from a date, as far as possible.
-    ///
     /// - Parameter column: option for the column with the date, such as `time=Time`.
     mutating func note(date: ArraySlice<UInt8>, _ column: String, at place: ImportWriting.Place) {
         guard dates.isUndecided else { return }
         dates.note(String(decoding: date.prefix(40), as: UTF8.self), column, at: place)
     }
 
-    /// Derives the meaning of a comma from a number, as far as possible.
-    ///
-    /// - Parameter isPossible: returns whether a meter can measure such a value.
+    /// - Parameter isPossible: whether a meter can measure such a value.
     mutating func note(number: ArraySlice<UInt8>, at place: ImportWriting.Place, _ isPossible: (Double) -> Bool) {
         guard numbers.sign == nil else { return }
         numbers.note(number, at: place, isPossible)
     }
 
-    /// Resolves the ambiguity, or throws it.
     mutating func settle() throws(ImportError) {
         dates.settle()
         if let doubt { throw doubt }
     }
 }
 
-/// Possible orders of dates. A line rules out an order by a thirteenth month, or by a time before the previous one.
+/// Possible orders of dates. A month above 12, or a date before the previous one, rules out an order.
 private struct DateOrders: Sendable {
     private var left: [DateOrder]
-    /// Date of the last line in days since 1970, for each possible order.
+    /// Last line's date in days since 1970.
     private var days: [DateOrder: Int64] = [:]
     private(set) var isUndecided: Bool
     private(set) var doubt: ImportError?
     private var hasHalves = false
     private(set) var isAssumed = false
-    /// Latest possible day, in days since 1970, in any zone.
+    /// Latest acceptable date in days since 1970, in any zone.
     private let latest: Int64
 
     init(_ options: ImportOptions) {
@@ -77,17 +68,17 @@ private struct DateOrders: Sendable {
     mutating func note(_ text: String, _ column: String, at place: ImportWriting.Place) {
         guard !text.trimmed.isEmpty else { return }
         guard let date = ImportDate(text), date.isInDoubt else {
-            // All dates of a table have the same format. If no earlier date was ambiguous, no later date will be.
+            // A table uses one date format, so no later date can be ambiguous.
             isUndecided = doubt != nil
             return
         }
         let dated = left.compactMap { order in date.day(order).map { (order, $0) } }
         let past = dated.filter { $0.1 <= latest }
-        // An impossible or future date is reported later, when the line is read.
+        // An impossible or future date throws when the line is parsed.
         let found = past.isEmpty ? dated : past
         guard !found.isEmpty else { return }
         let rising = found.filter { order, day in day >= days[order] ?? .min }
-        // If time runs backwards in every order, keep any of them; the error is reported later.
+        // Dates decrease in every order: parsing throws later.
         left = (rising.isEmpty ? found.prefix(1) : rising[...]).map(\.0)
         days = Dictionary(uniqueKeysWithValues: found)
         hasHalves = hasHalves || date.hasHalf
@@ -101,15 +92,14 @@ private struct DateOrders: Sendable {
             remedy: "say the order of day and month: \(options.joined(separator: " or "))")
     }
 
-    /// Decides for month first if the times have AM and PM, because programs that write these mostly put the month
-    /// first.
+    /// Assumes month first if times have AM or PM, as most programs that write these do.
     mutating func settle() {
         guard isUndecided, doubt != nil, hasHalves, left.contains(.mdy) else { return }
         (left, isUndecided, doubt, isAssumed) = ([.mdy], false, nil, true)
     }
 }
 
-/// Meaning of a comma in a quoted number, in a table separated by commas.
+/// Meaning of a comma in a quoted number.
 private struct DecimalSigns: Sendable {
     private(set) var sign: DecimalSign?
     private(set) var doubt: ImportError?

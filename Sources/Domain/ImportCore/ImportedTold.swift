@@ -1,5 +1,4 @@
 extension TelemetryBody {
-    /// Parses the telemetry in a line of `meterctl`; fails for any other content.
     init(importing json: inout JSONReader) {
         self.init()
         guard json.open("{") else { return }

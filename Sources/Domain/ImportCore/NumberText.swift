@@ -1,14 +1,14 @@
 enum NumberText {
-    /// Maximum number of digits that always fit exactly into the 53 bits of a double.
+    /// Number of decimal digits that always fit into the 53 bits of a double.
     private static let exactDigits = 15
     private static let powers: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
     ]
 
-    /// Returns the nearest double to a decimal number.
+    /// Returns the nearest double; nil for any other text, such as `nan`, `inf`, hexadecimal digits, spaces, or no
+    /// digit.
     ///
     /// - Parameter comma: whether a comma may replace the point.
-    /// - Returns: nil for any other text, such as `nan`, `inf`, hexadecimal digits, spaces, or no digit.
     static func value(_ text: ArraySlice<UInt8>, comma: Bool) -> Double? {
         var rest = text
         let isNegative = rest.first == UInt8(ascii: "-")
@@ -19,7 +19,6 @@ enum NumberText {
             case UInt8(ascii: "0")...UInt8(ascii: "9"):
                 guard digits < exactDigits else { return slowValue(text, comma: comma) }
                 mantissa = mantissa * 10 + UInt64(byte - UInt8(ascii: "0"))
-                // Do not count leading zeros.
                 digits += mantissa == 0 ? 0 : 1
                 decimals += hasPoint ? 1 : 0
             case UInt8(ascii: "."), UInt8(ascii: ","):
@@ -47,7 +46,7 @@ enum NumberText {
 }
 
 extension NumberText {
-    /// Returns the place value of the last digit: 10,000 for `1.75735E+09`. Nil without an exponent.
+    /// Place value of the last digit: 10,000 for `1.75735E+09`. Nil without an exponent.
     static func step(_ text: ArraySlice<UInt8>) -> Double? {
         guard let mark = text.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return nil }
         let point = text[..<mark].firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }
@@ -58,7 +57,7 @@ extension NumberText {
 }
 
 extension NumberText {
-    /// Removes the commas that group thousands, as in `1,234.5`; returns nil without such commas.
+    /// Removes the commas of `1,234.5`; nil without such commas.
     static func ungrouped(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         let whole = text.drop { $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "+") }.prefix { $0 != UInt8(ascii: ".") }
         let groups = whole.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

@@ -1,9 +1,9 @@
-/// Splits a line of a table (RFC 4180, but without line ends in quotes, which no table of readings has).
+/// RFC 4180, but a quoted field cannot contain a line end.
 struct TableLine {
-    /// Separator: `,`, `;`, a tab or a space. Several spaces count as one.
+    /// `,`, `;`, a tab or a space. Several spaces count as one.
     let separator: UInt8
 
-    /// Returns the fields of a line; nil if a quote is not closed.
+    /// Nil if a quote is not closed.
     func fields(_ line: ArraySlice<UInt8>) -> [ArraySlice<UInt8>]? {
         var fields: [ArraySlice<UInt8>] = []
         var start = line.startIndex
@@ -22,15 +22,12 @@ struct TableLine {
                 start = end
             }
             guard start < line.endIndex else { return fields }
-            // Another field follows the separator, even at the end of the line, where it is empty. After a trailing
-            // space, none follows.
+            // A trailing separator starts an empty field, except for a space.
             start += 1
         }
     }
 
-    /// Reads a quoted field.
-    ///
-    /// - Returns: the text, in which doubled quotes become single ones, and the index of the next separator.
+    /// Returns the field, with doubled quotes made single, and the index of the next separator.
     private func quoted(_ line: ArraySlice<UInt8>, from start: Int) -> (ArraySlice<UInt8>, Int)? {
         var text: [UInt8] = []
         var index = start

@@ -1,12 +1,10 @@
-/// Time zones that a user may name.
 package struct ImportZones: Sendable {
     private let local: @Sendable (_ moment: WallTime) -> Duration
     private let file: @Sendable (_ name: String) -> [UInt8]?
 
     /// - Parameters:
-    ///   - local: returns the offset of this machine's zone from UTC at a moment.
-    ///   - file: returns the contents of a zone's file in the system's database (`/usr/share/zoneinfo`); nil if there
-    ///     is none.
+    ///   - local: offset of this machine's zone from UTC at a moment.
+    ///   - file: a zone's file in `/usr/share/zoneinfo`; nil if there is none.
     package init(
         local: @escaping @Sendable (_ moment: WallTime) -> Duration,
         file: @escaping @Sendable (_ name: String) -> [UInt8]?
@@ -15,7 +13,7 @@ package struct ImportZones: Sendable {
         self.file = file
     }
 
-    /// Returns the offset from UTC at a moment, both in milliseconds.
+    /// Both moment and offset from UTC are in milliseconds.
     ///
     /// - Parameter zone: `local`, `UTC`, `+02:00`, or a name such as `Europe/Berlin`.
     package func offset(of zone: String) throws(ImportError) -> @Sendable (_ moment: Int64) -> Int64 {
@@ -23,7 +21,7 @@ package struct ImportZones: Sendable {
         case "local": return { [local] in local(WallTime(millisecondsSince1970: $0)).milliseconds }
         case "utc", "z": return { _ in 0 }
         default:
-            // Offset in the form that RFC 3339 uses after a time.
+            // Parse `+02:00` as RFC 3339 does after a time.
             if let time = WallTime("1970-01-02T00:00:00\(zone)") {
                 let distance = 86_400_000 - time.millisecondsSince1970
                 return { _ in distance }
@@ -37,7 +35,7 @@ package struct ImportZones: Sendable {
         }
     }
 
-    /// Returns whether the name can be a path in the database: `America/Argentina/Salta`.
+    /// Whether the name can be a path in the zone database.
     private static func isName(_ zone: String) -> Bool {
         zone.utf8.count <= 64
             && zone.split(separator: "/", omittingEmptySubsequences: false).allSatisfy { part in
@@ -51,16 +49,16 @@ package struct ImportZones: Sendable {
 
 /// Offsets of a zone, from a file of the time zone database (RFC 9636).
 package struct ZoneRules: Sendable {
-    /// Changes of the offset, in order: time in seconds since 1970, and the offset in seconds from that time on.
+    /// Ascending: start in seconds since 1970, and offset in seconds from then on.
     private var changes: [(from: Int64, offset: Int64)] = []
     /// Offset in seconds before the first change.
     private var first: Int64 = 0
-    /// Rule after the last change; nil if there is none.
+    /// Applies after the last change; nil if there is none.
     private var rule: YearlyRule?
 
     private static let headerLength = 44
 
-    /// Parses a zone's file; returns nil for other bytes, and for a version without 64-bit times.
+    /// Fails for other bytes, and for versions without 64-bit times.
     package init?(_ bytes: [UInt8]) {
         guard let old = Counts(bytes, at: 0), let counts = Counts(bytes, at: old.end(timeWidth: 4)) else { return nil }
         let end = counts.end(timeWidth: 8)
@@ -80,7 +78,7 @@ package struct ZoneRules: Sendable {
         rule = YearlyRule(String(decoding: footer, as: UTF8.self))
     }
 
-    /// Returns the offset from UTC; moment and offset are in milliseconds.
+    /// Moment and offset from UTC are in milliseconds.
     package func offset(at moment: Int64) -> Int64 {
         let seconds = moment / 1000 - (moment % 1000 < 0 ? 1 : 0)
         if let rule, seconds >= changes.last?.from ?? .min { return 1000 * rule.offset(at: seconds) }
@@ -114,8 +112,8 @@ package struct ZoneRules: Sendable {
     }
 }
 
-/// Yearly rule in the form of the file's footer: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ). Only days in the form `M` are
-/// supported; no current zone has others.
+/// The file's footer: `CET-1CEST,M3.5.0,M10.5.0/3` (POSIX TZ). Supports only days of the form `M`; no current zone has
+/// others.
 private struct YearlyRule: Sendable {
     private var standard: Int64 = 0
     private var summer: (offset: Int64, begin: Day, end: Day)?
@@ -132,14 +130,14 @@ private struct YearlyRule: Sendable {
             (month, week, weekday, seconds) = (numbers[0], numbers[1], numbers[2], time)
         }
 
-        /// Returns the time of the change on the zone's local clock, in seconds since 1970.
+        /// Local time of the change, in seconds since 1970.
         func local(in year: Int64) -> Int64 {
             func day(_ year: Int64, _ month: Int64) -> Int64 {
                 let text = "\(year)-\(month < 10 ? "0" : "")\(month)-01T00:00:00Z"
                 return (WallTime(text)?.millisecondsSince1970 ?? 0) / 86_400_000
             }
             let (first, next) = (day(year, month), month < 12 ? day(year, month + 1) : day(year + 1, 1))
-            // Day of the month's first such weekday: 1970 began on a Thursday (4), and `week` counts from 1.
+            // 1970 began on a Thursday (4), and `week` counts from 1.
             var day = first + (weekday - (first + 4) % 7 + 7) % 7 + 7 * (week - 1)
             while day >= next { day -= 7 }
             return day * 86_400 + seconds
@@ -184,7 +182,7 @@ private struct YearlyRule: Sendable {
         return seconds(text)
     }
 
-    /// Reads hours, minutes and seconds, such as `-1`, `5:30` or `3`, as seconds.
+    /// Parses hours, minutes and seconds, such as `-1`, `5:30` or `3`, into seconds.
     private static func seconds(_ text: Substring) -> Int64? {
         let sign: Int64 = text.first == "-" ? -1 : 1
         let parts = text.drop { "+-".contains($0) }.split(separator: ":", omittingEmptySubsequences: false)
@@ -199,7 +197,7 @@ private struct YearlyRule: Sendable {
 }
 
 extension [UInt8] {
-    /// Reads a big-endian number, signed if it has 8 bytes.
+    /// Signed if `width` is 8 bytes.
     fileprivate func bigEndian(_ place: Int, _ width: Int) -> Int64 {
         self[place..<(place + width)].reduce(0) { $0 << 8 | Int64($1) }
     }

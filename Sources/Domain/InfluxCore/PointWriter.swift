@@ -1,16 +1,16 @@
 /// Writes readings of one meter in InfluxDB's line protocol
-/// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>), with times in milliseconds. Each known
-/// quantity is a field under its key. The meter's own counters have separate keys, because they are not totals.
+/// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>), with times in milliseconds. The meter's
+/// own counters have separate field keys, because they are not totals.
 package struct PointWriter: Sendable {
-    /// Part of a line before the fields, including the space.
+    /// Measurement name and tags, with a trailing space.
     private let head: [UInt8]
 
     /// - Parameters:
-    ///   - measurement: name of the measurement, not empty.
-    ///   - tags: tags of each point. Nil values are omitted, because the protocol does not allow empty ones.
+    ///   - measurement: not empty.
+    ///   - tags: nil values are omitted, because the protocol does not allow empty ones.
     package init(measurement: String, tags: [(key: String, value: String?)]) {
         var head = Self.escaped(measurement, Self.inMeasurement)
-        // Sort by key, as InfluxDB's documentation advises.
+        // InfluxDB's documentation advises sorting by key.
         for (key, value) in tags.sorted(by: { $0.key < $1.key }) {
             guard let value, case let text = Self.escaped(value, Self.inTag), !text.isEmpty else { continue }
             head += [UInt8(ascii: ",")] + Self.escaped(key, Self.inTag) + [UInt8(ascii: "=")] + text
@@ -18,9 +18,7 @@ package struct PointWriter: Sendable {
         self.head = head + [UInt8(ascii: " ")]
     }
 
-    /// Appends a line.
-    ///
-    /// - Returns: false for a reading without known values.
+    /// Returns false, and appends nothing, if no value of the reading is known.
     @discardableResult
     package func append(_ time: WallTime, _ reading: Reading, to bytes: inout [UInt8]) -> Bool {
         guard !reading.known.isEmpty else { return false }
@@ -30,7 +28,7 @@ package struct PointWriter: Sendable {
             guard let value else { return }
             if !isFirst { bytes.append(UInt8(ascii: ",")) }
             isFirst = false
-            // The keys contain no characters to escape. A number without a suffix is a float, also with an exponent.
+            // These keys need no escaping. A number without a suffix is a float, also with an exponent.
             bytes += key.utf8
             bytes.append(UInt8(ascii: "="))
             bytes += value.description.utf8
@@ -48,8 +46,8 @@ package struct PointWriter: Sendable {
     private static let inMeasurement = Set(", ".utf8)
     private static let inTag = Set(",= ".utf8)
 
-    /// Escapes special characters. A line end would end the point, so it becomes a space. A backslash would escape the
-    /// next character, so it becomes a slash.
+    /// A line end would end the point, so it becomes a space; a backslash would escape the next character, so it
+    /// becomes a slash.
     private static func escaped(_ text: String, _ special: Set<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

@@ -1,17 +1,17 @@
-/// A server's answer to a batch of points, reduced to the cases that need different reactions.
+/// A server's answer to a batch, by the required reaction.
 package enum SendAnswer: Hashable, Sendable {
     case taken
-    /// The server permanently rejects some points: their type differs, or they are too old for its retention.
+    /// Some points were rejected for good: their type differs, or they are older than the retention.
     ///
-    /// - Parameter dropped: number of rejected points; nil if the server did not report it, which counts as all.
+    /// - Parameter dropped: number of rejected points; nil if not reported, which counts as all.
     case partly(dropped: Int?, String)
-    /// The server rejects all points, because of at least one point or because of the request.
+    /// The whole batch was rejected, because of at least one point or because of the request.
     case unwanted(String)
     case tooLarge
-    /// The server is busy, failing or unreachable. `after` is the delay that it requested.
+    /// The server is busy, failing or unreachable. `after` is the requested delay; nil if none.
     case later(
         after: Duration?, String, next: String = "see whether it runs and can be reached, and [influx] url")
-    /// No batch is accepted until a user corrects the configuration: the token, the bucket or the URL.
+    /// Nothing is accepted until a user corrects the access token, the bucket or the URL.
     case refused(String, next: String)
 }
 
@@ -19,22 +19,20 @@ package struct SendBatch: Hashable, Sendable {
     /// Time of each meter's last reading in the batch.
     package var ends: [MeterID: WallTime] = [:]
     package var points = 0
-    /// Whether the store has more readings than fit into the batch.
+    /// Whether the store has further readings.
     package var isFull = false
 
     package init() {}
 }
 
-/// Reason why no readings are sent to the server.
+/// Why no readings are sent.
 package struct SendTrouble: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
-        /// The server is unreachable or reports a failure.
         case unreachable
-        /// No batch is accepted until a user corrects the configuration.
+        /// A user must correct the configuration.
         case refused
-        /// The server rejects all points.
         case unwanted
-        /// This host's store cannot be read.
+        /// The store cannot be read.
         case store
     }
 
@@ -49,10 +47,10 @@ package struct SendTrouble: Hashable, Sendable {
     }
 }
 
-/// Events for the log. Each is reported once instead of at each attempt.
+/// Events for the log, reported once instead of at each attempt.
 package enum SendNews: Hashable, Sendable {
     case interrupted(SendTrouble)
     case resumed
-    /// - Parameter points: number of points rejected since the last such event.
+    /// - Parameter points: number rejected since the last such event.
     case rejected(points: Int, String)
 }

@@ -1,5 +1,5 @@
-/// Decides when to send readings to a time series database. It stores a position for each meter, and sends all stored
-/// readings after that position, even after an outage.
+/// Decides when to send readings to a time series database. It keeps a position (a time) for each meter and sends all
+/// stored readings after it, even after an outage.
 ///
 /// ```
 ///              due                  taken, or skipped
@@ -9,64 +9,60 @@
 /// ```
 package struct SendMachine: Sendable {
     package struct Settings: Hashable, Sendable {
-        /// Time between two batches of new readings.
+        /// Pause between batches of new readings.
         package var interval = Duration.seconds(10)
-        /// Maximum age of a reading that is still sent.
+        /// Maximum age of a reading that is sent.
         package var backFill = Duration.seconds(7 * 86_400)
-        /// Points per batch; InfluxData advises 5,000
+        /// InfluxData advises 5,000
         /// (<https://docs.influxdata.com/influxdb/v2/write-data/best-practices/optimize-writes/>).
         package var pointsMax = 5000
 
         package init() {}
     }
 
-    /// Time between batches of a backlog: at most 5,000 points a second, so that the meters have enough of the
-    /// machine's capacity.
+    /// Pause between batches of a backlog: at most 5,000 points a second, so that the meters keep enough of the
+    /// processor.
     private static let pace = Duration.seconds(1)
     private static let backoff = Duration.seconds(1)...Duration.seconds(300)
-    /// Retry interval while a user has to correct something.
+    /// Retry interval until a user corrects the configuration.
     private static let correctionInterval = Duration.seconds(60)
-    /// Maximum delay that the server can request.
+    /// Limit for the server's requested delay.
     private static let delayMax = Duration.seconds(3600)
-    /// Maximum age of unsaved positions. After a crash, the points since then are sent again, which does not change the
+    /// Maximum age of unsaved positions. After a crash, newer points are sent again, which does not change the
     /// database.
     private static let saveInterval = Duration.seconds(60)
-    /// Maximum time by which a position may be in the future. A position further in the future comes from a wrong
-    /// calendar and is ignored.
+    /// Positions further in the future come from a wrong clock and are ignored.
     private static let tolerance = Duration.seconds(60)
-    /// Maximum number of single points skipped in a row. After that, no more are skipped, because the rejections must
-    /// have another cause than the points.
+    /// Maximum number of points skipped in a row; more rejections must have another cause.
     private static let passesMax = 3
-    /// Minimum interval between reports of rejected points.
     private static let rejectionInterval = Duration.seconds(3600)
 
     private let settings: Settings
-    /// Position of each meter: the time up to which (inclusive) all its readings were accepted or skipped.
+    /// All readings up to and including this time were accepted or skipped.
     package private(set) var positions: [MeterID: WallTime]
     private var nextAt: MonotonicTime?
     private var failures = 0
     private var unsavedSince: MonotonicTime?
-    /// Maximum number of points in a batch; reduced if the server reports that a batch is too large.
+    /// Reduced if the server reports that a batch is too large.
     private var sizeMax: Int
-    /// Reduced batch size during the search for a rejected point or after a timeout; nil otherwise.
+    /// Batch size during the search for a rejected point or after a timeout; nil otherwise.
     private var narrowed: Int?
-    /// Number of single points skipped in a row; an accepted or partly accepted batch resets it.
+    /// Points skipped in a row; an accepted batch resets it.
     private var passes = 0
-    /// Number of rejected points not reported yet.
+    /// Rejected points not yet reported in an event.
     private var untold = 0
     private var toldRejectionAt: MonotonicTime?
-    /// `sent` is the number of points that the server accepted; `rejected` is the number that it rejected.
+    /// `sent` and `rejected` count points.
     package private(set) var sent = 0
     package private(set) var rejected = 0
-    /// Reason why no readings are sent at present; nil if there is none.
+    /// Nil if sending works.
     package private(set) var trouble: SendTrouble?
     /// Server's last message about rejected points.
     package private(set) var rejection: String?
-    /// Whether readings remained unsent after the last batch.
+    /// Whether the store had more readings after the last batch.
     package private(set) var isBehind = false
     package private(set) var takenAt: WallTime?
 
-    /// - Parameter positions: positions saved for this server.
     package init(_ settings: Settings, positions: [MeterID: WallTime] = [:]) {
         self.settings = settings
         self.positions = positions
@@ -75,22 +71,21 @@ package struct SendMachine: Sendable {
 
     package var pointsMax: Int { narrowed ?? sizeMax }
 
-    /// Returns the time until the next batch; nil means immediately.
+    /// Delay before the next batch; nil for none.
     package func wait(at now: MonotonicTime) -> Duration? {
         guard let nextAt, nextAt > now else { return nil }
         return nextAt - now
     }
 
-    /// Returns the time from which the meter's readings are sent. It may be in the future, if the calendar was set back
-    /// by up to `tolerance`.
+    /// Time from which readings are sent; up to `tolerance` in the future after the system clock was set back.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
-        // Send at least the readings since the last batch: a shorter `backFill` would lose some of them.
+        // With a shorter `backFill`, readings since the last batch would be lost.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))
         guard let position = positions[meter], position <= now + Self.tolerance else { return first }
         return max(position + .milliseconds(1), first)
     }
 
-    /// Handles a batch without points: the store had no readings, or only ones without known values.
+    /// Handles a batch without points: no readings, or none with known values.
     package mutating func idle(_ batch: SendBatch, at now: MonotonicTime) {
         guard !batch.ends.isEmpty else {
             nextAt = now + settings.interval
@@ -100,7 +95,7 @@ package struct SendMachine: Sendable {
         advance(past: batch, at: now)
     }
 
-    /// Handles a failed read of the store.
+    /// Handles a failure to read the store.
     package mutating func unread(_ cause: String, at now: MonotonicTime) -> [SendNews] {
         putOff(nil, at: now)
         return interrupted(SendTrouble(.store, cause, next: "what is wrong with the store, says: meterctl doctor"))
@@ -113,7 +108,7 @@ package struct SendMachine: Sendable {
         case .taken:
             return taken(batch, dropped: 0, at: now, wall)
         case .partly(let dropped, let cause):
-            // Count at least one: InfluxDB 1.6.7 reports 0 for a line that it could not parse.
+            // InfluxDB 1.6.7 reports 0 for a line that it could not parse.
             let dropped = min(max(dropped ?? batch.points, 1), batch.points)
             let news = taken(batch, dropped: dropped, at: now, wall)
             return news + passOver(dropped, cause, at: now)
@@ -126,8 +121,8 @@ package struct SendMachine: Sendable {
             nextAt = now + Self.pace
             return []
         case .later(let delay, let cause, let next):
-            // Without a requested delay, the batch may be too large for the server or the network, so halve it. A
-            // server that requests a delay has received the batch, so the size is not the cause.
+            // Without a requested delay, the batch may have been too large for the server or the network, so halve it.
+            // A server that requested a delay had received the batch.
             if delay == nil { narrowed = max(1, min(pointsMax, batch.points) / 2) }
             putOff(delay, at: now)
             return interrupted(SendTrouble(.unreachable, cause, next: next))
@@ -149,8 +144,8 @@ package struct SendMachine: Sendable {
         return trouble == nil ? [] : [.resumed]
     }
 
-    /// Halves the batch until one rejected point is left, which is skipped. If the server never accepted any point,
-    /// skips none, because the cause is then something other than the points.
+    /// Halves the batch until one rejected point is left, and skips it. Skips none if the server never accepted a
+    /// point, because the cause is then something else.
     private mutating func unwanted(_ batch: SendBatch, _ cause: String, at now: MonotonicTime) -> [SendNews] {
         guard batch.points <= 1 else {
             narrowed = batch.points / 2
@@ -179,7 +174,7 @@ package struct SendMachine: Sendable {
         return [.rejected(points: untold, cause)]
     }
 
-    /// Returns an event if the kind of trouble changes, but not if only its wording does.
+    /// Returns an event if the kind of trouble changes.
     private mutating func interrupted(_ trouble: SendTrouble) -> [SendNews] {
         defer { self.trouble = trouble }
         return self.trouble?.kind == trouble.kind ? [] : [.interrupted(trouble)]
@@ -193,7 +188,7 @@ package struct SendMachine: Sendable {
         unsavedSince = unsavedSince ?? now
     }
 
-    /// Postpones the next batch by `delay` or, if the server requested none, by a pause that doubles at each failure.
+    /// Without a requested delay, the pause doubles at each failure.
     private mutating func putOff(_ delay: Duration?, at now: MonotonicTime) {
         failures += 1
         let factor = 1 << min(failures - 1, 16)
@@ -211,6 +206,6 @@ package struct SendMachine: Sendable {
 
     package mutating func saved() { unsavedSince = nil }
 
-    /// Removes the positions of meters without stored readings.
+    /// Removes positions of meters without stored readings.
     package mutating func keep(_ meters: Set<MeterID>) { positions = positions.filter { meters.contains($0.key) } }
 }

@@ -1,19 +1,19 @@
-/// Lease granted to this host, with the channel used under it.
+/// Granted lease, and the channel used under it.
 struct Holding: Sendable {
     private enum Channel: Sendable {
-        /// The channel is open. While `keptUntil` is set, the link is not up yet, and the host keeps the lease until
-        /// then despite failed link attempts. Nil once the link is up, or if a failed attempt ends the lease.
+        /// Until `keptUntil`, failed link attempts do not end the lease. Nil once the link is up, or if a failed
+        /// attempt ends the lease.
         case open(keptUntil: MonotonicTime?)
-        /// The channel is closed. The host keeps the lease for a reconnect until `keptUntil`.
+        /// The host keeps the lease until `keptUntil`, to reconnect.
         case closed(keptUntil: MonotonicTime)
     }
 
     private(set) var permit: LeasePermit
     private var channel = Channel.open(keptUntil: nil)
-    /// Time of the next heartbeat or its retry.
+    /// Time of the next heartbeat or retry.
     private(set) var renewAt: MonotonicTime
     private(set) var isRenewing = false
-    /// Whether the lease passed its hard stop while its link is kept (policy `keep`).
+    /// Whether the lease passed its hard stop, but its link is kept (policy `keep`).
     private(set) var isLost = false
 
     init(_ lease: LeaseView, sentAt: MonotonicTime, random: UInt64) {
@@ -23,15 +23,12 @@ struct Holding: Sendable {
 
     // MARK: Heartbeats
 
-    /// Begins a renewal.
-    ///
-    /// - Returns: the token to renew; nil if the lease was renewed recently, or if a renewal is in flight and its retry
-    ///   is not due.
+    /// - Returns: the token to renew; nil if recently renewed, or if a renewal is in flight and its retry not due.
     mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         let isFresh = now - permit.sentAt < permit.terms.timeToLive / 4
         guard now >= renewAt || (!isRenewing && !isFresh) else { return nil }
         let retry = isLost ? LeaseTiming.lostRetry : LeaseTiming.renewalRetry
-        // Jitter spreads the retries of requests that failed together.
+        // Jitter spreads retries that failed together.
         renewAt = now + LeaseTiming.spread(retry, random)
         isRenewing = true
         return permit.token
@@ -39,10 +36,8 @@ struct Holding: Sendable {
 
     mutating func renewalEnded() { isRenewing = false }
 
-    /// Replaces the permit after a renewal.
-    ///
-    /// - Returns: whether the grant is valid: its request was sent after that of the current permit, and its hard stop
-    ///   is in the future.
+    /// - Returns: false if the request was not sent after that of the current permit, or if the new hard stop has
+    ///   passed.
     mutating func renew(_ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64) -> Bool {
         let later = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
         guard sentAt > permit.sentAt, now < later.hardStopAt else { return false }
@@ -58,14 +53,12 @@ struct Holding: Sendable {
 
     var isOpen: Bool { if case .open = channel { true } else { false } }
 
-    /// Keeps the lease despite failed link attempts until `time`.
+    /// Until `time`, failed link attempts do not end the lease.
     mutating func allowFailures(until time: MonotonicTime) { channel = .open(keptUntil: time) }
 
     mutating func linkUp() { if isOpen { channel = .open(keptUntil: nil) } }
 
-    /// Handles a closed channel.
-    ///
-    /// - Returns: whether the host keeps the lease for a reconnect.
+    /// Returns whether the host keeps the lease, to reconnect.
     mutating func closed(_ end: ChannelEnd, at now: MonotonicTime) -> Bool {
         guard case .open(let keptUntil) = channel else { return true }
         let deadline = end == .linkLost ? now + LeaseTiming.reconnectGrace : keptUntil
@@ -78,7 +71,7 @@ struct Holding: Sendable {
 
     // MARK: Time
 
-    /// Returns whether a working link is kept after the lease has ended.
+    /// Whether a working link outlives its lease.
     func isKept(under policy: LeasePolicy) -> Bool { policy.stricter(permit.terms.policy) == .keep }
 
     enum Due {
@@ -87,7 +80,7 @@ struct Holding: Sendable {
         case renewal
     }
 
-    /// Returns the due event; nil if there is none. If the lease ends while its link is kept, marks the lease as lost.
+    /// Nil if nothing is due. If the lease ends while its link is kept, sets `isLost` instead.
     mutating func woke(at now: MonotonicTime, under policy: LeasePolicy) -> Due? {
         if now >= permit.hardStopAt, !isLost {
             guard isKept(under: policy), isOpen else { return .hardStop }

@@ -1,6 +1,6 @@
-/// Result of a rule: the record to store and the answer to the request. The same transaction produces both.
+/// The record to store and the answer, from the same transaction.
 package struct LeaseDecision<Answer: Sendable>: Sendable {
-    /// Record to store; nil if the stored record does not change.
+    /// Nil if the stored record does not change.
     package var record: LeaseRecord?
     package var answer: Answer
 
@@ -12,11 +12,10 @@ package struct LeaseDecision<Answer: Sendable>: Sendable {
 
 extension LeaseDecision: Equatable where Answer: Equatable {}
 
-/// Answer to a release or a revocation. A repeated request changes nothing.
+/// Answer to a release or a revocation.
 package enum LeaseChange: Hashable, Sendable {
     case changed(LeaseRecord)
-    /// The lease was already released or revoked, or belongs to another host. The record is nil if the meter never had
-    /// a lease.
+    /// The lease was already released or revoked, or belongs to another host. Nil if the meter never had a lease.
     case unchanged(LeaseRecord?)
 
     package var record: LeaseRecord? {

@@ -1,14 +1,14 @@
 /// Intent to use a meter, from a user or an automatic resume.
 package struct LeaseIntent: Hashable, Sendable {
-    /// Whether to take over the meter from its holder. The intent applies to one holder only, and expires after
+    /// Whether to take over from the holder. Applies to one holder only, and expires after
     /// `LeaseTiming.takeoverIntent`.
     package var isTakeover: Bool
-    /// Token of the grant that the user has seen (`who`). If nil, the machine first sends a plain acquire to learn the
-    /// holder's token, and then takes over from that holder only.
+    /// Fencing token of the grant that the user saw in `meterctl who`. If nil, a plain acquire first returns the
+    /// holder's token.
     package var aimedAt: FencingToken?
-    /// Whether a user waits for the meter, so that the host joins the queue.
+    /// Whether a user waits, so that the host joins the queue.
     package var waitsInLine: Bool
-    /// Whether a user has just requested the meter. If so, pauses do not delay the request.
+    /// Whether a user has just requested the meter, so that retry pauses do not apply.
     package var isAsked: Bool
 
     package init(
@@ -23,69 +23,64 @@ package struct LeaseIntent: Hashable, Sendable {
     package static let resume = LeaseIntent()
 }
 
-/// Reason why the use of a channel ended.
 package enum ChannelEnd: Hashable, Sendable {
-    /// A user's command, a shutdown or a withdrawn permit closed the channel.
+    /// Closed by a user's command, a shutdown or a withdrawn permit.
     case letGo
-    /// The link never came up.
     case attemptFailed
-    /// The link was up and failed. The host retries soon and keeps the lease meanwhile (rule 8).
+    /// The link failed after it was up. The host keeps the lease and reconnects (rule 8).
     case linkLost
 }
 
-/// Durations that hosts use and that are not part of a lease's terms.
+/// Durations that are not part of a lease's terms.
 package enum LeaseTiming {
-    /// Pause before a failed heartbeat is retried, ± 20 %.
+    /// Pause after a failed heartbeat, ± 20 %.
     static let renewalRetry = Duration.seconds(5)
-    /// Retry pause while the lease is lost and the link is kept. It is longer, to reduce requests during a long outage
-    /// of the cloud.
+    /// Pause while the lease is lost and the link is kept. Longer, to limit requests during an outage of the cloud.
     static let lostRetry = Duration.seconds(30)
     package static let answerTimeout = Duration.seconds(5)
     /// Maximum wait for a confirmed release when a user disconnects.
     package static let releasePatience = Duration.seconds(3)
-    /// Pause between failed acquires, doubling from the first value to the last.
+    /// Pause after a failed acquire; doubles from the first value to the last.
     static let acquireRetry = Duration.seconds(1) ... .seconds(60)
-    /// Range of the pause between refused acquires. A notice that the meter is free shortens the pause.
+    /// Pause after a refused acquire, unless the cloud reports that the meter is free.
     static let refusedRetry = Duration.milliseconds(500) ... .seconds(30)
-    /// Maximum pause if the meter may soon be free, for example because a reservation lasts only seconds.
+    /// Maximum pause if the meter may soon be free, for example after a short reservation.
     static let soonFreeRetry = Duration.seconds(3)
-    /// Interval at which a read-only host checks for a free meter. A notice that the meter is free shortens it.
+    /// Interval at which a read-only host checks for a free meter, unless the cloud reports one.
     static let barredLook = Duration.seconds(60)
     /// Time for which a lost link keeps its lease (rule 8).
     static let reconnectGrace = Duration.seconds(10)
-    /// Pause of automatic acquires on this host after a user requested the meter on another host.
+    /// Pause of automatic acquires after a user requested the meter on another host.
     static let pauseAfterRevocation = Duration.seconds(30)
-    /// Maximum time to search for a granted meter that does not advertise, before the host releases the lease.
+    /// Maximum search for a leased meter that does not advertise, before the host releases it.
     package static let searchTime = Duration.seconds(30)
 
     package static func searchTime(after lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// Returns how long link attempts may fail after a take-over. The time is longer if the former holder was not
-    /// informed, because it then keeps its link until its next heartbeat.
+    /// How long link attempts may fail after a take-over. Longer if the former holder was not notified: it then keeps
+    /// its link until its next heartbeat.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }
 
-    /// Time for which a user's take-over waits for the cloud's first answer. After that, the holder may be a host that
-    /// the user did not mean, so the take-over expires.
+    /// Maximum wait of a take-over for the cloud's first answer. Later, the holder may be a host that the user did not
+    /// mean.
     package static let takeoverIntent = Duration.seconds(30)
-    /// Maximum age at which a request is repeated. The authority recognises a repeated request by its stored grants,
-    /// and it stores only a few, so an older grant may be missing.
+    /// Maximum age of a repeated request. The cloud recognises repetitions by its stored grants, and stores only a few.
     package static let repetitionAge = Duration.seconds(30)
-    /// Number of consecutive unanswered requests after which the cloud counts as unreachable.
+    /// Consecutive unanswered requests after which the cloud counts as unreachable.
     static let unreachableAfter = 2
 
-    /// Returns a random duration between 80 % and 120 % of `duration`.
+    /// Returns 80 % to 120 % of `duration`.
     static func spread(_ duration: Duration, _ random: UInt64) -> Duration {
         duration * (800 + Int(random % 401)) / 1000
     }
 
     static func within(_ span: Duration, _ random: UInt64) -> Duration { span * Int(random % 1000) / 1000 }
 
-    /// Returns a heartbeat interval of half the time to live or up to a tenth less, so that hosts that started together
-    /// do not send simultaneously.
+    /// Returns 45 % to 50 % of the time to live, so that hosts started together do not send simultaneously.
     static func heartbeat(of terms: LeaseTerms, _ random: UInt64) -> Duration {
         terms.heartbeat * (900 + Int(random % 101)) / 1000
     }

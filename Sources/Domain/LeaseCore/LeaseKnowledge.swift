@@ -1,25 +1,23 @@
-/// A host's facts about one meter, which are kept across lease states.
+/// Facts about one meter that a host keeps across lease states.
 struct LeaseKnowledge: Sendable {
-    /// Pause of automatic acquires on this host after a user requested the meter on another host.
     private struct Pause: Sendable {
         var until: MonotonicTime
-        /// Token of the lease that this host lost.
+        /// Token of the lost lease.
         var token: FencingToken
     }
 
     private let host: HostID
-    /// The stricter of the host's own policy and the zone's last known one.
+    /// The stricter of the host's policy and the zone's last known one.
     private(set) var policy: LeasePolicy
-    /// Role of this host according to the cloud's last answer.
     private var role: HostRole
     private(set) var failures = 0
-    /// Greatest token of this meter so far. If this host released that token and got no answer, the number is one more.
-    /// The next grant's token must not be less.
+    /// Greatest fencing token so far, plus one if this host's release of it was not answered. The next grant must not
+    /// have a smaller one.
     private(set) var greatestToken: FencingToken?
-    /// Greatest token that this host released. A late grant of this token or a lower one is useless, because the
-    /// release may still arrive and end the lease.
+    /// Greatest fencing token that this host released. A late grant of it, or of a smaller one, is void: the release
+    /// may still arrive.
     private var releasedThrough: FencingToken?
-    /// Time until which another host may have the meter, according to the last report.
+    /// Time until which another host may have the meter, according to the cloud's last message.
     private(set) var elsewhereUntil: MonotonicTime?
     private var takeover: TakeoverIntent?
     private var pause: Pause?
@@ -48,7 +46,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func unanswered() { failures += 1 }
 
-    /// Returns whether the host may open a link without a lease (rule 4).
+    /// Whether a link may be opened without a lease (rule 4).
     func mayGoUnleased(at now: MonotonicTime) -> Bool {
         policy == .keep && (isCloudUnreachable || mayOnlyLook) && !isElsewhere(at: now)
     }
@@ -59,7 +57,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func heard(_ lease: LeaseView) { greatestToken = max(greatestToken ?? lease.token, lease.token) }
 
-    /// Records that no other host has the meter: this host has its lease or is offered it.
+    /// Records that no other host has the meter.
     mutating func isHere() { elsewhereUntil = nil }
 
     mutating func refused(_ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, until time: MonotonicTime) {
@@ -70,8 +68,7 @@ struct LeaseKnowledge: Sendable {
         heard(lease)
         switch lease.state {
         case .free: elsewhereUntil = nil
-        // The cloud keeps reporting a holder that never returns. Do not extend the wait of a read-only host, which
-        // would never end.
+        // The cloud reports an expired holder for ever, so do not prolong a read-only host's wait each time.
         case .expired where mayOnlyLook && elsewhereUntil != nil && lease.holder != host: break
         case .held, .revoking, .expired:
             elsewhereUntil = lease.holder == host ? nil : now + lease.remaining + lease.terms.lockDelay
@@ -82,16 +79,14 @@ struct LeaseKnowledge: Sendable {
 
     mutating func gaveBack(_ token: FencingToken) { releasedThrough = max(releasedThrough ?? token, token) }
 
-    /// Requires a greater token for the next grant. The unanswered release may still arrive, and would end a lease with
-    /// the old token.
+    /// Requires a greater token: the unanswered release may still arrive, and would end a lease with this one.
     mutating func gaveBackUnanswered(_ token: FencingToken) {
         guard token < .max else { return }
         let next = FencingToken(rawValue: token.rawValue + 1)
         greatestToken = max(greatestToken ?? next, next)
     }
 
-    /// Returns whether this host has released the token. A grant with such a token is useless, because the release may
-    /// arrive at any time.
+    /// A grant with a released token is void, because the release may still arrive.
     func isGivenBack(_ token: FencingToken) -> Bool { releasedThrough.map { token <= $0 } ?? false }
 
     // MARK: Take-over and pause
@@ -121,8 +116,7 @@ struct LeaseKnowledge: Sendable {
 
     mutating func endPause() { pause = nil }
 
-    /// Ends the pause if the host that took over has released the meter, for example because the meter is out of that
-    /// host's range.
+    /// Ends the pause if the host that took over has released the meter, for example because it is out of range.
     mutating func endPause(ifGivenBack lease: LeaseView) {
         if let pause, lease.state == .free, lease.token > pause.token { self.pause = nil }
     }

@@ -1,4 +1,4 @@
-/// Decides whether this host may communicate with one meter, and which requests to send to the authority.
+/// Decides whether this host may communicate with one meter, and which requests to send to the authority (the cloud).
 ///
 /// ```
 ///            wanted                    granted                  withdrawn, given up
@@ -12,24 +12,22 @@
 ///                                                └───────────┘
 /// ```
 ///
-/// The machine performs no I/O and reads neither clock nor random numbers. Every method reports an event and returns
-/// the one action to perform. Afterwards `nextWake` contains the time of the next call of `woke`, which may have passed
-/// already. All methods return the same action type, because nearly every event may lead to nearly every action.
+/// The machine performs no I/O and reads no clock or random numbers. Each method handles an event and returns the one
+/// action to perform. Afterwards call `woke` at `nextWake`, which may be in the past.
 ///
-/// All times count from *sending* the last good request (Docs/Leases.md#rule-2), by the terms of the grant. Under
-/// `strict`, every permit ends at its hard stop. Under `keep`, a working link continues after its lease has ended, and
-/// `status` shows this. The host sends a release only while no channel is open, and a released lease is never renewed
-/// (rule 6).
+/// Durations count from *sending* the last successful request (Docs/Leases.md#rule-2). Under `strict`, every permit
+/// ends at its hard stop. Under `keep`, a working link outlives its lease, and `meterctl status` shows this. The host
+/// sends a release only while no channel is open, and never renews a released lease (rule 6).
 ///
-/// The machine maps events to steps. `LeaseState` contains the steps; `LeaseKnowledge` contains the other facts.
+/// `LeaseState` contains the steps; `LeaseKnowledge` contains the other facts.
 package struct LeaseMachine: Sendable {
     private let host: HostID
     private var state = LeaseState.idle
     private var known: LeaseKnowledge
 
     /// - Parameters:
-    ///   - policy: the stricter of the host's own policy and the zone's last known one.
-    ///   - greatestToken: greatest token of this meter that an earlier run of `meterd` recorded; nil if none.
+    ///   - policy: the stricter of the host's policy and the zone's last known one.
+    ///   - greatestToken: recorded before `meterd` started; nil if none.
     package init(
         host: HostID, policy: LeasePolicy, role: HostRole = .full, greatestToken: FencingToken? = nil
     ) {
@@ -52,13 +50,12 @@ package struct LeaseMachine: Sendable {
     }
 
     package var permit: LeasePermit? { if case .held(let holding) = state { holding.permit } else { nil } }
-    /// Greatest token of this meter so far (`LeaseKnowledge.greatestToken`).
     package var greatestToken: FencingToken? { known.greatestToken }
     package var isCloudUnreachable: Bool { known.isCloudUnreachable }
 
     // MARK: Wishes
 
-    /// Requests a link to a meter in reach. Returns the permit now, or a later event returns it.
+    /// Requests the use of a meter in reach. A later event may return the permit.
     package mutating func wanted(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         if intent.isAsked || intent.isTakeover { known.wanted(intent, at: now) }
         switch state {
@@ -71,9 +68,8 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Handles a link that was opened before this host joined a cloud, and so has no permit. Under `keep` the link
-    /// remains open while the host requests a lease. Under `strict` the link is closed. Acts as `wanted` unless the
-    /// machine is idle.
+    /// Handles a link opened before this host joined a cloud. `keep` leaves it open while the host requests a lease;
+    /// `strict` closes it. Acts as `wanted` unless the machine is idle.
     package mutating func foundOpen(_ intent: LeaseIntent, at now: MonotonicTime) -> Action {
         guard case .idle = state else { return wanted(intent, at: now) }
         known.wanted(intent, at: now)
@@ -82,7 +78,7 @@ package struct LeaseMachine: Sendable {
         return .permitUnleased
     }
 
-    /// Ends the use of the meter: a person disconnects, the meter is gone or the host shuts down. Idempotent.
+    /// Ends the use of the meter: a user disconnects, the meter is gone or the host shuts down. Idempotent.
     package mutating func unwanted(at now: MonotonicTime) -> Action {
         known.dropTakeover()
         switch state {
@@ -142,12 +138,11 @@ package struct LeaseMachine: Sendable {
         case .idle:
             return state.release(holding, intent: nil, &known, at: now)
         case .seeking(let seeking):
-            // The former holder needs a moment to close its link, so the first link attempts may fail.
+            // The former holder may still be closing its link.
             if seeking.intent.isTakeover { holding.allowFailures(until: now + LeaseTiming.takeoverGrace(lease)) }
             return state.hold(holding, seeking, &known, at: now)
         case .held(var present):
-            // Accept the answer to a repeated request only if the request was sent after the one that gave the present
-            // permit.
+            // Ignore a grant of an older request than that of the present permit.
             guard lease.token >= present.permit.token,
                 present.renew(lease, sentAt: sentAt, at: now, random: random)
             else { return .none }
@@ -158,7 +153,7 @@ package struct LeaseMachine: Sendable {
             state = .stopping(stopping)
             return .none
         case .releasing(let releasing):
-            // A late grant of the token being released is void.
+            // A grant of the token being released is void.
             guard lease.token > releasing.token else { return .none }
             guard let intent = releasing.intent else { return state.release(holding, intent: nil, &known, at: now) }
             return state.hold(holding, Seeking(intent, askAt: now), &known, at: now)
@@ -185,7 +180,7 @@ package struct LeaseMachine: Sendable {
         return joins ? .joinQueue : .none
     }
 
-    /// Handles a network failure, a timeout or "try later" from the cloud. The request may have taken effect.
+    /// Handles a network failure, a timeout or "try later". The request may nevertheless have taken effect.
     package mutating func requestFailed(retryAfter: Duration? = nil, at now: MonotonicTime, random: UInt64) -> Action {
         guard case .seeking(var seeking) = state, seeking.isInFlight else { return .none }
         known.unanswered()
@@ -193,15 +188,13 @@ package struct LeaseMachine: Sendable {
         seeking.unanswered(known.failures, retryAfter: wait, at: now, random: random)
         let goesUnleased = !seeking.isUnleased && known.mayGoUnleased(at: now)
         if goesUnleased { seeking.goUnleased() }
-        // Drop the take-over: the person already uses the meter without a lease, and a later take-over would surprise
-        // the meter's holder.
+        // The user now uses the meter without a lease, so a late take-over would only disturb the holder.
         if seeking.isUnleased, known.isCloudUnreachable { known.dropTakeover() }
         state = .seeking(seeking)
         return goesUnleased ? .permitUnleased : .none
     }
 
-    /// Handles the offer of the meter to this host, the head of the queue. The meter is reserved for some seconds, so
-    /// the host requests the lease immediately.
+    /// Handles the cloud's offer to the first host in the queue. The meter is reserved for some seconds only.
     package mutating func offered(at now: MonotonicTime) -> Action {
         known.isHere()
         queueLost()
@@ -209,7 +202,7 @@ package struct LeaseMachine: Sendable {
         return state.ask(seeking, &known, at: now)
     }
 
-    /// Records that this host lost its place in the queue. After the next refusal it joins the queue again.
+    /// This host lost its place in the queue, and joins again after the next refusal.
     package mutating func queueLost() {
         guard case .seeking(var seeking) = state else { return }
         seeking.leftQueue()
@@ -218,8 +211,8 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Heartbeats
 
-    /// - Returns: the token for the heartbeat request; nil if no lease is held, the lease was renewed recently, or a
-    ///   renewal is in flight.
+    /// - Returns: the token for the heartbeat; nil if no lease is held, or if it was recently renewed or its renewal is
+    ///   in flight.
     package mutating func joinRenewal(at now: MonotonicTime, random: UInt64) -> FencingToken? {
         guard case .held(var holding) = state, let token = holding.joinRenewal(at: now, random: random) else {
             return nil
@@ -239,7 +232,7 @@ package struct LeaseMachine: Sendable {
         return isNews && holding.isOpen ? .permit(holding.permit) : .none
     }
 
-    /// Handles the loss of the lease, or the authority's order to release it.
+    /// Handles a lost lease, or the cloud's order to release it.
     package mutating func renewalLost(
         _ loss: LeaseRenewal.Loss, of token: FencingToken, _ lease: LeaseView?, at now: MonotonicTime, random: UInt64
     ) -> Action {
@@ -249,7 +242,7 @@ package struct LeaseMachine: Sendable {
         return state.lose(holding, loss, &known, at: now, random: random)
     }
 
-    /// Handles a heartbeat without an answer. A later `woke` retries the renewal.
+    /// A later `woke` retries the unanswered heartbeat.
     package mutating func renewalFailed(at now: MonotonicTime) -> Action {
         guard case .held(var holding) = state else { return renewalEnded(at: now) }
         known.unanswered()
@@ -258,7 +251,7 @@ package struct LeaseMachine: Sendable {
         return .none
     }
 
-    /// Handles the end of a heartbeat for a lease that is not held any more.
+    /// Handles the end of a heartbeat whose lease is no longer held.
     private mutating func renewalEnded(at now: MonotonicTime) -> Action {
         switch state {
         case .stopping(var stopping):
@@ -305,8 +298,7 @@ package struct LeaseMachine: Sendable {
         case .seeking(let seeking) where known.mayOnlyLook && seeking.isUnleased:
             return state.ask(seeking, &known, at: now)
         case .seeking(var seeking) where lease.state == .free:
-            // The lease may be free because this host released it. The pause gives other hosts precedence, so do not
-            // request the lease before its end.
+            // The pause lets other hosts go first, so do not request the lease before it ends.
             seeking.hasten(to: max(now + LeaseTiming.within(.milliseconds(500), random), known.pausedUntil ?? now))
             state = .seeking(seeking)
             return .none
@@ -314,8 +306,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Handles the return of the connection to the cloud: sends scheduled requests within a second. The host lost its
-    /// places in queues together with the old connection.
+    /// Sends scheduled requests within a second. The lost connection also cost the host its places in queues.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {
@@ -331,7 +322,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Time
 
-    /// Handles expired timers. Safe to call at any time; repeat the call while `nextWake` is not after `now`.
+    /// Safe to call at any time. Call again while `nextWake` is not after `now`.
     package mutating func woke(at now: MonotonicTime, random: UInt64) -> Action {
         switch state {
         case .idle, .stopping: return .none
@@ -358,7 +349,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Time of the next `woke`; nil while only an event can change the state.
+    /// Nil if only an event can change the state.
     package var nextWake: MonotonicTime? {
         switch state {
         case .idle, .stopping: nil

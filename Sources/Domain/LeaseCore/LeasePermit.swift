@@ -1,5 +1,5 @@
-/// A holder's right to communicate with a meter. Times are on the holder's boot-time clock and count from sending the
-/// last successful request.
+/// A holder's right to communicate with a meter. Times are on its monotonic clock, and count from sending the last
+/// successful request.
 package struct LeasePermit: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms

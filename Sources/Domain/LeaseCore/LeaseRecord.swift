@@ -1,15 +1,15 @@
-/// Number that distinguishes a former holder's messages from the present holder's. It increases with each change of
-/// holder or session. A token is never reused after a release, expiry, deletion or restore.
+/// Distinguishes a former holder's messages from the present one's. It increases with each change of holder or session,
+/// and is never reused after a release, expiry, deletion or restore.
 ///
-/// Below 2^53, so that every JSON reader represents it exactly.
+/// Below 2^53, so that every JSON parser represents it exactly.
 package struct FencingToken: RawRepresentable, Hashable, Comparable, Sendable {
     package let rawValue: UInt64
 
     package init(rawValue: UInt64) { self.rawValue = rawValue }
 
     package static let max = FencingToken(rawValue: (1 << 53) - 1)
-    /// Greatest token that the authority accepts in a host's claim or sets after a restore. This leaves the greater
-    /// half of the range for later grants.
+    /// Greatest token accepted from a host or set after a restore. The greater half of the range remains for later
+    /// grants.
     package static let claimMax = FencingToken(rawValue: 1 << 52)
     package static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 }
@@ -21,10 +21,10 @@ package enum LeaseTransport: String, Hashable, Sendable, CaseIterable {
 package struct LeaseHolder: Hashable, Sendable {
     package var host: HostID
     package var hostName: String
-    /// Run of `meterd`. A restart begins a new session.
+    /// A restart of `meterd` begins a new session.
     package var session: SessionID
     package var transport: LeaseTransport
-    /// Time of acquisition by the authority's wall clock, for people to read. No rule uses it.
+    /// Time by the authority's system clock, for display only.
     package var acquiredAt: WallTime
 
     package init(
@@ -48,31 +48,30 @@ package struct LeaseGrant: Hashable, Sendable {
     }
 }
 
-/// Permanent record of one meter's lease. It keeps its token after a release or expiry.
+/// One meter's lease. The fencing token remains after a release or expiry.
 package struct LeaseRecord: Hashable, Sendable {
     package enum State: Hashable, Sendable {
-        /// No host holds the lease. Valid transitions: `held`.
+        /// Valid transitions: `held`.
         case free
         /// Valid transitions: `free` (release), `held` (another host acquires an expired lease, or takes over under
         /// `keep`), `revoking`.
         case held(LeaseHolder)
-        /// The authority ordered the holder to stop and refuses its renewals. Ends when the holder releases the lease,
-        /// or when the lease is over.
+        /// The authority ordered the holder to stop, and refuses its renewals. Ends with the holder's release, or when
+        /// the lease is over.
         case revoking(LeaseHolder)
     }
 
     package var state: State
     package var token: FencingToken
     package var terms: LeaseTerms
-    /// Time at which the authority received the last good acquire or renewal, on its boot-time clock. Not persisted:
-    /// after a start every lease counts as just renewed (rule 5).
+    /// Arrival of the last successful acquire or renewal, on the authority's monotonic clock. Not persisted: at its
+    /// start, every lease counts as just renewed (rule 5).
     package var renewedAt: MonotonicTime
-    /// Latest granted requests, oldest first. A repeated request gets the same answer while that answer is valid, and
-    /// is never decided again.
+    /// Latest granted requests, oldest first. A repeated request gets the stored answer, and is never decided again.
     package private(set) var grants: [LeaseGrant]
 
-    /// Maximum number of stored grants. Hosts repeat no request older than `LeaseTiming.repetitionAge`, and a lease
-    /// hardly changes its holder 8 times in that time.
+    /// Hosts repeat requests for `LeaseTiming.repetitionAge` only, and a lease hardly changes its holder 8 times in
+    /// that time.
     package static let grantsMax = 8
 
     package init(
@@ -101,16 +100,15 @@ package struct LeaseRecord: Hashable, Sendable {
         }
     }
 
-    /// Returns the rest of the time to live; zero once expired.
+    /// Zero once expired.
     package func remaining(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.timeToLive - now)
     }
 
-    /// Returns the time until another host can have the meter.
     func untilOver(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.over - now)
     }
 
-    /// Returns whether the time to live and the lock-delay have passed, so that another host may acquire the meter.
+    /// Whether another host may acquire the meter: time to live and lock-delay have passed.
     package func isOver(at now: MonotonicTime) -> Bool { holder != nil && now - renewedAt >= terms.over }
 }

@@ -1,22 +1,19 @@
-/// Acquire request of a host.
 package struct LeaseAcquire: Hashable, Sendable {
     package var requestID: RequestID
     package var host: HostID
     package var hostName: String
     package var session: SessionID
-    /// The host's session before this one. Only a host that locks its state directory sends it: the lock proves that
-    /// the old process has ended.
+    /// Sent only by a host that locks its state folder, which proves that its earlier process has ended.
     package var previousSession: SessionID?
-    /// Requested time to live; the zone caps it.
+    /// Requested time to live; the zone limits it.
     package var timeToLive: Duration
     package var transport: LeaseTransport
-    /// `strict` if this host requires a stricter policy than its zone's.
+    /// This host's policy; takes effect only if stricter than the zone's.
     package var policy: LeasePolicy
-    /// Token of the one grant that a person wants to take over; nil for a plain acquire.
+    /// Token of the grant to take over; nil for a plain acquire.
     package var takeover: FencingToken?
-    /// Greatest token of this meter that the host has seen; nil if it has seen none. The next grant must exceed it,
-    /// even if the authority has no record of it (rule 5). The authority ignores a claim beyond
-    /// `FencingToken.claimMax`.
+    /// Greatest token that the host has seen; nil if none. The next grant must exceed it, even if the authority has no
+    /// record of it (rule 5). Ignored beyond `FencingToken.claimMax`.
     package var tokenFloor: FencingToken?
 
     package init(
@@ -37,23 +34,23 @@ package struct LeaseAcquire: Hashable, Sendable {
     }
 }
 
-/// State of the zone when the authority decides a request.
+/// State of the zone at the time of a decision.
 package struct LeaseCircumstances: Hashable, Sendable {
     package var now: MonotonicTime
     package var wallNow: WallTime
-    /// The zone's policy and maximum times.
+    /// The zone's policy and maximum durations.
     package var terms: LeaseTerms
-    /// Time before which the authority makes no new grants after a restore (rule 5); nil without a restore. Renewals
-    /// and repetitions of granted requests still succeed.
+    /// After a restore from a backup, no new grants before this time (rule 5); nil without a restore. Renewals and
+    /// repeated requests still succeed.
     package var grantsNothingNewBefore: MonotonicTime?
-    /// Least token to grant (rule 5: after a restore, unix seconds × 2^20).
+    /// Smallest token to grant (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
-    /// Token that a new grant must exceed after the meter's ids were joined or separated: no token may be valid under
-    /// two ids. Unlike `tokenFloor`, it does not affect a present holder's token.
+    /// A new grant must exceed this after meter ids were joined or separated, so that no token is valid under two ids.
+    /// Unlike `tokenFloor`, it does not affect the present holder.
     package var grantsAbove = FencingToken(rawValue: 0)
-    /// Host for which this meter is reserved for some seconds: the queue's head, or a host that takes over.
+    /// Host for which the meter is reserved: the first in the queue, or one that takes over.
     package var reservedFor: HostID?
-    /// First host in the queue. It gets the meter if the revoked holder has stopped.
+    /// First host in the queue; gets the meter once the revoked holder has stopped.
     package var nextInQueue: HostID?
 
     package init(
@@ -78,19 +75,17 @@ package enum LeaseAnswer: Hashable, Sendable {
         package enum Reason: String, Hashable, Sendable {
             /// Another host, or another session of this host, holds the lease.
             case held
-            /// As `held`, but the authority has ordered the holder to stop (a take-over under `strict`). Retry after
-            /// the holder's release.
+            /// The holder has been ordered to stop (a take-over under `strict`). Retry after its release.
             case revoking
             /// The meter is free, but reserved for another host for some seconds.
             case reserved
-            /// After a restore, the authority makes no new grants until the leases of all former holders must have
-            /// expired.
+            /// After a restore from a backup, no new grants until all earlier leases must have expired.
             case restoring
-            /// The request arrived late or twice: its lease has been released or granted again since. Send a new
-            /// request.
+            /// The request arrived late or twice, and its lease has since been released or granted again. Send a new
+            /// one.
             case released
-            /// No token is left, because a restore set the floor by a wrong clock. Or the zone's limit allows no lease
-            /// for a new meter.
+            /// No token is left, because a restore set the floor by a wrong clock; or the zone allows no lease for a
+            /// new meter.
             case exhausted
         }
 
@@ -109,15 +104,15 @@ package enum LeaseAnswer: Hashable, Sendable {
 
 package enum LeaseRenewal: Hashable, Sendable {
     case renewed(LeaseRecord)
-    /// The host no longer holds the lease. The record is the meter's present one; nil if the meter has none.
+    /// The host no longer holds the lease. The record is the present one; nil if there is none.
     case lost(Loss, LeaseRecord?)
 
     package enum Loss: String, Hashable, Sendable {
         /// Another host took the meter over, or acquired it after the lease ended.
         case takenOver
-        /// The host must stop and release: a person wants the meter on another host, or revoked the lease.
+        /// The host must stop and release: a user requested the meter on another host, or revoked the lease.
         case revoking
-        /// The lease was released before; a late heartbeat does not revive it.
+        /// A late heartbeat does not renew a released lease.
         case released
         case unknown
     }

@@ -1,5 +1,5 @@
 extension LeaseRules {
-    /// Decides an acquire request. A take-over is an acquire that names the one grant to replace.
+    /// Decides an acquire request. A take-over is an acquire that names the grant to replace.
     package static func acquire(
         _ request: LeaseAcquire, of record: LeaseRecord?, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -13,7 +13,7 @@ extension LeaseRules {
             return grantAnew(request, after: record, in: circumstances)
         case .held(let holder) where holder.isRun(of: request):
             if let wait = circumstances.restoreWait {
-                // A host that acquired the meter after the backup may still use it, so this host must wait.
+                // A host that acquired the meter after the backup may still use it.
                 return refuse(.restoring, record, after: wait)
             }
             guard mayKeep(record.token, for: request, in: circumstances) else {
@@ -21,8 +21,8 @@ extension LeaseRules {
             }
             return grantAgain(request, record, in: circumstances)
         case .held(let holder) where holder.isPredecessor(of: request):
-            // The holder is an earlier run of this host whose process must have ended, so grant the lease to the new
-            // run. A reservation for another host counts only once the lease is over.
+            // An earlier run of this host holds the lease, and its process has ended. A reservation for another host
+            // counts only once the lease is over.
             return grantAnew(request, after: record, in: circumstances, heedingReservation: isOver)
         case .revoking(let holder) where holder.isPredecessor(of: request):
             return succeedRevoked(request, record, in: circumstances)
@@ -32,15 +32,13 @@ extension LeaseRules {
         }
     }
 
-    /// Answers a request that was granted before: repeats the grant while it is valid, otherwise refuses. Never decides
-    /// the request again.
+    /// Repeats a grant while it is valid, otherwise refuses. Never decides the request again.
     private static func answerAgain(
         _ request: LeaseAcquire, _ token: FencingToken, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
         switch record.state {
         case .held(let holder) where holder.isRun(of: request) && token == record.token:
-            // After a restore, another host may hold a grant made after the backup, with a greater token. So `mayKeep`
-            // checks the old token.
+            // After a restore, another host may hold a later grant with a greater token.
             if mayKeep(token, for: request, in: circumstances) { return grantAgain(request, record, in: circumstances) }
             if let wait = circumstances.restoreWait { return refuse(.restoring, record, after: wait) }
             return refuse(.released, record, after: .zero)
@@ -48,17 +46,15 @@ extension LeaseRules {
             return refuse(.released, record, after: .zero)
         case .held(let holder), .revoking(let holder):
             let isRevoking = record.state == .revoking(holder)
-            // If the holder is the requesting host itself, it must not wait for its own lease: `released` makes it send
-            // a new acquire.
+            // A host must not wait for its own lease: `released` makes it send a new acquire.
             let reason: LeaseAnswer.Refusal.Reason = holder.host == request.host ? .released : .held
             return refuse(isRevoking ? .revoking : reason, record, after: record.untilOver(at: circumstances.now))
         }
     }
 
-    /// Renews the lease of the present holder, which lost the answer or believed the lease lost.
+    /// Renews the lease of a holder that lost the answer or believed the lease lost.
     ///
-    /// Keeps the times of the token's first grant. If this answer is lost too, the holder still uses them, so the
-    /// authority must not end the lease earlier.
+    /// Keeps the durations of the token's first grant: if this answer is lost too, the holder still uses those.
     private static func grantAgain(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -71,9 +67,8 @@ extension LeaseRules {
         return LeaseDecision(record: record, answer: .granted(record))
     }
 
-    /// Handles a request from a restarted host whose earlier session was revoked. That session's process must have
-    /// stopped, so its lease counts as released. Reserves the meter for the queue's head, or grants it to this host if
-    /// no other host waits.
+    /// Handles a request from a restarted host whose earlier session was revoked. That process has ended, so its lease
+    /// counts as released. The first host in the queue gets the meter, otherwise this one.
     private static func succeedRevoked(
         _ request: LeaseAcquire, _ record: LeaseRecord, in circumstances: LeaseCircumstances
     ) -> LeaseDecision<LeaseAnswer> {
@@ -113,11 +108,11 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         let wait = max(record.untilOver(at: circumstances.now), circumstances.restoreWait ?? .zero)
         guard case .held(let holder) = record.state else { return refuse(.revoking, record, after: wait) }
-        // Compare-and-swap: refuse a take-over that names an older grant.
+        // Refuse a take-over that names an older grant (compare-and-swap).
         guard request.takeover == record.token else { return refuse(.held, record, after: wait) }
         if circumstances.restoreWait != nil { return refuse(.restoring, record, after: wait) }
-        // If the policy of the present grant, the zone or the request is strict, revoke the lease first: two hosts must
-        // not use the meter at the same time.
+        // If the present grant, the zone or the request is strict, revoke first: two hosts must not use the meter at
+        // once.
         let policy = record.terms.policy.stricter(circumstances.terms.policy).stricter(request.policy)
         guard policy == .strict else { return grantAnew(request, after: record, in: circumstances) }
         var revoked = record
@@ -134,21 +129,20 @@ extension LeaseRules {
         return LeaseDecision(record: nil, answer: .refused(refusal))
     }
 
-    /// Returns the greatest token that the host claims to have seen; nil for none. Ignores a claim above
-    /// `FencingToken.claimMax` instead of refusing the request.
+    /// Nil if the host claims no token, or one above `FencingToken.claimMax`.
     private static func claim(of request: LeaseAcquire) -> FencingToken? {
         request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
     }
 
-    /// Returns whether a repeated grant keeps its token: neither the host's claim nor a restore's floor may exceed it.
+    /// Neither the host's claim nor a restore's floor may exceed the token.
     private static func mayKeep(
         _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> Bool {
         token >= min(circumstances.tokenFloor, .claimMax) && token >= claim(of: request) ?? token
     }
 
-    /// Returns a token above the last one, the host's claim and an alias's floor, and not below a restore's floor. Nil
-    /// if no token is left. Never traps, even on invalid stored values.
+    /// Returns a token above the last one, the host's claim and an alias's floor, and not below a restore's floor; nil
+    /// if none is left. Never traps on invalid stored values.
     private static func nextToken(
         after last: FencingToken?, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> FencingToken? {
@@ -158,7 +152,7 @@ extension LeaseRules {
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
-    /// Returns the zone's times and policy. The request can shorten the time to live and make the policy stricter.
+    /// The request can shorten the zone's time to live and make its policy stricter.
     private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
         LeaseTerms(
             timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,
@@ -175,7 +169,7 @@ extension LeaseHolder {
 }
 
 extension LeaseCircumstances {
-    /// Time until new grants are allowed after a restore; nil if they are allowed now.
+    /// Nil if new grants are allowed.
     fileprivate var restoreWait: Duration? {
         guard let grantsNothingNewBefore, now < grantsNothingNewBefore else { return nil }
         return grantsNothingNewBefore - now

@@ -1,16 +1,15 @@
-/// The authority's rules. Each method decides one request about one lease from its arguments alone, without a clock.
-/// "Rule n" refers to Docs/Leases.md#rules.
+/// The authority's rules. Each method decides one request from its arguments alone. "Rule n" refers to
+/// Docs/Leases.md#rules.
 ///
-/// The caller reads the record and writes the result in one transaction, or with a compare-and-swap, so that each
-/// decision is atomic.
+/// The caller must read the record and write the result in one transaction, or with a compare-and-swap.
 package enum LeaseRules {
     /// Time for which an offered meter remains reserved.
     package static let reservation = Duration.seconds(10)
 
-    /// Renews one lease, even an expired one if no other host has acquired it since.
+    /// Renews even an expired lease if no other host has acquired it since.
     ///
-    /// - Parameter policy: the zone's policy. A stricter policy takes effect with this renewal. A laxer policy takes
-    ///   effect with the next acquire, because the present holder may receive it too late.
+    /// - Parameter policy: the zone's policy. A stricter one applies from this renewal; a laxer one from the next
+    ///   acquire, because the holder may receive it too late.
     package static func renew(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?, under policy: LeasePolicy,
         at now: MonotonicTime
@@ -33,7 +32,7 @@ package enum LeaseRules {
         }
     }
 
-    /// Releases a lease, for its present holder only. The release is final for the lease's token (rule 6).
+    /// Releases a lease for its present holder only. Final for this token (rule 6).
     package static func release(
         _ token: FencingToken, session: SessionID, of record: LeaseRecord?
     ) -> LeaseDecision<LeaseChange> {
@@ -44,8 +43,7 @@ package enum LeaseRules {
         return LeaseDecision(record: record, answer: .changed(record))
     }
 
-    /// Ends the holder's right to renew. The lease is free once the holder releases it, or once its time to live and
-    /// lock-delay have passed.
+    /// Ends the right to renew. The lease is free after the holder's release, or after time to live and lock-delay.
     package static func revoke(_ record: LeaseRecord?) -> LeaseDecision<LeaseChange> {
         guard var record, case .held(let holder) = record.state else {
             return LeaseDecision(record: nil, answer: .unchanged(record))
@@ -56,6 +54,5 @@ package enum LeaseRules {
 }
 
 extension LeaseRecord {
-    /// Moves the renewal time forward, never back.
     mutating func renew(at now: MonotonicTime) { renewedAt = max(renewedAt, now) }
 }

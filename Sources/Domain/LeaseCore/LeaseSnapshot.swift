@@ -1,11 +1,11 @@
-/// A meter's one lease, looked up under any of the meter's ids.
+/// A meter's lease, looked up under any of the meter's ids.
 package struct LeaseSnapshot: Hashable, Sendable {
-    /// Lease data of the requested id from before it became an alias of the meter.
+    /// Lease data of the requested id from before it became an alias.
     package struct Alias: Hashable, Sendable {
-        /// Greatest token that was granted under that id, or under the meter's id, before the id became an alias. No
-        /// token up to this value belongs to this lease, even if it equals one of the lease's tokens.
+        /// Greatest token granted under either id before they were joined. No token up to this value belongs to the
+        /// present lease, even if equal to one of its tokens.
         package var tokensBefore: FencingToken
-        /// Lease of that id alone. No host holds it, and it does not change while the id is an alias.
+        /// Lease of the alias id alone. It has no holder and does not change while the id is an alias.
         package var record: LeaseRecord?
 
         package init(tokensBefore: FencingToken, record: LeaseRecord?) {
@@ -15,11 +15,11 @@ package struct LeaseSnapshot: Hashable, Sendable {
     }
 
     package var meter: String
-    /// Lease of the meter; nil if the meter never had one.
+    /// Nil if the meter never had a lease.
     package var record: LeaseRecord?
-    /// Token that the next grant must exceed. A present holder keeps its token, even a smaller one.
+    /// The next grant must exceed this. The present holder keeps even a smaller token.
     package var floor: FencingToken
-    /// Lease data from before the alias; nil unless the request named an alias.
+    /// Nil unless the requested id is an alias.
     package var alias: Alias?
 
     package init(
@@ -31,7 +31,7 @@ package struct LeaseSnapshot: Hashable, Sendable {
         self.alias = alias
     }
 
-    /// Returns whether the token is older than the alias and therefore cannot belong to this lease.
+    /// Whether the token is older than the alias, so it cannot belong to this lease.
     fileprivate func isFromBefore(_ token: FencingToken) -> Bool { alias.map { token <= $0.tokensBefore } ?? false }
 }
 
@@ -42,23 +42,22 @@ extension LeaseRules {
     ) -> LeaseDecision<LeaseAnswer> {
         var (request, circumstances) = (request, circumstances)
         circumstances.grantsAbove = max(circumstances.grantsAbove, lease.floor)
-        // A token from before the alias would fail at its first renewal, so every grant uses a newer token.
+        // A token from before the alias would fail at its first renewal, so grant a newer one.
         if let before = lease.alias?.tokensBefore, before < .max {
             circumstances.tokenFloor = max(circumstances.tokenFloor, FencingToken(rawValue: before.rawValue + 1))
         }
         let (record, now) = (lease.record, circumstances.now)
         if lease.alias?.record?.token(grantedTo: request.requestID) != nil {
-            // The request was granted under its own id before that id became an alias; do not decide it again.
+            // The request was granted before its id became an alias; do not decide it again.
             let wait = record?.untilOver(at: now) ?? .zero
             return refuse(record?.holder == nil ? .released : .held, record, after: wait)
         }
-        // A take-over target from before the alias names no grant of this lease, so remove it.
+        // A take-over target from before the alias names no grant of this lease.
         if let target = request.takeover, lease.isFromBefore(target) { request.takeover = nil }
         if let record, let holder = record.holder, holder.isRun(of: request), lease.isFromBefore(record.token),
             !record.isOver(at: now)
         {
-            // Refuse, because this session holds the lease under another id, with a token that is invalid under the
-            // requested id.
+            // This session holds the lease under another id, with a token that is invalid under this one.
             return refuse(.held, record, after: record.untilOver(at: now))
         }
         return acquire(request, of: record, in: circumstances)

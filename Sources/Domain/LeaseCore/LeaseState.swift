@@ -1,23 +1,22 @@
-/// State of a lease on the host. Each mutating method sets the next state and returns the action to perform.
+/// Each mutating method changes the state and returns the action to perform.
 enum LeaseState: Sendable {
     typealias Action = LeaseMachine.Action
 
-    /// Valid transitions: `seeking`, `releasing` (a grant arrived late).
+    /// Valid transitions: `seeking`, `releasing` (after a late grant).
     case idle
-    /// The host requests a lease until it gets one or the meter is no longer wanted. Valid transitions: `held`, `idle`,
-    /// `stopping`, `releasing`.
+    /// Valid transitions: `held`, `idle`, `stopping`, `releasing`.
     case seeking(Seeking)
-    /// Valid transitions: `stopping`, `releasing`, `seeking` (lost, the link kept), `idle` (lost, no link).
+    /// Valid transitions: `stopping`, `releasing`, `seeking` (lease lost, link kept), `idle` (lease lost, no link).
     case held(Holding)
     /// The channel is closing. Valid transitions: `releasing`, `seeking`, `idle`.
     case stopping(Stopping)
-    /// Valid transitions: `idle`, `seeking`, `held` (a later grant).
+    /// Valid transitions: `idle`, `seeking`, `held` (after another grant).
     case releasing(Releasing)
 
     struct Stopping: Sendable {
-        /// Lease to release; nil if the host has none, or another host has it.
+        /// Nil if this host has no lease to release.
         var lease: Holding?
-        /// Intent received since the stop began; nil if the meter is not wanted.
+        /// Intent received since the stop began; nil if nothing requests the meter.
         var intent: LeaseIntent?
     }
 
@@ -45,8 +44,8 @@ enum LeaseState: Sendable {
         return action
     }
 
-    /// Continues without a lease, because this host is read-only. Under `keep` the host uses a meter that no other host
-    /// holds (rule 4).
+    /// Continues without a lease on a read-only host. Under `keep`, it may use a meter that no other host holds (rule
+    /// 4).
     private mutating func doWithout(
         _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
@@ -67,8 +66,7 @@ enum LeaseState: Sendable {
     mutating func press(
         _ intent: LeaseIntent, _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
-        // While the host uses the meter without a lease, only a person's take-over requests one, and only if the cloud
-        // is reachable.
+        // While the meter is used without a lease, only a user's take-over requests one, if the cloud is reachable.
         guard !seeking.isUnleased || (intent.isTakeover && !known.isCloudUnreachable) else {
             known.dropTakeover()
             return .permitUnleased
@@ -86,7 +84,7 @@ enum LeaseState: Sendable {
     ) -> Action {
         if known.isGivenBack(holding.permit.token) {
             guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
-            // Ignore a grant whose release may be in flight: the release would free the meter while the link is open.
+            // Ignore a grant whose release may be in flight: that would free the meter while the link is open.
             guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
         }
         guard now < holding.permit.hardStopAt else {
@@ -103,7 +101,7 @@ enum LeaseState: Sendable {
         _ holding: Holding, _ intent: LeaseIntent, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {
         guard now < holding.permit.hardStopAt else {
-            // After the hard stop, the host releases this lease before requesting another.
+            // After the hard stop, release this lease before requesting another.
             return holding.isOpen ? .none : release(holding, intent: intent, &known, at: now)
         }
         var holding = holding
@@ -125,12 +123,12 @@ enum LeaseState: Sendable {
             known.pause(for: holding.permit.token, at: now)
             return end(holding, because: .revoked, &known, at: now)
         case .takenOver where !holding.isKept(under: known.policy) || now < holding.permit.hardStopAt:
-            // A person may have taken the meter over, so do not request it again immediately.
+            // A user may have taken the meter over, so do not request it immediately.
             known.pause(for: holding.permit.token, at: now)
             return abandon(holding, because: .takenOver)
         case .takenOver:
-            // Keep the link, because the lease expired on this host before another host acquired it. Two links may
-            // exist, and a person has to choose between them (rule 4).
+            // Keep the link: the lease expired here before another host acquired it. Both may have a link now; a user
+            // has to decide (rule 4).
             return keepUnleased(holding, refusal: .held, askAt: now + LeaseTiming.within(.seconds(30), random))
         case .released, .unknown:
             guard holding.isKept(under: known.policy) else { return abandon(holding, because: .unknown) }
@@ -191,7 +189,7 @@ enum LeaseState: Sendable {
     ) -> Action {
         let releasing = Releasing(holding, intent: intent, at: now)
         guard holding.isRenewing else { return send(releasing, &known, at: now) }
-        // Renewal and release are serialised (rule 6). The release waits for the renewal's answer or timeout.
+        // Rule 6: the release waits for the renewal's answer or timeout.
         self = .releasing(releasing)
         return .none
     }

@@ -1,5 +1,5 @@
 extension LeaseView {
-    /// - Parameter waiting: names of the hosts in the meter's queue, in order.
+    /// - Parameter waiting: names of the queued hosts, in order.
     package init(_ record: LeaseRecord, of meter: MeterID, at now: MonotonicTime, waiting: [String] = []) {
         let remaining = record.remaining(at: now)
         let state: State =

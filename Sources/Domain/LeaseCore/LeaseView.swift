@@ -1,4 +1,4 @@
-/// A lease as a host sees it. The host measures the remaining time on its own clock.
+/// A lease as reported by the cloud. The host measures `remaining` on its monotonic clock.
 package struct LeaseView: Hashable, Sendable {
     package enum State: String, Hashable, Sendable {
         case free, held, revoking, expired
@@ -11,14 +11,14 @@ package struct LeaseView: Hashable, Sendable {
     package var token: FencingToken
     package var terms: LeaseTerms
     package var transport: LeaseTransport?
-    /// Time of acquisition as the cloud's RFC 3339 text, for people to read.
+    /// RFC 3339, for display only.
     package var acquiredAt: String?
-    /// Time until the lease expires, as of the arrival of the cloud's message.
+    /// Duration until expiry, counted from the arrival of the cloud's message.
     package var remaining: Duration
-    /// Names of the waiting hosts, in the order of the queue.
+    /// Waiting hosts in the order of the queue.
     package var waiting: [String]
-    /// For a grant: whether the cloud notified the former holder immediately. Otherwise the former holder is notified
-    /// only in the answer to its next heartbeat.
+    /// For a grant: whether the cloud notified the former holder immediately. Otherwise that host learns of it at its
+    /// next heartbeat.
     package var isOldHolderTold = true
 
     package init(

@@ -1,4 +1,3 @@
-/// Request to the authority, in flight or scheduled.
 enum PendingRequest: Sendable {
     /// The request counts as failed after `until`.
     case inFlight(until: MonotonicTime)
@@ -26,7 +25,6 @@ enum PendingRequest: Sendable {
 
     var isInFlight: Bool { if case .inFlight = self { true } else { false } }
 
-    /// Sends a scheduled request no later than `soon`.
     mutating func hasten(to soon: MonotonicTime) {
         if case .waiting(let until) = self { self = .waiting(until: min(until, soon)) }
     }

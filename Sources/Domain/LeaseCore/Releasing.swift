@@ -1,7 +1,6 @@
-/// State while the host releases a lease.
 struct Releasing: Sendable {
     let token: FencingToken
-    /// Intent received since the release began; nil if the meter is not wanted.
+    /// Intent received since the release began; nil if nothing requests the meter.
     var intent: LeaseIntent?
     private var request: PendingRequest
     /// Time at which the authority frees the meter even without a release.
@@ -21,7 +20,7 @@ struct Releasing: Sendable {
 
     mutating func sent(at now: MonotonicTime) { request = .sent(at: now) }
 
-    /// - Returns: whether to retry: no new intent is waiting, and the authority may still consider the lease held.
+    /// Returns whether to retry: no intent waits, and the authority may still consider the lease held.
     mutating func failed(at now: MonotonicTime, random: UInt64) -> Bool {
         guard intent == nil, now < giveUpAt else { return false }
         request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, random))

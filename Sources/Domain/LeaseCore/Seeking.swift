@@ -1,19 +1,17 @@
-/// State while the host requests a lease.
 struct Seeking: Sendable {
     private(set) var intent: LeaseIntent
     private var request: PendingRequest
     /// Whether the next request repeats the last one, whose answer may be lost.
     private var isRepeat = false
-    /// Time at which the present request was first sent; repetitions keep it. Nil before the first request.
+    /// First sending of the present request; repetitions keep it. Nil before that.
     private var firstSentAt: MonotonicTime?
-    /// Token of the grant to take over in the last request; nil if that was a plain acquire.
+    /// Target of the last request; nil for a plain acquire.
     private(set) var takeover: FencingToken?
-    /// Whether the host uses a link without a lease.
     private(set) var isUnleased: Bool
     private(set) var refusal: LeaseAnswer.Refusal.Reason?
     private(set) var isQueued = false
 
-    /// - Parameter refusal: `held` if another host acquired the lease that this host has just lost; nil otherwise.
+    /// - Parameter refusal: `held` if another host acquired the lease that this one lost; nil otherwise.
     init(
         _ intent: LeaseIntent, askAt: MonotonicTime, isUnleased: Bool = false,
         refusal: LeaseAnswer.Refusal.Reason? = nil
@@ -41,8 +39,7 @@ struct Seeking: Sendable {
         return .sendAcquire(again: isRepeat, takeover: target)
     }
 
-    /// Handles a grant that arrived after its hard stop. The next request repeats the granted one, because a repetition
-    /// renews the same lease.
+    /// Handles a grant that arrived after its hard stop. Repeating the request renews the same lease.
     mutating func grantedTooLate() { isRepeat = true }
 
     /// - Parameter isFinal: false if the host repeats the request as a take-over.
@@ -71,8 +68,7 @@ struct Seeking: Sendable {
 
     mutating func hasten(to soon: MonotonicTime) { request.hasten(to: soon) }
 
-    /// Reschedules a repeated or queued request, so that it is sent at `soon` or earlier. Clears the place in the
-    /// queue.
+    /// Sends a repeated or queued request at `soon` at the latest. Clears the place in the queue.
     mutating func cloudReached(_ soon: MonotonicTime) {
         if isRepeat || isQueued { request.hasten(to: soon) }
         isQueued = false
@@ -92,7 +88,6 @@ struct Seeking: Sendable {
 
     mutating func goUnleased() { isUnleased = true }
 
-    /// - Returns: whether to join the queue now.
     mutating func joinsQueue(after reason: LeaseAnswer.Refusal.Reason) -> Bool {
         let mayQueue = reason == .held || reason == .revoking || reason == .reserved
         guard intent.waitsInLine, !isQueued, mayQueue else { return false }

@@ -1,10 +1,10 @@
-/// A person's intent to take a meter over, until the cloud answers.
+/// A user's intent to take a meter over, until the cloud answers.
 struct TakeoverIntent: Sendable {
     private let until: MonotonicTime
-    /// Token of the grant to take over, if known yet.
+    /// Token of the grant to take over; nil if not yet known.
     private(set) var target: FencingToken?
 
-    /// Returns nil if the intent is not a take-over.
+    /// Fails if the intent is not a take-over.
     init?(_ intent: LeaseIntent, at now: MonotonicTime) {
         guard intent.isTakeover else { return nil }
         until = now + LeaseTiming.takeoverIntent
@@ -13,13 +13,12 @@ struct TakeoverIntent: Sendable {
 
     func isOver(at now: MonotonicTime) -> Bool { until <= now }
 
-    /// Handles a refusal. After a refused plain acquire, the present lease's token becomes the target if there is none.
-    /// A refused take-over ends the intent: the host waits in the queue, or the meter has a holder that the person did
-    /// not choose.
+    /// After a refused plain acquire, the present lease's token becomes the target if there is none. A refused
+    /// take-over ends the intent.
     ///
     /// - Parameters:
-    ///   - lease: the present lease, if a host holds the meter.
-    ///   - asked: token of the grant in the refused take-over; nil for a plain acquire.
+    ///   - lease: the present lease; nil if no host holds the meter.
+    ///   - asked: target of the refused take-over; nil for a plain acquire.
     /// - Returns: whether the intent is still valid; it then has a target.
     mutating func refused(
         _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?, asked: FencingToken?, at now: MonotonicTime

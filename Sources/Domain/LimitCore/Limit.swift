@@ -1,25 +1,23 @@
-/// A required property of a stretch of readings: `mean(current) < 15 mA`, `energy < 0.1 Wh`, `voltage > 4.75 V for 99.9
-/// %`.
+/// A required property of a period: `mean(current) < 15 mA`, `energy < 0.1 Wh`, `voltage > 4.75 V for 99.9 %`.
 package struct Limit: Hashable, Sendable {
     package enum Measure: Hashable, Sendable {
-        /// Mean weighted by the time for which each value was valid.
+        /// Mean, weighted by the duration of each value.
         case mean(Quantity)
         case least(Quantity)
         case greatest(Quantity)
-        /// Greatest value minus least value.
         case range(Quantity)
-        /// Percentile above 0 and below 100; 50 is the median. Interpolated between readings.
+        /// Above 0 and below 100; 50 is the median. Interpolated between values.
         case percentile(Quantity, Double)
-        /// Standard deviation of the readings.
+        /// Standard deviation.
         case deviation(Quantity)
-        /// Energy in Wh, integrated from the power.
+        /// In Wh, integrated from the power.
         case energy
-        /// Charge in mAh, integrated from the current.
+        /// In mAh, integrated from the current.
         case charge
-        /// Duration in seconds.
+        /// In seconds.
         case duration
         case count
-        /// Percentage of the measured time during which the quantity satisfies the comparison with the value.
+        /// Percentage of the measured time for which the comparison holds.
         case share(Quantity, Comparison, Double)
     }
 
@@ -45,9 +43,9 @@ package struct Limit: Hashable, Sendable {
     package var text: String
     package var measure: Measure
     package var comparison: Comparison
-    /// Bound in the unit of the measure.
+    /// In the measure's unit.
     package var bound: Double
-    /// The typed unit and its factor to the measure's unit; nil if none was typed.
+    /// The typed unit, and its factor to the measure's unit; nil if none was typed.
     package var typedUnit: String?
     package var typedFactor: Double
 
@@ -63,7 +61,7 @@ package struct Limit: Hashable, Sendable {
         self.typedFactor = typedFactor
     }
 
-    /// Quantity that the readings must have; nil if any reading counts.
+    /// Quantity that readings must have; nil if any reading counts.
     package var quantity: Quantity? {
         switch measure {
         case .mean(let quantity), .least(let quantity), .greatest(let quantity), .range(let quantity),
@@ -75,7 +73,7 @@ package struct Limit: Hashable, Sendable {
         }
     }
 
-    /// Unit of the values: `V`, `Wh`, `%`; empty for a plain number.
+    /// `V`, `Wh`, `%`; empty for a plain number.
     package var unit: String {
         switch measure {
         case .mean(let quantity), .least(let quantity), .greatest(let quantity), .range(let quantity),

@@ -1,7 +1,7 @@
-/// Parser of limits. A number needs its unit, because a current of 50 may be A or mA. Exceptions are quantities without
-/// units, and a 0 other than a temperature.
+/// A number needs a unit, because a current of 50 may be A or mA. Exceptions are quantities without units, and a 0
+/// other than a temperature.
 package struct LimitParser {
-    /// Maximum length of a text, in characters.
+    /// In characters.
     package static let textMax = 200
 
     private var words: WordReader
@@ -83,7 +83,7 @@ package struct LimitParser {
         }
     }
 
-    /// Reads a quantity; rejects counters, which only rise.
+    /// Rejects counters, which only rise.
     private mutating func quantity() throws(AlertSyntaxError) -> Quantity {
         let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
         let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }
@@ -129,7 +129,7 @@ package struct LimitParser {
         return Limit(text: "", measure: .count, comparison: comparison, bound: bound)
     }
 
-    /// Reads `voltage > 4.75 V for 99.9 %`.
+    /// Parses `voltage > 4.75 V for 99.9 %`.
     private mutating func share(_ word: String) throws(AlertSyntaxError) -> Limit {
         guard AlertParser.quantity(word) != nil else {
             let near = (Self.sums + Quantity.allCases.map(\.alertWord)).nearest(to: word).map { "did you mean \($0)?" }

@@ -1,28 +1,27 @@
-/// All readings of a period, kept in memory so that their comparison with limits is exact. Current and power count by
+/// All readings of a period, in memory so that comparing them with limits is exact. Current and power count by
 /// magnitude, as in alerts.
 package struct MeasuredStretch: Sendable {
-    /// Maximum number of readings; four quantities of so many readings need half a gigabyte.
+    /// Four quantities of so many readings need half a gigabyte.
     package static let readingsMax = 5_000_000
 
     private let capacity: Int
     private let quantities: [Quantity]
-    /// Milliseconds on the clock that stamped the readings; never falling.
+    /// Milliseconds, ascending.
     private var times: [Int64] = []
-    /// A column per quantity; NaN if a reading lacks it.
+    /// One for each quantity; NaN if a reading lacks it.
     private var columns: [[Double]]
-    /// Least and greatest single values, stored in addition to means; magnitudes for current and power.
+    /// Minimum and maximum of single values, which means hide; magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
-    /// Quantities that flowed in both directions. For these, the magnitude of a mean is not the mean of the magnitudes.
+    /// Quantities that flowed in both directions: a mean's magnitude is not the mean of the magnitudes.
     private var turning: Set<Quantity> = []
-    /// Number of readings that were measured but not added.
+    /// Number of readings that could not be added.
     package private(set) var lost = 0
-    /// Longest period stored as a mean, in milliseconds; 0 if all are single readings.
+    /// Longest period stored as a mean, in milliseconds; 0 for single readings only.
     package var resolution: Int64 = 0
-    /// Start and end of the stretch in milliseconds on the readings' clock; nil means the time of the first or last
-    /// reading.
+    /// Start and end of the period, in milliseconds on the readings' clock; nil means the first or last reading.
     package var start: Int64?
     package var end: Int64?
-    /// Duration in milliseconds by a different clock; nil if it is measured on the readings' clock.
+    /// Milliseconds by another clock; nil to use the readings' clock.
     package var duration: Int64?
 
     /// - Parameters:
@@ -36,8 +35,7 @@ package struct MeasuredStretch: Sendable {
 
     package var count: Int { times.count }
     package var isFull: Bool { times.count >= capacity }
-    /// Adds a reading. Counts a reading older than the last one as lost: the clock was set back, so the reading's
-    /// duration is unknown.
+    /// A reading older than the last one counts as lost: the clock was set back, so its duration is unknown.
     package mutating func add(_ reading: Reading, at time: Int64) {
         guard !isFull, times.last.map({ $0 <= time }) ?? true else { return lose(1) }
         times.append(time)
@@ -64,15 +62,14 @@ package struct MeasuredStretch: Sendable {
     private var from: Int64? { start ?? times.first }
     private var to: Int64? { end ?? times.last }
 
-    /// Length of the stretch in milliseconds.
+    /// In milliseconds.
     package var length: Int64 {
         guard let from, let to else { return 0 }
         return max(0, to.subtractingClamped(from))
     }
 
-    /// Time without readings, in milliseconds, that counts as a gap: five times the usual step, clamped to the range
-    /// from a second to a minute. It is at least five times `resolution`. The usual step is the lower quartile of the
-    /// steps, so that gaps do not increase it.
+    /// Milliseconds between readings that count as a gap: five times the usual step, from a second to a minute, and at
+    /// least five times `resolution`. The usual step is the lower quartile, which gaps do not increase.
     private var gapLength: Int64 {
         let steps = zip(times, times.dropFirst()).map { $1.subtractingClamped($0) }.sorted()
         guard steps.count >= 10 else { return max(1000, min(resolution, .max / 5) * 5) }
@@ -84,8 +81,8 @@ package struct MeasuredStretch: Sendable {
         var values: [Double] = []
         /// Milliseconds from each value to the next; negative for a gap.
         var steps: [Int64] = []
-        /// Milliseconds from the stretch's start to the first value, and from the last value to its end. Sums extend both
-        /// values over this time; 0 for a gap.
+        /// Milliseconds from the period's start to the first value, and from the last one to its end; 0 for a gap. Sums
+        /// extend the two values over these times.
         var edges: (first: Int64, last: Int64) = (0, 0)
         /// Milliseconds without values.
         var gaps: Int64 = 0
@@ -113,13 +110,13 @@ package struct MeasuredStretch: Sendable {
         return track
     }
 
-    /// Milliseconds without a reading.
+    /// Milliseconds without readings.
     package var gaps: Int64 { track(of: nil, gapLength).gaps }
 
     // MARK: Judging
 
     /// - Parameter allowedGaps: share of the time, and of the readings, that may be missing; 0 to 1.
-    /// - Returns: one verdict per limit, in their order.
+    /// - Returns: verdicts in the order of `limits`.
     package func judge(_ limits: [Limit], allowedGaps: Double) -> [LimitVerdict] {
         let gapLength = gapLength
         var tracks: [Quantity: Track] = [:]
@@ -136,7 +133,7 @@ package struct MeasuredStretch: Sendable {
             return LimitVerdict(.undecided(reason: tooFew(limit, track)), value: nil)
         }
         if limit.measure == .duration { return verdict(limit, value.whole) }
-        // If more readings cannot change the verdict, decide without regard to gaps.
+        // Further readings cannot change the verdict, so ignore gaps.
         let isMet = limit.comparison.holds(value.seen, limit.bound)
         if limit.isBrokenForGood, !isMet, resolution == 0 || !isTurning(limit) {
             return LimitVerdict(.broken, value: value.seen)
@@ -152,8 +149,8 @@ package struct MeasuredStretch: Sendable {
         LimitVerdict(limit.comparison.holds(value, limit.bound) ? .kept : .broken, value: value)
     }
 
-    /// Returns the value of a measure in its unit; nil if there are too few readings. For energy and charge, `seen`
-    /// excludes gaps, and `whole` fills them with the mean. For other measures both are equal.
+    /// Value in the measure's unit; nil for too few readings. For energy and charge, `seen` excludes gaps, and `whole`
+    /// fills them with the mean. Otherwise both are equal.
     private func value(of measure: Limit.Measure, _ track: Track) -> (seen: Double, whole: Double)? {
         func sum(_ unit: Double) -> (seen: Double, whole: Double)? {
             track.integral.map { integral in
@@ -196,10 +193,9 @@ package struct MeasuredStretch: Sendable {
         return "\(count) reading\(count == 1 ? " is" : "s are") too few"
     }
 
-    /// Formats milliseconds as seconds with one decimal.
     private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
 
-    /// Returns the reason why a value does not describe the whole stretch; nil if it does.
+    /// Why a value does not describe the whole period; nil if it does.
     private func unknown(_ limit: Limit, _ track: Track, _ allowed: Double) -> String? {
         if resolution > 0, !isTold(limit) {
             return "only means of \(Duration.milliseconds(resolution).shortText) are left"
@@ -213,14 +209,14 @@ package struct MeasuredStretch: Sendable {
         return nil
     }
 
-    /// Returns whether the quantity flowed in both directions, so that stored means do not contain the magnitudes that
-    /// the value needs. The greatest magnitude is stored separately, so it is always available.
+    /// Whether the quantity flowed in both directions, so that stored means lack the magnitudes. The greatest one is
+    /// stored separately.
     private func isTurning(_ limit: Limit) -> Bool {
         if case .greatest = limit.measure { return false }
         return limit.quantity.map { turning.contains($0) } ?? false
     }
 
-    /// Returns whether means and stored extremes suffice to compute the limit's value.
+    /// Whether means and stored extremes suffice for the limit's value.
     private func isTold(_ limit: Limit) -> Bool {
         switch limit.measure {
         case .mean, .energy, .charge: return !isTurning(limit)
@@ -239,7 +235,7 @@ package struct LimitVerdict: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Computed value in the limit's unit; nil if there are too few readings.
+    /// In the limit's unit; nil for too few readings.
     package var value: Double?
 
     package init(_ kind: Kind, value: Double?) {
@@ -249,7 +245,7 @@ package struct LimitVerdict: Hashable, Sendable {
 }
 
 extension Limit {
-    /// Whether a broken limit remains broken, whatever readings follow.
+    /// Whether the limit, once broken, stays broken.
     fileprivate var isBrokenForGood: Bool {
         switch measure {
         case .least: !comparison.isUpper
@@ -260,8 +256,8 @@ extension Limit {
 }
 
 extension MeasuredStretch.Track {
-    /// Integral of the values by the trapezoid rule (value times seconds), and the integrated seconds. The first and
-    /// the last value extend to the ends of the stretch. Nil for fewer than two values.
+    /// Integral by the trapezoid rule (value times seconds), and integrated seconds. The first and last values extend
+    /// to the ends of the period. Nil for fewer than two values.
     fileprivate var integral: (sum: Double, seconds: Double)? {
         guard values.count > 1, let first = values.first, let last = values.last else { return nil }
         let ends = (Double(edges.first) / 1000, Double(edges.last) / 1000)
@@ -274,13 +270,12 @@ extension MeasuredStretch.Track {
         return seconds > 0 ? (sum, seconds) : nil
     }
 
-    /// Returns the least number of readings at which at least one reading lies beyond the percentile.
+    /// Smallest number of readings of which one lies beyond the percentile.
     fileprivate static func readingsMin(for part: Double) -> Int {
         Int(min(1e9, (100 / min(part, 100 - part) - 1e-6).rounded(.up)))
     }
 
-    /// Returns the percentile, interpolated linearly as in most programs (method 7 of Hyndman and Fan 1996); nil if
-    /// there are too few readings.
+    /// Linear interpolation (method 7 of Hyndman and Fan 1996); nil for too few values.
     fileprivate func percentile(_ part: Double) -> Double? {
         guard values.count >= Self.readingsMin(for: part) else { return nil }
         let sorted = values.sorted()
@@ -299,7 +294,7 @@ extension MeasuredStretch.Track {
         return (squares.reduce(0, +) / Double(values.count)).squareRoot()
     }
 
-    /// Returns the percentage of the time for which values satisfy `holds`. A value counts until the next one.
+    /// Percentage of the time for which `holds`; nil without two values. Each value lasts until the next.
     fileprivate func share(_ holds: (Double) -> Bool) -> Double? {
         var (on, all) = (Int64(0), Int64(0))
         for (index, step) in steps.enumerated() where step >= 0 {

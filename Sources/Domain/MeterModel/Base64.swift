@@ -1,4 +1,4 @@
-/// Base64 with padding (RFC 4648, section 4).
+/// With padding (RFC 4648, section 4).
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -18,14 +18,14 @@ package enum Base64 {
         }
     }
 
-    /// Value of each letter; 0xFF for bytes outside the alphabet.
+    /// 0xFF for bytes outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }
         return values
     }()
 
-    /// - Returns: the bytes; nil for text that `write` cannot produce.
+    /// Nil for text that `write` cannot produce.
     package static func read(_ text: some RandomAccessCollection<UInt8>) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let padding = text.suffix(2).reversed().prefix { $0 == UInt8(ascii: "=") }.count

@@ -1,15 +1,15 @@
-/// Date against which meterd computes the age of stored data before deleting. A calendar can be wrong: a machine
-/// without a clock battery starts in 1970, and one bad time answer sets it to 2099.
+/// Date from which meterd computes the age of stored data before deleting it. The system clock can be wrong: without a
+/// clock battery it starts in 1970, and one bad time server sets it to 2099.
 ///
-/// The date starts at the newest date stored. It moves towards a *confirmed* calendar by at most a day per hour of
-/// running, skipping time without stored data. It follows an earlier calendar immediately, because that only delays
-/// deletion. Data stored under an unconfirmed calendar counts as stored at the next confirmation.
+/// The date starts at the newest stored date. It approaches a *confirmed* system clock by at most a day per hour of
+/// running, and skips dates without data. It follows an earlier clock immediately, because that only delays deletion.
+/// Data stored under an unconfirmed clock counts as stored at the next confirmation.
 package struct BelievedDate: Hashable, Sendable {
-    /// A span of dates that an unconfirmed calendar gave to stored data.
+    /// Range of dates that come from an unconfirmed system clock.
     package struct Doubt: Hashable, Sendable {
         package var first: WallTime
         package var last: WallTime
-        /// Date from which the data's age counts; nil until a calendar is confirmed.
+        /// Date from which the data's age counts; nil until the clock is confirmed.
         package var confirmed: WallTime?
 
         package init(first: WallTime, last: WallTime, confirmed: WallTime? = nil) {
@@ -20,16 +20,16 @@ package struct BelievedDate: Hashable, Sendable {
     }
 
     package private(set) var date: WallTime
-    /// Spans of unconfirmed dates, oldest first; at most `doubtsMax`.
+    /// Oldest first; at most `doubtsMax`.
     package private(set) var doubts: [Doubt]
 
     private static let pace = 24
-    /// Maximum number of `doubts`; if there are more, the two oldest are merged.
+    /// If there are more, the two oldest are merged.
     private static let doubtsMax = 32
-    /// Time by which a `Doubt` is extended into the future. Without it, a host whose calendar is never confirmed would
-    /// save the `Doubt` at each reading.
+    /// Extension into the future. Without it, a host whose clock is never confirmed would save the `Doubt` at each
+    /// reading.
     private static let reach = Duration.seconds(86_400)
-    /// Age after which a confirmed `Doubt` is dropped; no data is kept longer.
+    /// Age after which a confirmed `Doubt` is removed; no data is kept longer.
     private static let forgotten = Duration.seconds(20 * 366 * 86_400)
 
     package init(date: WallTime, doubts: [Doubt] = []) {
@@ -38,14 +38,14 @@ package struct BelievedDate: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - newest: the newest date in the store; nil if it is empty.
-    ///   - calendar: the current date; used instead if it is earlier than `newest`.
+    ///   - newest: newest date in the store; nil if that is empty.
+    ///   - calendar: the system clock's date; used if earlier than `newest`.
     package init(newest: WallTime?, calendar: WallTime) {
         self.init(date: min(newest ?? calendar, calendar))
     }
 
     /// - Parameters:
-    ///   - running: time since the last call.
+    ///   - running: duration since the last call.
     ///   - next: date of the earliest data stored after `date`; nil if there is none.
     package mutating func advance(toConfirmed calendar: WallTime, running: Duration, next: WallTime?) {
         confirm(calendar)
@@ -55,21 +55,18 @@ package struct BelievedDate: Hashable, Sendable {
         doubts.removeAll { doubt in doubt.confirmed.map { $0 + Self.forgotten < date } ?? false }
     }
 
-    /// Records that the calendar is confirmed. From this date on, the age of data in the unconfirmed spans is counted.
+    /// Starts the ageing of data in the unconfirmed ranges.
     package mutating func confirm(_ calendar: WallTime) {
         for index in doubts.indices where doubts[index].confirmed == nil { doubts[index].confirmed = calendar }
     }
 
-    /// Records that data was stored under an unconfirmed calendar.
-    ///
-    /// - Returns: whether the doubts changed.
+    /// Records dates of data stored under an unconfirmed system clock. Returns whether `doubts` changed.
     @discardableResult
     package mutating func doubt(_ span: ClosedRange<WallTime>) -> Bool {
         for index in doubts.indices where doubts[index].confirmed == nil {
             let known = doubts[index]
             if known.first <= span.lowerBound, span.upperBound <= known.last { return false }
-            // After a jump of the calendar, begin another `Doubt`, so that the dates between the two spans remain
-            // trusted.
+            // After a jump of the clock, begin another `Doubt`, because the dates between the two are trusted.
             guard span.lowerBound <= known.last + Self.reach, known.first <= span.upperBound + Self.reach else {
                 continue
             }
@@ -90,7 +87,7 @@ package struct BelievedDate: Hashable, Sendable {
         }
     }
 
-    /// Merges the two oldest spans. Data in the merged span is kept at least as long as before.
+    /// Never shortens how long the data is kept.
     private mutating func joinOldest() {
         let second = doubts.remove(at: 1)
         doubts[0].first = min(doubts[0].first, second.first)

@@ -1,7 +1,6 @@
-/// State of a meter, in the order of Docs/States.md#the-seven-states.
-/// The raw value is the name on the command line and in JSON.
+/// States in the order of Docs/States.md#the-seven-states. The raw value is used in commands and JSON.
 package enum ConnectionState: String, CaseIterable, Sendable {
-    /// The gateway has received nothing from the meter, and the meter's device node is missing.
+    /// No data from the meter, and its device node is missing.
     case offline
     /// The meter is in reach, but no host has a link to it.
     case notConnected = "not-connected"

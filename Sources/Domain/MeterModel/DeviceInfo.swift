@@ -1,4 +1,4 @@
-/// A meter's description of itself. Fields it does not report are nil.
+/// A meter's description of itself; nil for unreported values.
 package struct DeviceInfo: Hashable, Sendable {
     package var model: ModelName?
     package var serial: String?

@@ -1,14 +1,13 @@
-/// Width of text in terminal cells: East Asian letters and most emoji occupy two cells, combining marks none.
+/// Width in terminal cells: two for East Asian letters and most emoji, none for combining marks.
 ///
-/// Only for text that is safe to show (`visible`), without control characters and joiners.
+/// The text must be safe to show (`visible`), without control characters and joiners.
 extension StringProtocol {
     package var displayWidth: Int {
-        // Nearly all text is ASCII.
         if utf8.allSatisfy({ $0 < 0x80 }) { return utf8.count }
         return reduce(0) { $0 + $1.displayWidth }
     }
 
-    /// Cuts the text to `cells`, with `…` in place of the rest.
+    /// Cuts the text to this many terminal cells, with `…` for the rest.
     package func fitting(_ cells: Int) -> String {
         guard displayWidth > cells else { return String(self) }
         return prefix(cells: cells - 1) + (cells > 0 ? "…" : "")
@@ -29,13 +28,13 @@ extension StringProtocol {
 }
 
 extension Character {
-    /// Width in terminal cells: 0, 1 or 2.
+    /// In terminal cells: 0, 1 or 2.
     package var displayWidth: Int {
         var width = 0
         for scalar in unicodeScalars {
             // The emoji variation selector turns a letter such as ❤ into a picture.
             if scalar.value == 0xFE0F, width == 1 { return 2 }
-            // Swift counts Japanese halfwidth voicing marks as part of the letter before; terminals give them a cell.
+            // Swift joins Japanese halfwidth voicing marks with the letter before; terminals give them a cell.
             if width == 0 { width = scalar.displayWidth } else if scalar.isVoicingMark { width += 1 }
         }
         return width
@@ -56,7 +55,7 @@ extension Unicode.Scalar {
         return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
     }
 
-    /// Returns whether the Unicode property East_Asian_Width is Wide or Fullwidth, approximated by whole blocks.
+    /// East_Asian_Width is Wide or Fullwidth, approximated by whole blocks.
     private static func isWide(_ value: UInt32) -> Bool {
         wide.contains { $0.contains(value) }
     }

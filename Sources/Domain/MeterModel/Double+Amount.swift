@@ -1,7 +1,6 @@
 extension Double {
-    /// Reads an amount as people type it: `0.05`, `0.05A` or `50mA` for the unit `A`.
-    ///
-    /// Nil unless the text before the unit consists of at most 12 digits and an optional point.
+    /// Parses `0.05`, `0.05A` or `50mA` for the unit `A`. Nil unless the text before the unit is at most 12 digits and
+    /// an optional point.
     package init?(amount text: String, unit: String) {
         var digits = text[...]
         var scale = 1.0

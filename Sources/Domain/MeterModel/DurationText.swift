@@ -1,5 +1,5 @@
 extension Duration {
-    /// Reads `500ms`, `2s`, `1.5s`, `3m`, `1h`; a bare number is seconds. Nil for anything else.
+    /// Parses `500ms`, `2s`, `1.5s`, `3m`, `1h`; a bare number is seconds. Nil for anything else.
     package init?(shortText text: some StringProtocol) {
         let units: [(suffix: String, seconds: Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600), ("", 1)]
         let lowered = text.lowercased()
@@ -12,7 +12,7 @@ extension Duration {
         self = .milliseconds(Int64(milliseconds))
     }
 
-    /// Shortest form that `init(shortText:)` reads back: `1h`, `90s`, `1500ms`.
+    /// Shortest form that `init(shortText:)` accepts: `1h`, `90s`, `1500ms`.
     package var shortText: String {
         let milliseconds = self.milliseconds
         for (unit, length) in [("h", Int64(3_600_000)), ("m", 60_000), ("s", 1000)]

@@ -1,6 +1,6 @@
-/// Describes an error for people, because the standard library's errors print as Swift values.
+/// Describes an error for users; the standard library's errors print as Swift values.
 ///
-/// - Parameter known: describes library errors that this target does not import; returns nil for other errors.
+/// - Parameter known: describes errors of libraries that this target does not import; nil for others.
 package func words(for error: any Error, known: (any Error) -> String? = { _ in nil }) -> String {
     if let words = known(error) { return words }
     switch error {
@@ -8,7 +8,7 @@ package func words(for error: any Error, known: (any Error) -> String? = { _ in 
     case is EncodingError: return "it cannot be written as JSON"
     case is CancellationError: return "it was cancelled"
     case let error as any CustomStringConvertible: return error.description
-    // Name only the type, because the values in such an error are not meant for people.
+    // The values in such an error are not meant for users.
     default: return "an error of the kind \(type(of: error))"
     }
 }
@@ -30,14 +30,13 @@ private func path(_ keys: [any CodingKey]) -> String {
 }
 
 extension String {
-    /// The text in quotation marks, cut to 80 cells: for unexpected input in messages.
+    /// The text in quotation marks, cut to 80 terminal cells, for messages about unexpected input.
     package var quoted: String { "\"\(visible.fitting(80))\"" }
 
-    /// The beginning and end of a text of more than 2000 bytes, for messages that quote input. The end often contains
-    /// the advice.
+    /// Beginning and end of a text of more than 2000 bytes. The end often contains the advice.
     package var bounded: String {
         guard utf8.count > 2000 else { return self }
-        // Cut at scalars, because one letter may have any number of accents.
+        // One letter may have any number of accents, so cut at Unicode scalars.
         let (head, tail) = (utf8.index(startIndex, offsetBy: 1000), utf8.index(endIndex, offsetBy: -900))
         return "\(String(unicodeScalars[..<head])) … \(String(unicodeScalars[tail...]))"
     }

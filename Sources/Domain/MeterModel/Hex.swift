@@ -1,5 +1,5 @@
 package enum Hex {
-    /// Writes lower-case hex without separators.
+    /// Returns lower-case hex without separators.
     package static func encode(_ bytes: some Sequence<UInt8>) -> String {
         var text = ""
         text.reserveCapacity(bytes.underestimatedCount * 2)
@@ -10,9 +10,8 @@ package enum Hex {
         return text
     }
 
-    /// Reads hex digits. Blanks, line ends, commas and colons may separate bytes, and `0x` may precede a byte.
-    ///
-    /// - Returns: nil for anything else.
+    /// Parses hex digits; nil for anything else. Blanks, line ends, commas and colons may separate bytes, and `0x` may
+    /// precede one.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var pending: UInt8?
@@ -42,7 +41,6 @@ package enum Hex {
 }
 
 extension UInt8 {
-    /// Value of an ASCII hex digit; nil for any other byte.
     package var hexDigitValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -52,7 +50,6 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte is a space, tab, carriage return or line feed.
     package var isBlank: Bool {
         self == 0x20 || self == 0x09 || self == 0x0D || self == 0x0A
     }

@@ -1,6 +1,6 @@
-/// Reads JSON (RFC 8259) from bytes in one pass, without intermediate strings.
+/// Parses JSON (RFC 8259) in one pass, without intermediate strings.
 ///
-/// A failed step returns nil or false, and `problem` holds the first reason. From then on `key` and `element` return
+/// A failed method returns nil or false, and `problem` contains the first reason. Afterwards `key` and `element` return
 /// nil and false, so that loops end.
 ///
 /// Only `open`, `key` and `element` skip white space. `skip` matches exact bytes.
@@ -30,11 +30,11 @@ package struct JSONReader {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var depth = 0
-    /// Whether the next element is the first one of the innermost object or array.
+    /// Whether the next element is the first of its object or array.
     private var isFirst = true
     package private(set) var problem: Problem?
 
-    /// Limit of nesting, which protects the stack against hostile input.
+    /// Maximum nesting, which protects the stack against hostile input.
     private static let depthMax = 64
 
     package typealias Letters = Slice<UnsafeBufferPointer<UInt8>>
@@ -43,7 +43,7 @@ package struct JSONReader {
 
     package var isAtEnd: Bool { position == bytes.count }
 
-    /// Next byte, which determines the kind of the next value; nil at the end.
+    /// Next byte, which determines the kind of value; nil at the end.
     package var peek: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     @discardableResult
@@ -63,7 +63,7 @@ package struct JSONReader {
         return Int64(truncatingIfNeeded: 0 &- magnitude)
     }
 
-    /// Reads at most 19 digits, which always fit, without leading zeros.
+    /// Parses at most 19 digits, which always fit, without leading zeros.
     package mutating func decimal() -> UInt64? {
         var value: UInt64 = 0
         let start = position
@@ -76,7 +76,7 @@ package struct JSONReader {
         return isNumber || fail(count == 0 ? .unwanted : .notWhole) ? value : nil
     }
 
-    /// Reads any number as the nearest double; nil if that is infinite.
+    /// Parses a number as the nearest double; nil if that is infinite.
     package mutating func double() -> Double? {
         guard let letters = number() else { return nil }
         if let value = Double(String(decoding: letters, as: UTF8.self)), value.isFinite { return value }
@@ -107,7 +107,7 @@ package struct JSONReader {
 
     // MARK: Texts
 
-    /// Reads a UUID in lower case without quotes.
+    /// Parses a lower-case UUID without quotes.
     package mutating func uuid() -> (high: UInt64, low: UInt64)? {
         guard let start = bytes.baseAddress, position + UUIDText.length <= bytes.count,
             let words = UUIDText.read(start + position, inAnyCase: false)
@@ -145,9 +145,7 @@ package struct JSONReader {
         return endString() ? bytes[start..<end] : nil
     }
 
-    /// Skips to the first byte that ends a string, begins an escape or is not allowed in a string.
-    ///
-    /// - Returns: whether all bytes skipped are ASCII.
+    /// Skips bytes up to a quote, an escape or a forbidden byte. Returns whether all are ASCII.
     @discardableResult
     private mutating func passPlainLetters() -> Bool {
         var all: UInt8 = 0

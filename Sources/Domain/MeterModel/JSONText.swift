@@ -1,12 +1,10 @@
-/// Writes strings as JSON. Escapes DEL and U+0080 to U+009F besides the characters that JSON forbids, because terminals
-/// interpret them.
+/// Besides the characters that JSON forbids, escapes DEL and U+0080 to U+009F, which terminals interpret.
 package enum JSONText {
-    /// Writes the string as JSON, including the quotes.
     package static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
         var string = string
         let isPlain = string.withUTF8 { bytes in
-            // Fast path for strings without escapes. 0xC2 begins the control characters from U+0080 on.
+            // 0xC2 begins the control characters from U+0080 on.
             let isPlain = !bytes.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }
             if isPlain { text.append(contentsOf: bytes) }
             return isPlain
@@ -20,22 +18,22 @@ package enum JSONText {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Returns an upper bound of a string's length in JSON, in bytes, including the quotes.
+    /// Returns an upper bound in bytes, with quotes.
     package static func bytesMax(of string: String) -> Int {
         string.utf8.reduce(2) { sum, byte in
             switch byte {
             case 0..<0x20, 0x7F: sum + 6
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): sum + 2
-            // An escape has 6 bytes and replaces this byte and the following one, which counts 1.
+            // The escape has 6 bytes, and replaces this byte and the next one, which counts 1.
             case 0xC2: sum + 5
             default: sum + 1
             }
         }
     }
 
-    /// Escapes control characters, except for the line ends between values.
+    /// Keeps line ends between values.
     ///
-    /// - Parameter json: output of an encoder, which already escapes the characters that JSON forbids.
+    /// - Parameter json: output of an encoder, which has escaped the characters that JSON forbids.
     package static func escapingControls(_ json: String) -> String {
         guard json.utf8.contains(where: { $0 == 0x7F || $0 == 0xC2 }) else { return json }
         var text: [UInt8] = []

@@ -1,14 +1,14 @@
-/// Splits a stream into lines. Drops empty lines, which are keep-alives.
+/// Drops empty lines, which are keep-alives.
 package struct LineSplitter: Sendable {
     package struct LineTooLong: Error {}
 
     private let lengthMax: Int
     private var rest: [UInt8] = []
 
-    /// - Parameter lengthMax: maximum number of bytes in a line; a longer line throws.
+    /// - Parameter lengthMax: in bytes; a longer line throws.
     package init(lengthMax: Int = .max) { self.lengthMax = lengthMax }
 
-    /// - Returns: the lines that `bytes` complete, without line ends.
+    /// Returns the completed lines, without line ends.
     package mutating func split(_ bytes: [UInt8]) throws(LineTooLong) -> [[UInt8]] {
         var lines: [[UInt8]] = []
         var start = 0

@@ -1,19 +1,18 @@
 package enum LinkAddress: Hashable, Sendable {
-    /// A terminal device: USB CDC, a USB serial adapter, a bound RFCOMM port or a pseudo-terminal.
+    /// USB CDC, a USB serial adapter, a bound RFCOMM port or a pseudo-terminal.
     case serial(path: String)
-    /// A raw HID device node, `/dev/hidraw…`.
+    /// Raw HID, `/dev/hidraw…`.
     case hid(path: String)
-    /// The vendor interface of a USB device, over bulk transfers: the device's node, `/dev/bus/usb/…`.
+    /// USB vendor interface with bulk transfers, `/dev/bus/usb/…`.
     case bulk(path: String)
-    /// A board that sends its readings over the network as lines of text. `host` includes the port unless it is the
-    /// default one.
+    /// A board that sends readings as lines of text. `host` includes the port unless it is the default.
     case network(host: String)
-    /// Bluetooth LE: bytes through GATT characteristics.
+    /// Bluetooth LE, over GATT characteristics.
     case ble(RadioLink)
-    /// Bluetooth Classic: the Serial Port Profile, over RFCOMM.
+    /// Bluetooth Classic: Serial Port Profile over RFCOMM.
     case spp(RadioLink)
 
-    /// The raw value is the name in output and in the store.
+    /// Raw values are used in output and in the store.
     package enum Transport: String, CaseIterable, Sendable {
         case serial, hid, bulk, network, ble, spp
     }
@@ -36,7 +35,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// Whether the link uses the network or a radio, so that connecting takes long.
+    /// Whether the link uses a radio or the network, so that connecting takes long.
     package var isFar: Bool { if case .network = self { true } else { isRadio } }
 
     /// Device node, or the board's host; nil over a radio.
@@ -47,7 +46,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// This host's adapter for the meter; nil without a radio.
+    /// This host's radio adapter; nil for other links.
     package var adapter: MACAddress? {
         switch self {
         case .serial, .hid, .bulk, .network: nil
@@ -55,7 +54,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// Address for people: the device node, the board's host, or the adapter.
+    /// Device node, network board's host, or radio adapter.
     package var display: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
@@ -63,7 +62,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// Text for the store; `init(transport:stored:)` reads it back together with `transport`.
+    /// Text for the store; inverse of `init(transport:stored:)`.
     package var stored: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
@@ -71,7 +70,7 @@ package enum LinkAddress: Hashable, Sendable {
         }
     }
 
-    /// - Returns: nil if this version does not support the transport or cannot read the text.
+    /// Fails if this version does not support the transport or the text.
     package init?(transport: String, stored: String) {
         switch Transport(rawValue: transport) {
         case .serial: self = .serial(path: stored)
@@ -89,12 +88,12 @@ package enum LinkAddress: Hashable, Sendable {
     }
 }
 
-/// A meter's radio as received by one adapter of this host.
+/// A meter's radio as reached through one adapter.
 package struct RadioLink: Hashable, Sendable {
     package var address: MACAddress
-    /// Whether the LE address is random, which a connect must specify. False over Bluetooth Classic.
+    /// Needed to connect over LE. False for Bluetooth Classic.
     package var isRandom: Bool
-    /// Address of this host's adapter. Its name is not used, because `hci0` may be another adapter after a reset.
+    /// This host's adapter. Not its name, because `hci0` may be another one after a reset.
     package var adapter: MACAddress
 
     package init(address: MACAddress, isRandom: Bool, adapter: MACAddress) {

@@ -1,4 +1,4 @@
-/// A 48-bit device address of Bluetooth and of meter ids (Docs/SettingsAndRebuild.md#meter-ids). Printed as
+/// A 48-bit Bluetooth address, also in meter ids (Docs/SettingsAndRebuild.md#meter-ids). Printed as
 /// `AA:BB:CC:DD:EE:FF`.
 package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
     /// The first printed octet is the most significant. The upper 16 bits are zero.
@@ -8,17 +8,16 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits & 0xFFFF_FFFF_FFFF
     }
 
-    /// Reads an address in any case, with or without surrounding blanks: twelve bare digits; six octets of one or two
-    /// digits with one kind of separator (colon, dash, dot or blank); or three dotted groups of four digits.
-    ///
-    /// - Returns: nil for anything else. A valid address may still identify no device: see `identityFault`.
+    /// Parses an address; ignores case and surrounding blanks. Accepts twelve bare digits; six octets of one or two
+    /// digits with one kind of separator (colon, dash, dot or blank); or three dotted groups of four digits. Nil for
+    /// anything else. A valid address may still identify no device: see `identityFault`.
     package init?(_ text: some StringProtocol) {
         if let address = MACAddress(printed: text) {
             self = address
             return
         }
         let bytes = Array(text.utf8).trimmingBlanks()
-        // Most texts passed here are names, and this check rejects them early.
+        // Most texts here are names, so reject them early.
         guard (11...17).contains(bytes.count) else { return nil }
         var bits: UInt64 = 0
         var separator: UInt8?
@@ -45,7 +44,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
         self.bits = bits
     }
 
-    /// Reads only what `description` prints: the fast path for record names and lease renewals.
+    /// Parses only the output of `description`: a fast path for record names and lease renewals.
     package init?(printed text: some StringProtocol) {
         guard text.utf8.count == Self.printedLength else { return nil }
         var (bits, place) = (UInt64(0), 0)
@@ -63,8 +62,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static let printedLength = 17
 
-    /// Digits between two separators. Allocates nothing, because meterd parses the name of every settings record
-    /// received.
+    /// Digits between separators. Allocates nothing, because meterd parses the name of every received settings record.
     private struct Group {
         private var value: UInt64 = 0
         private var digits = 0
@@ -74,7 +72,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
             digits += 1
         }
 
-        /// Adds the group to `bits`. A single digit gets a leading zero.
+        /// A single digit gets a leading zero.
         mutating func end(into bits: inout UInt64, _ sizes: inout [Int]) {
             bits = bits << UInt64(4 * max(2, digits)) | value
             sizes.append(digits)

@@ -1,7 +1,7 @@
-/// A request to a meter. Its driver defines which commands and numbers the model accepts.
+/// The meter's driver defines the accepted commands and arguments.
 package struct MeterCommand: Hashable, Sendable {
     package var kind: Kind
-    /// Argument in the unit of the kind; nil if the command takes none.
+    /// In the unit of `kind`; nil if the command takes none.
     package var number: Int?
 
     package init(_ kind: Kind, _ number: Int? = nil) {
@@ -14,9 +14,9 @@ package struct MeterCommand: Hashable, Sendable {
         case nextScreen = "next-screen"
         case previousScreen = "previous-screen"
         case rotate
-        /// Brightness in steps of the model: 0-5 on the UM family.
+        /// In the model's steps: 0-5 on the UM family.
         case brightness
-        /// Minutes on the UM family, 0 = never; seconds on an Atorch.
+        /// Minutes on the UM family, 0 = never; seconds on Atorch meters.
         case screenTimeout = "screen-timeout"
         case selectGroup = "select-group"
         case nextGroup = "next-group"
@@ -28,38 +28,36 @@ package struct MeterCommand: Hashable, Sendable {
         case clearTime = "clear-time"
         case clearAll = "clear-all"
         case setup, enter, plus, minus
-        /// Price of a kilowatt-hour in hundredths of the currency.
+        /// Per kilowatt-hour, in hundredths of the currency unit.
         case price
         case loadOn = "load-on"
         case loadOff = "load-off"
-        /// Current of an electronic load, in milliamperes.
+        /// In milliamperes.
         case loadCurrent = "load-current"
         /// Millivolts below which an electronic load switches itself off.
         case loadCutoff = "load-cutoff"
         /// Minutes until an electronic load switches itself off; 0 = never.
         case loadTimer = "load-timer"
-        /// Resets meterd's own counters for a meter without counters. It is not sent to the meter.
+        /// Resets meterd's counts for a meter without counters; not sent to the meter.
         case resetEnergy = "reset-energy"
     }
 }
 
 extension MeterCommand.Kind {
-    /// Harm that a command may do.
+    /// Harm that a command may cause.
     package enum Consequence: String, CaseIterable, Sendable {
         /// Deletes a counter's value.
         case destroys
         /// May switch the supplied device on or off.
         case switches
-        /// May make a load draw more current, draw for longer, or draw down to a lower voltage. Automation must not
-        /// send such a command.
+        /// May make a load draw more current, for longer or to a lower voltage. Automation must not send it.
         case draws
     }
 
-    /// Harm to confirm with the user first; nil if there is none.
+    /// Harm that user interfaces must have confirmed; nil if none. API clients need not confirm.
     ///
-    /// All user interfaces use this property. Clients of the API are programs, so they need not confirm. `enter` is a
-    /// menu key on most models. On loads such as a DL24 the same byte switches the load on or off, and no report shows
-    /// which of the two it does (Docs/Protocols/Atorch.md).
+    /// `enter` is a menu key on most models. On loads such as a DL24 the same byte switches the load on or off, and no
+    /// report shows which (Docs/Protocols/Atorch.md).
     package var consequence: Consequence? {
         switch self {
         case .clearGroup, .clearEnergy, .clearCharge, .clearTime, .clearAll, .resetEnergy: .destroys
@@ -74,7 +72,7 @@ extension MeterCommand.Kind {
 }
 
 extension MeterCommand {
-    /// Returns whether the two commands exclude each other: the same command with another number, or on and off.
+    /// Whether both are the same command with different numbers, or on and off.
     package func contradicts(_ other: MeterCommand) -> Bool {
         guard self != other else { return false }
         let switches: Set<Kind> = [.loadOn, .loadOff]

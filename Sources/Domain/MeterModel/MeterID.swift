@@ -1,14 +1,12 @@
-/// Id of a meter. Docs/SettingsAndRebuild.md#meter-ids is the source of its forms.
+/// Id of a meter (Docs/SettingsAndRebuild.md#meter-ids).
 ///
-/// Colons and percent signs in a serial or host are written `%3A` and `%25`. A path is the last part and is not
-/// encoded.
+/// Colons and percent signs in a serial number or host are written `%3A` and `%25`. A path is last and not encoded.
 package enum MeterID: Hashable, Sendable {
-    /// A meter with a radio.
     case mac(MACAddress)
     case usb(vendor: UInt16, product: UInt16, serial: String)
-    /// A USB meter without a serial number, identified by the host's id and the port path. Valid on this host only.
+    /// A USB meter without a serial number. Valid on this host only.
     case usbPort(vendor: UInt16, product: UInt16, host: String, path: String)
-    /// A port that a user named, used if its meter has no known address or serial. Valid on this host only.
+    /// A declared port, if its meter has no known address or serial number. Valid on this host only.
     case port(host: String, path: String)
 
     /// Whether only one host uses the id.
@@ -34,16 +32,16 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Whether the id contains a host's name, which two hosts may share. Only earlier versions made such ids.
+    /// Whether the id contains a host's name, as in earlier versions. Two hosts may share a name.
     package var isGivenByName: Bool { givenBy.map { HostID($0) == nil } ?? false }
 
-    /// Advice if two plugged-in meters have the serial number in this id.
+    /// Advice if two plugged-in meters have this serial number.
     package var twinRemedy: String {
         "if it was not moved just now, two meters have this serial number; meterctl disconnect \(self), then meterctl "
             + "unalias \(self), has the one here known by its port"
     }
 
-    /// Returns the id of the same port under `host`. Ids that all hosts share are returned unchanged.
+    /// The same port on `host`. Ids that all hosts share are unchanged.
     package func given(by host: HostID) -> MeterID {
         switch self {
         case .mac, .usb: self
@@ -53,8 +51,7 @@ package enum MeterID: Hashable, Sendable {
         }
     }
 
-    /// Reads the form that `description` prints, and a MAC address in any form unless it is blank
-    /// (`MACAddress.isBlank`).
+    /// Parses the output of `description`, or a MAC address in any form unless blank (`MACAddress.isBlank`).
     package init?(_ text: some StringProtocol) {
         if let mac = MACAddress(text) {
             guard !mac.isBlank else { return nil }
@@ -100,7 +97,7 @@ extension MeterID: CustomStringConvertible {
 
 extension MeterID: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
-        // Gives the same order as the ids' texts, without creating the texts.
+        // The same order as that of the texts, without creating them.
         if case (.mac(let left), .mac(let right)) = (lhs, rhs) { return left.bits < right.bits }
         return lhs.description < rhs.description
     }
@@ -119,7 +116,7 @@ extension String {
         return text
     }
 
-    /// The inverse of `partEncoded`. A percent sign before other characters is literal.
+    /// Inverse of `partEncoded`. A percent sign before other characters is literal.
     fileprivate var partDecoded: String {
         var text = ""
         var rest = unicodeScalars[...]
@@ -139,13 +136,13 @@ extension String {
 }
 
 extension UInt16 {
-    /// Reads hex digits without sign or prefix.
+    /// Parses hex digits without sign or prefix.
     fileprivate init?(hexDigits text: String) {
         guard text.utf8.allSatisfy({ $0.hexDigitValue != nil }) else { return nil }
         self.init(text, radix: 16)
     }
 
-    /// The number as in ids of USB devices: `2e3c`.
+    /// As in USB device ids: `2e3c`.
     package var fourHexDigits: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: 4 - digits.count) + digits

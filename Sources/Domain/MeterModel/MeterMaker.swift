@@ -1,4 +1,4 @@
-/// Maker of a meter, whether or not the gateway can read the meter. The raw value is used in JSON.
+/// Includes makers of unsupported meters. The raw value is used in JSON.
 package struct MeterMaker: Hashable, Sendable {
     package let rawValue: String
 

@@ -1,7 +1,7 @@
 /// A model of meter, declared in its family's folder in MeterCodec.
 ///
-/// It is one machine word without a reference count, so that frames are small and cheap to copy. This is possible
-/// because models are constants of the program, and their facts are never freed.
+/// One machine word without a reference count, so that frames are cheap to copy. This works because models are
+/// constants, and their facts are never freed.
 package struct ModelName: Sendable {
     private let facts: Unmanaged<Facts>
 
@@ -18,8 +18,8 @@ package struct ModelName: Sendable {
     }
 
     /// - Parameters:
-    ///   - rawValue: the name that users type and JSON carries; lower case and unique.
-    ///   - displayName: the name printed on the meter, unless it is the raw value in capitals.
+    ///   - rawValue: for commands and JSON; lower case and unique.
+    ///   - displayName: as printed on the meter; nil if it is the raw value in capitals.
     package init(_ rawValue: String, of family: MeterFamily, displayName: String? = nil) {
         facts = .passRetained(
             Facts(rawValue: rawValue, displayName: displayName ?? rawValue.uppercased(), family: family))
@@ -43,9 +43,8 @@ extension ModelName: CustomStringConvertible {
     package var description: String { rawValue }
 }
 
-/// A wire protocol and its models. Details are in its `FamilyDescription` in MeterCodec.
+/// A wire protocol and its models, see `FamilyDescription` in MeterCodec.
 package struct MeterFamily: Hashable, Sendable {
-    /// Name, unique among the families.
     package let rawValue: String
     package let maker: MeterMaker
 

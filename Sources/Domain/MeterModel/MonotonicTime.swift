@@ -1,7 +1,6 @@
-/// A point on the boot-time clock, as an offset from an origin the driver chooses.
+/// A point on the monotonic clock; the driver chooses the origin.
 ///
-/// All deadlines and ages use this type. Wall-clock time can jump (a Pi has no clock battery), so it is only for people
-/// to read.
+/// Used for all deadlines and ages, because wall-clock time can jump (a Pi has no clock battery).
 package struct MonotonicTime: Hashable, Comparable, Sendable {
     package var sinceOrigin: Duration
 
@@ -21,13 +20,13 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded towards zero and clamped to Int64.
+    /// Rounded towards zero and clamped to Int64.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return Int64(clamping: Int128(seconds) * 1000 + Int128(attoseconds / 1_000_000_000_000_000))
     }
 
-    /// Nanoseconds, rounded towards zero and clamped to Int64.
+    /// Rounded towards zero and clamped to Int64.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         return Int64(clamping: Int128(seconds) * 1_000_000_000 + Int128(attoseconds / 1_000_000_000))

@@ -1,5 +1,5 @@
 extension Sequence where Element == String {
-    /// Returns the word most like `text`, ignoring case; nil if none is close enough.
+    /// Ignores case; nil if no word is similar enough.
     ///
     /// A word that begins with `text` wins, however many letters are missing. Otherwise at most a third of the letters
     /// may differ.
@@ -12,7 +12,7 @@ extension Sequence where Element == String {
         return !begun.isEmpty || best.1 <= Swift.max(1, wanted.count / 3) ? best.0 : nil
     }
 
-    /// Returns advice for an unknown word: the nearest word, if any, then `rest`.
+    /// Advice for an unknown word: the nearest word, if any, then `rest`.
     package func suggestion(for text: String, _ rest: String) -> String {
         guard let near = nearest(to: text) else { return rest }
         let isProgram = rest.hasPrefix("meter")
@@ -21,8 +21,7 @@ extension Sequence where Element == String {
 }
 
 extension String {
-    /// Returns the Damerau-Levenshtein distance in which no letter is edited twice: the number of letters to add, drop,
-    /// change or swap with the next.
+    /// Damerau-Levenshtein distance that edits no letter twice: letters to add, drop, change or swap with the next.
     package func editDistance(to other: String) -> Int {
         let (own, other) = (Array(self), Array(other))
         var (before, last, row) = ([Int](), [Int](), Array(0...other.count))

@@ -1,7 +1,7 @@
 package struct NetworkPath: Hashable, Sendable {
     package enum InterfaceKind: String, Hashable, Sendable { case wifi, wired, other }
 
-    /// Whether an interface is up with an address and there is a route to the server.
+    /// Whether an interface is up with an address, and a route to the server exists.
     package var isSatisfied: Bool
     /// Interface of the route to the server; nil without a route.
     package var interface: String?

@@ -1,6 +1,5 @@
 extension String {
-    /// Encodes all but letters, digits and `-._~` as `%XX` (RFC 3986, section 2.3), so that a text is one part of a
-    /// URL.
+    /// All but letters, digits and `-._~` become `%XX` (RFC 3986, section 2.3).
     package var percentEncoded: String {
         var text = ""
         for byte in utf8 {
@@ -15,7 +14,7 @@ extension String {
         return text
     }
 
-    /// The text with its percent escapes decoded; nil if an escape is broken or the result is not UTF-8.
+    /// Nil if an escape is invalid or the result is not UTF-8.
     package var percentDecoded: String? {
         var bytes: [UInt8] = []
         var rest = utf8[...]

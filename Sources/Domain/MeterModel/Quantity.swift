@@ -1,5 +1,4 @@
-/// A quantity of a reading. The raw value is its place in a reading and in stored chunks: append only, never renumber.
-/// `Reading` has room for 24.
+/// The raw value is the index in readings and stored chunks: append only, never renumber. `Reading` has room for 24.
 package enum Quantity: UInt8, CaseIterable, Sendable {
     case voltage = 0
     case current = 1
@@ -16,17 +15,17 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     case powerFactor = 12
     case supplyVoltage = 13
     case price = 14
-    /// Running time of the meter's own energy and charge counters.
+    /// Running time of the meter's own counters.
     case duration = 15
     /// Energy counted by meterd: the integral of power and, over gaps, the increase of the meter's own counter. It
     /// falls only for a meter without counters, by reverse flow.
     case countedEnergy = 16
     case countedCharge = 17
 
-    /// Quantities of an ESPHome meter, by ESPHome's device classes.
+    /// Quantities of ESPHome meters, from ESPHome's device classes.
     package static let ofNodes: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
 
-    /// Key in JSON and CSV: the name with its unit (Docs/CommandLine.md#output).
+    /// Name and unit for JSON and CSV (Docs/CommandLine.md#output).
     package var key: String {
         switch self {
         case .voltage: "voltage_V"
@@ -50,14 +49,14 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// The key without its unit: `voltage`, `power_factor`. Never change it: ids of Home Assistant's entities contain
-    /// it.
+    /// The key without its unit: `voltage`, `power_factor`. Never change it, because ids of Home Assistant's entities
+    /// contain it.
     package var word: String {
         guard !unit.isEmpty, let end = key.lastIndex(of: "_") else { return key }
         return String(key[..<end])
     }
 
-    /// Unit for people; empty for a plain number.
+    /// Empty for a plain number.
     package var unit: String {
         switch self {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: "V"

@@ -1,8 +1,8 @@
-/// Distribution of a quantity over a stretch of time.
+/// Distribution of a quantity over a period.
 package struct QuantitySpread: Codable, Hashable, Sendable {
     package var least: Double
     package var greatest: Double
-    /// Mean over time, interpolated between neighbouring readings.
+    /// Mean over time, interpolated between readings.
     package var mean: Double
     /// Quantiles 0.05, 0.5 and 0.95 of the readings.
     package var p5: Double

@@ -1,12 +1,12 @@
-/// Layout of a radio module's serial line over Bluetooth LE (`GATTSerialProfile` has the characteristics). Meters of
-/// different makers use the same modules.
+/// Layout of a Bluetooth LE module with a serial line (characteristics: `GATTSerialProfile`). Meters of different
+/// makers share modules.
 package enum RadioModule: Hashable, Sendable {
-    /// FFE0 carries both directions.
+    /// GATT service FFE0 for both directions.
     case oneService
-    /// FFE0 notifies and FFE5 accepts writes: an RF-star module.
+    /// GATT service FFE0 notifies and FFE5 accepts writes: an RF-star module.
     case twoServices
 
-    /// 16-bit UUIDs of the module's services.
+    /// 16-bit UUIDs.
     package var services: Set<UInt16> {
         switch self {
         case .oneService: [0xFFE0]

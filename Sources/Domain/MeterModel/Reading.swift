@@ -1,20 +1,19 @@
-/// Values of one measurement in SI base units, except charge (mAh) and energy (Wh); see `Quantity.key`.
+/// Values of one measurement, in SI base units except for charge (mAh) and energy (Wh); see `Quantity.key`.
 ///
-/// A quantity is absent if the model does not have it, nil (`null` in JSON) while unknown, or a value
-/// (Docs/CommandLine.md#output). A 0 always means that the meter reported 0. The struct holds no reference, so that
-/// passing a reading never allocates.
+/// A quantity is absent if the model lacks it, nil (`null` in JSON) while unknown, or a value
+/// (Docs/CommandLine.md#output). 0 always means that the meter reported 0. Contains no reference, so that passing it
+/// never allocates.
 package struct Reading: Sendable {
-    /// Values by raw value of `Quantity`; 0 if unknown.
+    /// Indexed by the raw value of `Quantity`; 0 if unknown.
     private var values = InlineArray<24, Double>(repeating: 0)
-    /// Quantities that this model reports.
+    /// Quantities that the model reports.
     package private(set) var supported: QuantitySet = []
     /// Quantities with a value; a subset of `supported`.
     package private(set) var known: QuantitySet = []
 
     package init() {}
 
-    /// Value of a quantity; nil if the value is unknown or the quantity is not `supported`. Assigning, even nil, makes
-    /// it supported.
+    /// Nil if unknown or not `supported`. Assigning a value, even nil, makes the quantity supported.
     package subscript(quantity: Quantity) -> Double? {
         get {
             known.contains(quantity) ? values[Int(quantity.rawValue)] : nil
@@ -40,8 +39,8 @@ package struct Reading: Sendable {
 }
 
 extension Reading {
-    /// The reading with meterd's totals in place of the meter's own counters, which jump when another group is
-    /// selected. A total is nil if nothing was counted, as in readings of earlier versions.
+    /// The reading with meterd's totals instead of the meter's own counters, which jump when another data group is
+    /// selected. Nil where nothing was counted.
     package var withTotals: Reading {
         var reading = self
         if supported.contains(.energy) { reading[.energy] = self[.countedEnergy] }
@@ -49,8 +48,8 @@ extension Reading {
         return reading
     }
 
-    /// The reading for programs that sum values, with each total once: `energy` and `charge` of a meter with counters,
-    /// `countedEnergy` and `countedCharge` of others.
+    /// Reading for programs that sum values, with each total once: as `energy` and `charge` for meters with counters,
+    /// otherwise as `countedEnergy` and `countedCharge`.
     package var published: Reading {
         var reading = withTotals
         guard supported.contains(.energy) || supported.contains(.charge) else { return reading }

@@ -1,17 +1,17 @@
 /// Sampling times of a frame, in milliseconds that wrap at 65,536.
 package struct SampleTicks: Hashable, Sendable {
     package enum Count: Hashable, Sendable {
-        /// The meter's own clock, which continues from frame to frame.
+        /// The meter's clock, which continues from frame to frame.
         case meter
-        /// A clock that restarts at each frame and gives only the distance between the frame's samples.
+        /// A clock that restarts with each frame, so only differences count.
         case frame
     }
 
     package var oldest: UInt16
     package var newest: UInt16
-    /// Milliseconds between samples if none is missing; 1 or more.
+    /// Milliseconds between samples; 1 or more.
     package var step: UInt16
-    /// Number of samples in the frame; 1 or more.
+    /// Number of samples; 1 or more.
     package var count: Int
     package var countedBy: Count
 

@@ -1,4 +1,4 @@
-/// Repeatable random numbers: the same seed gives the same sequence on every machine.
+/// A seed gives the same sequence on every machine.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

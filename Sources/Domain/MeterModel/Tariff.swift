@@ -1,6 +1,6 @@
-/// Price of a kilowatt-hour, as a user writes it: `0.32 EUR`.
+/// Price of a kilowatt-hour: `0.32 EUR`.
 package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
-    /// Price in the currency: 0 to `perKWhMax`, with at most six decimals.
+    /// 0 to `perKWhMax`, with at most six decimals.
     package let perKWh: Double
     /// One to eight letters or currency signs, as typed: `EUR`, `€`, `ct`.
     package let currency: String
@@ -10,13 +10,13 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
     static let perKWhMax = 1_000_000.0
     private static let decimalsMax = 6
 
-    /// Reads a number and its currency, with or without a blank between; nil for anything else. The decimal separator
-    /// is a point or a comma.
+    /// A number and its currency, with or without a blank between; nil for anything else. The decimal separator is a
+    /// point or a comma.
     package init?(_ text: String) {
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }
         let parts = digits.split(omittingEmptySubsequences: false) { $0 == "." || $0 == "," }
-        // Below, `Double` rejects a text of three or more parts.
+        // `Double` below rejects a number with several separators.
         guard parts.allSatisfy({ !$0.isEmpty }), digits.count <= 16,
             parts.count == 1 || parts[1].count <= Self.decimalsMax,
             let number = Double(parts.joined(separator: ".")), number <= Self.perKWhMax
@@ -30,12 +30,12 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
         self.currency = String(currency)
     }
 
-    /// Returns the cost in the currency; negative if the energy flowed back.
+    /// Returns the cost in units of `currency`; negative if the energy flowed back.
     package func cost(of energy_Wh: Double) -> Double { energy_Wh / 1000 * perKWh }
 
     package var description: String { "\(Self.shortest(perKWh)) \(currency)" }
 
-    /// Returns the number without needless zeros or an exponent.
+    /// Returns the number without superfluous zeros or an exponent.
     private static func shortest(_ number: Double) -> String {
         let millionths = Int64((number * 1e6).rounded())
         let (whole, rest) = millionths.quotientAndRemainder(dividingBy: 1_000_000)

@@ -1,9 +1,8 @@
-/// Telemetry besides readings: `told` in the JSON of a meter's status, of recordings and of the broker's state. `watch
-/// --json` prints it after a change.
+/// Telemetry other than readings: `told` in JSON. `watch --json` prints it after a change.
 package struct TelemetryBody: Codable, Hashable, Sendable {
-    /// Keys as in Docs/Meters; null while the value of a supported key is unknown.
+    /// Keys as in Docs/Meters; null while unknown.
     package var details: [String: Value] = [:]
-    /// Data groups with their own counters; empty for models without groups.
+    /// Empty for models without data groups.
     package var groups: [Group] = []
 
     package init() {}
@@ -54,7 +53,6 @@ extension TelemetryBody.Value: Codable {
 }
 
 extension TelemetryBody.Value: CustomStringConvertible {
-    /// The value for people.
     package var description: String {
         switch self {
         case .number(let value): value == value.rounded() && value.magnitude < 1e15 ? "\(Int64(value))" : "\(value)"

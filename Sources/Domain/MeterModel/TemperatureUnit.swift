@@ -1,4 +1,4 @@
-/// The unit set in a meter's own menu.
+/// Unit set in the meter's menu.
 package enum TemperatureUnit: String, Sendable {
     case celsius = "C"
     case fahrenheit = "F"

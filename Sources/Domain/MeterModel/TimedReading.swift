@@ -1,12 +1,12 @@
 package struct TimedReading: Hashable, Sendable {
     package var wallTime: WallTime
-    /// Time at which the bytes were read from the channel; used for order and age.
+    /// Arrival of the bytes from the meter; defines order and age.
     package var time: MonotonicTime
-    /// A single measurement, or the means of several measurements with the times of the last.
+    /// One measurement, or the means of several with the times of the last.
     package var reading: Reading
-    /// Spread of several measurements; nil for a single measurement.
+    /// Nil for a single measurement.
     package var spread: ReadingSpread?
-    /// The meter's data group of this energy and charge; nil for a meter without groups, and while it is unknown.
+    /// Data group of energy and charge; nil for meters without groups, or while unknown.
     package var group: Int?
 
     package init(
@@ -20,7 +20,7 @@ package struct TimedReading: Hashable, Sendable {
     }
 }
 
-/// Extremes of several measurements. A class, so that a single measurement reserves no space for it.
+/// Extremes of several measurements. A class, so that a single one reserves no space for it.
 package final class ReadingSpread: Hashable, Sendable {
     package let count: Int
     package let least: Reading

@@ -1,7 +1,7 @@
 package struct USBPlug: Hashable, Sendable {
-    /// Port in the kernel's notation: bus, then port by port (`1-1.4`).
+    /// Port in the kernel's notation: the bus, then ports (`1-1.4`).
     package var port: String
-    /// Serial number; nil if the meter has none, or one that cannot be part of an id.
+    /// Nil if the meter has none, or one that cannot be part of an id.
     package var serial: String?
 
     package init(port: String, serial: String?) {

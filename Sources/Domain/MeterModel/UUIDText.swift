@@ -1,8 +1,8 @@
-/// Reads and writes UUIDs in place, without allocating, because the change stamp of every property contains one.
+/// Allocates nothing, because every property's change stamp contains a UUID.
 package enum UUIDText {
     package static let length = 36
 
-    /// - Parameter text: room for `length` bytes.
+    /// - Parameter text: `length` bytes.
     package static func write(high: UInt64, low: UInt64, to text: UnsafeMutablePointer<UInt8>) {
         var place = 0
         for index in 0..<32 {
@@ -19,7 +19,7 @@ package enum UUIDText {
 
     /// - Parameters:
     ///   - text: `length` bytes.
-    ///   - inAnyCase: whether to accept capital letters, which `write` never writes.
+    ///   - inAnyCase: whether to accept capital letters.
     /// - Returns: nil if the text is no UUID.
     package static func read(
         _ text: UnsafePointer<UInt8>, inAnyCase: Bool
@@ -39,15 +39,14 @@ package enum UUIDText {
         return (first << 32 | second, third << 32 | fourth)
     }
 
-    /// Converts eight hexadecimal digits in parallel, one in each byte, the first in the lowest byte; nil unless all
-    /// are digits.
+    /// Converts eight digits in parallel, one per byte, the first in the lowest byte; nil unless all are digits.
     private static func digits(_ letters: UInt64, _ inAnyCase: Bool) -> UInt64? {
         // In ASCII, bit 6 distinguishes letters from digits.
         let isLetter = letters >> 6 & each(1)
         let letters = inAnyCase ? letters | isLetter << 5 : letters
         let values = (letters & each(0x0F)) &+ isLetter &* 9
         let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
-        // Reject bytes that are no digits: encoding their value again gives another byte, or the value is above 15.
+        // No digit: encoding its value gives another byte, or the value is above 15.
         guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
         var packed = values.byteSwapped
         packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF

@@ -1,5 +1,4 @@
-/// A random 128-bit id, written as a UUID in lower case. The tag makes ids of hosts and ids of sessions different
-/// types.
+/// A random 128-bit id, written as a lower-case UUID. The tag separates types of ids.
 package struct UniqueID<Tag>: Hashable, Sendable {
     package let high: UInt64
     package let low: UInt64
@@ -9,13 +8,13 @@ package struct UniqueID<Tag>: Hashable, Sendable {
         self.low = low
     }
 
-    /// Draws a version 4, variant 1 UUID.
+    /// Generates a version 4, variant 1 UUID.
     package init(using rng: inout some RandomNumberGenerator) {
         high = (rng.next() & 0xFFFF_FFFF_FFFF_0FFF) | 0x4000
         low = (rng.next() & 0x3FFF_FFFF_FFFF_FFFF) | 0x8000_0000_0000_0000
     }
 
-    /// Reads a UUID in any case.
+    /// Accepts upper and lower case.
     package init?(_ text: some StringProtocol) {
         guard text.utf8.count == UUIDText.length else { return nil }
         let bytes = Array(text.utf8)
@@ -42,11 +41,11 @@ extension UniqueID: CustomStringConvertible {
     }
 }
 
-/// A host: one `meterd`, bound to one machine (Docs/Leases.md#rule-11).
+/// A host is one `meterd`, bound to one machine (Docs/Leases.md#rule-11).
 package enum HostTag {}
 package typealias HostID = UniqueID<HostTag>
 package enum SessionTag {}
 package typealias SessionID = UniqueID<SessionTag>
-/// Tag of a request's id. If the answer is lost, the repeated request has the same id, so that it does not run twice.
+/// A request repeated after a lost answer keeps its id, so that it does not run twice.
 package enum RequestTag {}
 package typealias RequestID = UniqueID<RequestTag>

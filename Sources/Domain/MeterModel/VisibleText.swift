@@ -1,14 +1,12 @@
-/// Escapes text from other hosts, meters and unknown senders before people see it.
+/// Escapes text from other hosts, meters and unknown senders before users see it.
 ///
-/// Such text can move a terminal's cursor, reverse the direction of the text after it, or hide characters so that names
-/// look the same. Tables, messages and logs show these characters as `\u{202E}` and the like. Output for programs, such
-/// as JSON, keeps them. Docs/ThreatModel.md lists them.
+/// Such text can move a terminal's cursor, reverse following text, or hide characters so that names look the same.
+/// Tables, messages and logs show these characters as `\u{202E}` and the like; output for programs, such as JSON, keeps
+/// them (Docs/ThreatModel.md).
 extension Unicode.Scalar {
-    /// Whether the character is visible and does not affect other characters.
+    /// Whether the character is visible and does not affect others.
     ///
     /// False for Unicode's categories Cc, Cf, Cn, Co, Zl and Zp, and for the property Default_Ignorable_Code_Point.
-    /// These are control characters, marks of direction, joiners, separators, tags, and unassigned or private
-    /// characters.
     package var isVisible: Bool {
         if value < 0x7F { return value >= 0x20 }
         switch properties.generalCategory {
@@ -34,9 +32,7 @@ extension Character {
 }
 
 extension StringProtocol {
-    /// Escapes every invisible character.
-    ///
-    /// - Parameter linesKept: whether to keep line ends.
+    /// Escapes every invisible character, except for line ends if `linesKept`.
     package func visible(linesKept: Bool = false) -> String {
         if utf8.allSatisfy({ 0x20..<0x7F ~= $0 }) { return String(self) }
         var result = String.UnicodeScalarView()
@@ -56,8 +52,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// Returns whether this is variation selector 15 or 16 after an emoji. Elsewhere such a selector could only hide
-    /// characters.
+    /// Whether this is variation selector 15 or 16 after an emoji. Elsewhere it could only hide characters.
     fileprivate func choosesPicture(after last: Unicode.Scalar?) -> Bool {
         guard value == 0xFE0E || value == 0xFE0F, let last, last.value > 0x7F else { return false }
         return last.properties.isEmoji

@@ -1,6 +1,6 @@
 extension WallTime {
-    /// Reads a date and time of RFC 3339, such as `2026-11-21T13:40:05.250Z` or `2026-11-21T14:40:05+01:00`; nil for
-    /// anything else. Drops digits beyond milliseconds and counts a leap second as the second after it.
+    /// Parses RFC 3339, such as `2026-11-21T13:40:05.250Z` or `2026-11-21T14:40:05+01:00`; nil for anything else. Drops
+    /// digits beyond milliseconds, and counts a leap second as the next one.
     package init?(_ text: some StringProtocol) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
@@ -24,7 +24,7 @@ extension WallTime {
         }
     }
 
-    /// Returns the days since 1970. The inverse of `civil(fromDays:)`.
+    /// Returns days since 1970; inverse of `civil(fromDays:)`.
     private static func days(from year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400
@@ -42,7 +42,6 @@ extension WallTime {
             return true
         }
 
-        /// Reads exactly `digits` digits.
         mutating func number(_ digits: Int) -> Int64? {
             let text = rest.prefix(digits)
             guard text.count == digits, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -50,7 +49,7 @@ extension WallTime {
             return text.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         }
 
-        /// Reads milliseconds; 0 without a point.
+        /// Parses a fraction of a second into milliseconds; 0 without a decimal point.
         mutating func fraction() -> Int64? {
             guard take(".") else { return 0 }
             let digits = rest.prefix { (0x30...0x39).contains($0) }
@@ -59,7 +58,7 @@ extension WallTime {
             return (digits + [0x30, 0x30]).prefix(3).reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         }
 
-        /// Reads minutes east of Greenwich.
+        /// Parses a zone into minutes east of UTC.
         mutating func offset() -> Int64? {
             if take("Z") || take("z") { return 0 }
             let sign: Int64 = rest.first == UInt8(ascii: "-") ? -1 : 1

@@ -1,4 +1,4 @@
-/// A calendar moment, for people and for stored samples.
+/// Wall-clock time, for display and for stored samples.
 package struct WallTime: Hashable, Comparable, Sendable {
     package var millisecondsSince1970: Int64
 
@@ -15,7 +15,7 @@ package struct WallTime: Hashable, Comparable, Sendable {
 }
 
 extension WallTime: CustomStringConvertible {
-    /// RFC 3339 in UTC with milliseconds, `2026-11-21T13:40:05.250Z`. Years before 0 or after 9999 print clamped.
+    /// RFC 3339 in UTC, `2026-11-21T13:40:05.250Z`; years are clamped to 0 to 9999.
     package var description: String {
         let dayLength: Int64 = 86_400_000
         // 0000-01-01 and the last millisecond of 9999, so that four digits always suffice.
@@ -25,7 +25,7 @@ extension WallTime: CustomStringConvertible {
         let (year, month, day) = Self.civil(fromDays: days)
         let seconds = milliseconds / 1000
         let form: StaticString = "0000-00-00T00:00:00.000Z"
-        // Written in place, because a heartbeat's answer has two of these per lease.
+        // A heartbeat's answer contains two of these for each lease, so avoid temporary strings.
         return String(unsafeUninitializedCapacity: form.utf8CodeUnitCount) { text in
             for place in text.indices { text[place] = form.utf8Start[place] }
             func write(_ number: Int64, endingAt end: Int) {
@@ -47,7 +47,7 @@ extension WallTime: CustomStringConvertible {
         }
     }
 
-    /// Returns the Gregorian date of a day since 1970, counting years from March so that a leap day comes last.
+    /// Gregorian date of a day since 1970. Years begin in March internally, so that a leap day comes last.
     private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -1,7 +1,6 @@
-/// Definition of a metric. A metrics page contains only defined metrics, so a program's list of definitions documents
-/// all its exports (Docs/Metrics.md).
+/// A metrics page contains only defined metrics, so the definitions document all of them (Docs/Metrics.md).
 package struct MetricDefinition: Hashable, Sendable {
-    /// Types of Prometheus' text format, 0.0.4.
+    /// Types in Prometheus' text format 0.0.4.
     package enum Kind: String, Hashable, Sendable {
         /// Only rises, or restarts from 0. The name ends in `_total`.
         case counter
@@ -12,9 +11,9 @@ package struct MetricDefinition: Hashable, Sendable {
     /// Program, measure and base unit: `meterd_meter_voltage_volts`.
     package var name: String
     package var kind: Kind
-    /// Names of the labels, in the order of the values. The values are a closed set, or one per reported object.
+    /// Label names in the order of their values, which are a closed set, or one for each reported object.
     package var labels: [String]
-    /// Description of the metric, in one sentence.
+    /// Description in one sentence.
     package var help: String
 
     package static func counter(_ name: String, _ labels: [String], _ help: String) -> Self {

@@ -1,7 +1,7 @@
 package struct MetricHistogram: Hashable, Sendable {
-    /// Upper ends of the buckets, in rising order. One more bucket counts larger values.
+    /// Inclusive upper ends, ascending. One more bucket counts larger values.
     package let bounds: [Double]
-    /// Number of values in each bucket, not cumulative. Contains one element more than `bounds`.
+    /// Number of values in each bucket, not cumulative; one element more than `bounds`.
     package private(set) var counts: [UInt64]
     package private(set) var sum = 0.0
 

@@ -1,7 +1,7 @@
-/// A program's answer to Prometheus, in the text format 0.0.4.
+/// A page in Prometheus' text format 0.0.4.
 ///
-/// Metrics appear in the order of their first addition, with all samples of a metric together. Each request makes a new
-/// page, so that removed objects have no samples.
+/// Metrics appear in the order of their first addition. Each request makes a new page, so that removed objects have no
+/// samples.
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -10,12 +10,11 @@ package struct MetricsPage: Sendable {
 
     package init() {}
 
-    /// - Parameter labels: values of the definition's labels, in order and complete.
+    /// - Parameter labels: values of all labels, in the definition's order.
     package mutating func add(_ definition: MetricDefinition, _ labels: [String] = [], _ value: Double) {
         add(definition, suffix: "", Self.labels(definition.labels, labels), value)
     }
 
-    /// Adds a sample unless the value is nil.
     package mutating func add(_ definition: MetricDefinition, _ labels: [String] = [], _ value: Double?) {
         if let value { add(definition, labels, value) }
     }
@@ -24,14 +23,14 @@ package struct MetricsPage: Sendable {
         add(definition, labels, Double(count))
     }
 
-    /// Adds a sample with the value 1, whose labels are the information.
+    /// Adds a sample of value 1, whose labels are the information.
     package mutating func addInfo(_ definition: MetricDefinition, _ labels: [String]) {
         add(definition, labels, 1)
     }
 
-    /// Adds a sample per state: 1 for the present one, 0 for the others. The definition's last label is the state.
+    /// Adds a sample for each state: 1 for the present one, otherwise 0. The last label is the state.
     ///
-    /// - Parameter present: the raw value of a state; for an unknown word, all samples are 0.
+    /// - Parameter present: raw value; if unknown, all samples are 0.
     package mutating func addStates<State: CaseIterable & RawRepresentable>(
         _ definition: MetricDefinition, _ labels: [String] = [], of _: State.Type, present: String
     ) where State.RawValue == String {
@@ -79,7 +78,6 @@ package struct MetricsPage: Sendable {
         return "{\(pairs.joined(separator: ","))}"
     }
 
-    /// Formats a number; whole numbers have no fraction.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -87,7 +85,7 @@ package struct MetricsPage: Sendable {
         return "\(value)"
     }
 
-    /// Escapes backslashes and line ends and, in a label's value, quotation marks.
+    /// Escapes backslashes, line ends and, in a label's value, quotation marks.
     private static func escaped(_ text: String, quotes: Bool) -> String {
         guard text.unicodeScalars.contains(where: { $0 == "\\" || $0 == "\n" || $0 == "\"" }) else { return text }
         var escaped = ""

@@ -1,4 +1,4 @@
-/// Kernel statistics of this process, named as in Prometheus' own client libraries.
+/// Kernel statistics of this process, named as in Prometheus' client libraries.
 package struct ProcessFigures: Hashable, Sendable {
     /// User and kernel time of all threads.
     package var cpuSeconds: Double
@@ -6,16 +6,15 @@ package struct ProcessFigures: Hashable, Sendable {
     package var virtualBytes: UInt64
     /// Resident memory, including shared pages.
     package var residentBytes: UInt64
-    /// Start time in seconds since 1970; nil if the boot time is unknown.
+    /// Since 1970; nil if the boot time is unknown.
     package var startSeconds: Double?
     package var openDescriptors: Int
     package var descriptorsMax: UInt64
 
     /// - Parameters:
-    ///   - stat: text of `/proc/self/stat` (proc(5)). The program's name in it may have blanks and parentheses.
+    ///   - stat: contents of `/proc/self/stat` (proc(5)). The program's name in it may have blanks and parentheses.
     ///   - bootSeconds: boot time since 1970.
     ///   - ticksPerSecond: unit of the times in `stat`.
-    ///   - pageBytes: size of a page of memory.
     /// - Returns: nil if `stat` has another form.
     package init?(
         stat: String, bootSeconds: Double?, ticksPerSecond: Int, pageBytes: Int, openDescriptors: Int,

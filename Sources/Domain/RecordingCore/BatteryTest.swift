@@ -1,25 +1,24 @@
 package struct BatteryTest: Hashable, Sendable {
-    /// Cut-off that ends the test: a value above or below a limit. It counts only after a value on the other side, so
-    /// that a test may begin before the battery is inserted.
+    /// Cut-off that ends the test: a value above or below a limit, after one on the other side. So a test may begin
+    /// before the battery is inserted.
     package let until: AlertPattern
-    /// Current in amperes, in either direction, that starts the test once it has flowed for the hold time of the
-    /// meter's recordings. Nil if the test starts immediately.
+    /// Amperes, in either direction, that start the test after flowing for the hold time. Nil to start immediately.
     package let startAbove: Double?
     /// Names of `[notify.NAME]` in the configuration.
     package let notify: [String]
     package internal(set) var isWaiting: Bool
-    /// Whether a value on the other side of the cut-off was seen.
+    /// Whether a value on the other side of the limit was measured.
     package internal(set) var isArmed = false
-    /// First value that met the cut-off; nil until the cut-off ends the test.
+    /// First value that met the cut-off; nil until that ends the test.
     package internal(set) var value: Double?
-    /// The electronic load; nil if another device charges or discharges the battery.
+    /// Nil if another device charges or discharges the battery.
     package var load: LoadSnapshot?
 
-    /// Default hold time of a cut-off, because a single reading proves little.
+    /// Default hold time of a cut-off; a single reading proves little.
     package static let holdDefault = Duration.seconds(10)
     package static let legal = "for example \"current < 50mA for 30s\" or \"voltage < 3.0V for 10s\""
 
-    /// - Parameter until: a value above or below a limit (`AlertParser`).
+    /// - Parameter until: value above or below a limit (`AlertParser`).
     package init(
         until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil
     ) throws(AlertSyntaxError) {
@@ -45,7 +44,7 @@ package struct BatteryTest: Hashable, Sendable {
 package struct LoadSnapshot: Hashable, Sendable {
     package let plan: LoadPlan
     package var phase: LoadDrive.Phase
-    /// Problem to show to the user; nil while all is well.
+    /// Problem to show to the user; nil if there is none.
     package var problem: String?
 
     package init(_ plan: LoadPlan, phase: LoadDrive.Phase = .preparing, problem: String? = nil) {
@@ -54,15 +53,15 @@ package struct LoadSnapshot: Hashable, Sendable {
         self.problem = problem
     }
 
-    /// Whether the test continues while the link is lost, because the load keeps drawing by itself.
+    /// Whether the test continues without a link, because the load keeps drawing current by itself.
     var outlastsSilence: Bool { plan.onLinkLoss == .keep && (phase == .drawing || phase == .away) }
 }
 
 extension Recording {
-    /// Whether the recording waits and records nothing yet.
+    /// Whether the recording waits for its start condition.
     package var isWaiting: Bool { test?.isWaiting ?? false }
 
-    /// Result of a battery test that ended by itself; nil for any other recording.
+    /// Nil unless a battery test ended by itself.
     package var result: TestResult? {
         guard test != nil, !isWaiting, let end, [.cutoff, .gap, .load].contains(end) else { return nil }
         return TestResult(

@@ -1,22 +1,20 @@
-/// Advance of one of the meter's own counters during a recording, across resets.
+/// Increase of one of the meter's own counters, across resets.
 package struct CounterTrack: Hashable, Sendable {
-    /// Rate in mAh a second that no meter exceeds: 100 A.
+    /// No meter exceeds 100 A; in mAh per second.
     static let chargePerSecondMax = 100 / 3.6
-    /// Rate in Wh a second that no meter exceeds: 25 kW.
+    /// No meter exceeds 25 kW; in Wh per second.
     static let energyPerSecondMax = 25_000 / 3600.0
 
-    /// Total advance of the counter; nil until the meter reports the counter.
+    /// Nil until the meter reports the counter.
     package private(set) var total: Double?
     package private(set) var last: Double?
-    /// Number of times the counter restarted.
     package private(set) var resets = 0
-    /// Number of steps that are too large for any current or that follow a change of the data group.
+    /// Steps that are too large for any current, or follow a change of the data group.
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double
     /// Seconds since the last value; nil if unknown.
     private var age: Double?
-    /// Data group of the last value; nil if unknown.
     private var group: Int?
 
     init(perSecondMax: Double, resolution: Double) {

@@ -1,37 +1,35 @@
 /// Counts a meter's energy and charge, across changes of its data group and resets of its counters.
 ///
-/// As in a recording (`RecordingTotals`), voltage, current and power change linearly between two readings. A gap adds
-/// the increase of the meter's own counter, less its smallest step, because its last digit is rounded. Without such a
-/// counter a gap adds nothing.
+/// Values change linearly between readings, as in `RecordingTotals`. A gap adds the increase of the meter's own
+/// counter, less its smallest step, because its last digit is rounded. Without such a counter a gap adds nothing.
 ///
-/// For a meter without counters the sums have the sign of the current, so reverse flow is subtracted. For a meter with
-/// counters the sums include both directions, as the meter's counters do, and never fall.
+/// For a meter without counters the sums have the sign of the current. Otherwise they include both directions, as the
+/// meter's counters do, and never fall.
 package struct EnergyCounter: Hashable, Sendable {
     package private(set) var count: EnergyCount
-    /// Integrated current in amperes and power in watts.
+    /// Integrals of current (amperes) and power (watts).
     private var current = IntegratedValue()
     private var power = IntegratedValue()
     private var last: MonotonicTime?
-    /// Time of the last reading with the meter's own counters; nil if this run has received none.
+    /// Last reading with the meter's own counters; nil if none since meterd started.
     private var ownCameAt: MonotonicTime?
-    /// Whether there was a gap since the meter's own counter was last read; true after a start.
+    /// Whether a gap followed the last use of the meter's own charge counter; true after a start.
     private var isChargeBehind = true
     private var isEnergyBehind = true
 
-    /// - Parameter before: the count that an earlier run of meterd stored.
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// Time after a frame with the meter's own counters during which meterd's totals are added only to such frames.
-    /// Needed for meters that send their counters in separate frames.
+    /// For this long after a frame with the meter's own counters, totals are added only to such frames. Some meters
+    /// send counters in separate frames.
     private static let ownFramesWithin = Duration.seconds(60)
 
-    /// Adds a reading. Call in the order of the readings' monotonic times.
+    /// Call in the order of the readings' monotonic times.
     ///
     /// - Parameters:
-    ///   - stepMax: a longer time between two readings is a gap.
+    ///   - stepMax: a longer distance between readings is a gap.
     ///   - steps: resolution of the meter's own counters.
-    /// - Returns: whether to put the totals into this reading. True for a reading with counters. For a meter without
-    ///   counters, true for a reading with a current or a power, even an unknown one.
+    /// - Returns: whether to put the totals into this reading: if it has counters or, for a meter without any, a
+    ///   current or power, even an unknown one.
     package mutating func add(_ reading: TimedReading, stepMax: Duration, steps: CounterSteps = .fine) -> Bool {
         let values = reading.reading
         let hasOwn = values.supported.contains(.energy) || values.supported.contains(.charge)
@@ -51,13 +49,12 @@ package struct EnergyCounter: Hashable, Sendable {
         self = Self(EnergyCount(since: wall, token: count.token))
     }
 
-    /// Records the token of this host's lease. Resets the count if another host may have held the lease meanwhile,
-    /// because the count lacks that host's share. Without the reset, a sum over both hosts' counts would include the
-    /// difference between the counts as consumption.
+    /// Records the fencing token of this host's lease. Resets the count if another host may have held the lease
+    /// meanwhile: a sum over both counts would include the difference as consumption.
     ///
-    /// Each grant to another host, and the next to this one, raises the token by one (Docs/Leases.md). A release
-    /// without an answer also makes this host skip a token. The count is then reset too, because another host may have
-    /// had that token.
+    /// Each grant to another host, and the next one to this host, raises the token by one (Docs/Leases.md). After an
+    /// unanswered release this host also skips a token, and the count is reset, because another host may have had that
+    /// token.
     package mutating func leased(_ token: UInt64, at wall: WallTime) {
         defer { count.token = token }
         guard let before = count.token, token > before, token - before > 1, count.since != nil else { return }
@@ -80,13 +77,12 @@ package struct EnergyCounter: Hashable, Sendable {
         if count.own != nil { (charge, energy) = (charge.magnitude, energy.magnitude) }
         count.charge_mAh += charge
         count.energy_Wh += energy
-        // Advance the expected values of the meter's own counters too, so that a later gap adds only the flow that was
-        // not integrated.
+        // A later gap then adds only flow that was not integrated.
         if let own = count.own?.charge_mAh { count.own?.charge_mAh = own + charge }
         if let own = count.own?.energy_Wh { count.own?.energy_Wh = own + energy }
     }
 
-    /// Adds the flow during a gap: the advance of the meter's own counters beyond the integrated amount.
+    /// Adds the flow during a gap: the increase of the meter's own counters beyond the integrated amount.
     private mutating func follow(_ reading: TimedReading, _ steps: CounterSteps) {
         let values = reading.reading
         guard values[.charge] != nil || values[.energy] != nil else { return }
@@ -99,7 +95,7 @@ package struct EnergyCounter: Hashable, Sendable {
         ) {
             guard isSame else { return (value, 0) }
             guard let value, let before, isBehind, value >= before - step else { return (value ?? before, 0) }
-            // The totals already include the counter's value, except for its last digit, so add nothing.
+            // The totals include the counter's value, except for its rounded last digit.
             guard value - step > before else { return (before, 0) }
             let rise = value - step - before
             return rise <= perSecondMax * seconds + step ? (value - step, rise) : (value, 0)
@@ -113,24 +109,24 @@ package struct EnergyCounter: Hashable, Sendable {
         count.energy_Wh += energy.rise
         count.own = OwnCounters(
             charge_mAh: charge.now, energy_Wh: energy.now, group: reading.group, at: reading.wallTime)
-        // For a meter that never reports a current, `isChargeBehind` remains true, because nothing is ever integrated.
+        // Without a current, nothing is integrated, and `isChargeBehind` remains true.
         if current.least != nil { isChargeBehind = false }
         if power.least != nil { isEnergyBehind = false }
     }
 }
 
 extension IntegratedValue {
-    /// Returns whether a value arrived after a time too long to integrate.
+    /// Whether the value arrived too late to integrate.
     fileprivate func isBehind(_ before: Self, _ value: Double?, step: Double?) -> Bool {
         value != nil && step != 0 && seconds == before.seconds
     }
 }
 
-/// Values of the meter's own counters. meterd's totals include all flow up to these values.
+/// The meter's own counters, up to which meterd's totals include all flow.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?
-    /// Data group; nil for a meter without groups, and while the group is unknown.
+    /// Nil for meters without data groups, or while unknown.
     package var group: Int?
     package var at: WallTime
 
@@ -143,16 +139,16 @@ package struct OwnCounters: Hashable, Sendable {
 }
 
 package struct EnergyCount: Hashable, Sendable {
-    /// Energy in Wh; negative if a meter without counters measured more reverse than forward flow.
+    /// Negative if a meter without counters measured more reverse than forward flow.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// Integrated time, without gaps.
+    /// Integrated duration, without gaps.
     package var seconds: Double
-    /// Date of the first reading or the last reset; nil before the first reading.
+    /// Time of the first reading or of the last reset; nil before both.
     package var since: WallTime?
-    /// The meter's own counters; nil if the meter has reported none.
+    /// Nil if the meter has reported no counters.
     package var own: OwnCounters?
-    /// Token of this host's last lease of the meter; nil without a cloud.
+    /// Fencing token of this host's last lease; nil without a cloud.
     package var token: UInt64?
 
     package init(
@@ -167,12 +163,12 @@ package struct EnergyCount: Hashable, Sendable {
         self.token = token
     }
 
-    /// Compares by energy, then by charge, because a meter without a voltage has no energy.
+    /// Compares energy, then charge: a meter without a voltage has no energy.
     package func isLess(than other: Self) -> Bool {
         (energy_Wh, charge_mAh, seconds) < (other.energy_Wh, other.charge_mAh, other.seconds)
     }
 
-    /// Writes the sums into a reading. Rounds to 0.1 mWh and 0.01 mAh: fine enough for people, and short in the store.
+    /// Rounds to 0.1 mWh and 0.01 mAh: enough for display, and short in the store.
     package func put(into reading: inout Reading) {
         reading[.countedEnergy] = (energy_Wh * 10_000).rounded() / 10_000
         reading[.countedCharge] = (charge_mAh * 100).rounded() / 100

@@ -1,10 +1,10 @@
-/// Energy of a stretch, reading by reading, for a power counter of the Firefox Profiler.
+/// Energy of a period, for a power counter of the Firefox Profiler.
 ///
-/// Each sample contains the energy since the previous one. A run is a series of samples without a gap. It begins with a
-/// sample without energy, at the first reading and after each gap. The sum of the samples is the stretch's energy.
+/// Each sample contains the energy since the previous one. After each gap, and at the start, a sample without energy
+/// begins a run.
 package struct EnergySamples: Sendable {
     package struct Sample: Hashable, Sendable {
-        /// Milliseconds since 1970, strictly rising.
+        /// Milliseconds since 1970, strictly ascending.
         package var time: Int64
         /// Picowatt-hours, with the sign of the current.
         package var energy: Int64
@@ -12,25 +12,24 @@ package struct EnergySamples: Sendable {
     }
 
     package private(set) var samples: [Sample] = []
-    /// Maximum distance in milliseconds between merged neighbours; 0 if none were merged.
+    /// Maximum distance of merged samples in milliseconds; 0 if none were merged.
     package private(set) var spacing: Int64 = 0
     private let samplesMax: Int
     private var total: Int64 = 0
     private var seconds = 0.0
 
-    /// - Parameter samplesMax: maximum number of samples; beyond it, neighbours in a run are merged. Runs are never
-    ///   merged; a day has at most 8,640 runs, because a gap takes 10 s.
+    /// - Parameter samplesMax: maximum; beyond it, adjacent samples are merged, but not across a gap. A day has at most
+    ///   8,640 runs, because a gap takes 10 s.
     package init(samplesMax: Int) { self.samplesMax = samplesMax }
 
     /// Adds the totals after a reading that has a power.
     ///
     /// - Parameters:
     ///   - time: milliseconds since 1970.
-    ///   - wattHours: energy up to then.
-    ///   - seconds: integrated time up to then, without gaps.
+    ///   - seconds: integrated duration, without gaps.
     package mutating func add(_ time: Int64, wattHours: Double, seconds: Double) {
         let exact = (wattHours * 1e12).rounded()
-        // Picowatt-hours above nine megawatt-hours exceed Int64.
+        // Above nine megawatt-hours, picowatt-hours exceed Int64.
         guard let total = Int64(exactly: exact), seconds.isFinite else { return }
         let measured = Int64(((seconds - self.seconds) * 1000).rounded())
         if samples.last.map({ time - measured > $0.time }) ?? true {

@@ -1,11 +1,11 @@
 package struct IntegratedValue: Hashable, Sendable {
-    /// Least value; nil before the first value.
+    /// Nil before the first value.
     package private(set) var least: Double?
     package private(set) var greatest: Double?
     /// Value times seconds.
     package private(set) var integral = 0.0
     package private(set) var seconds = 0.0
-    /// The last value and its age in seconds; nil after a gap.
+    /// `age` is in seconds; nil after a gap.
     private var last: (value: Double, age: Double)?
 
     package init() {}
@@ -21,7 +21,7 @@ package struct IntegratedValue: Hashable, Sendable {
     package var mean: Double? { seconds > 0 ? integral / seconds : least }
 
     /// - Parameters:
-    ///   - value: nil if the reading lacks it, as some kinds of frame do.
+    ///   - value: nil if the reading lacks it, as in some kinds of frame.
     ///   - step: seconds since the previous reading; nil if unknown.
     ///   - stepMax: longest step to integrate, in seconds.
     mutating func add(_ value: Double?, step: Double?, stepMax: Double) {

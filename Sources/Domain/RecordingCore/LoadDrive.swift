@@ -1,4 +1,4 @@
-/// Drives the load of a battery test: sets it, switches it on, and switches it off at the end.
+/// Sets up the electronic load of a battery test, switches it on, and switches it off at the end.
 ///
 /// ```
 ///             all orders taken              link lost
@@ -8,42 +8,39 @@
 ///     over ◀──── it is off ──── ending ◀───────────────────┘
 /// ```
 ///
-/// A state machine without clock or link. Its caller sends one order (a command to the load) at a time, reports the
+/// A state machine without clock or link. The caller sends one order (a command to the load) at a time, reports its
 /// result, and calls `looked` once a second.
 package struct LoadDrive: Hashable, Sendable {
     package let plan: LoadPlan
     package private(set) var phase: Phase
-    /// Problem to show to the user; nil while all is well.
+    /// Problem to show to the user; nil if there is none.
     package private(set) var problem: String?
     private var orders: ArraySlice<MeterCommand> = []
     private var isBusy = false
-    /// Number of consecutive calls of `looked` that found the load off during the test.
+    /// Consecutive calls of `looked` with the load off.
     private var looksOff = 0
     /// Number of calls of `looked` to skip before the next attempt to switch off.
     private var looksToWait = 0
 
-    /// Number of calls of `looked` with the load off after which the load counts as ended: by its cut-off, its timer,
-    /// or a person at its keys.
+    /// Calls of `looked` with the load off, after which it counts as ended by its cut-off, timer or keys.
     package static let looksOffMax = 15
-    /// Number of calls of `looked` between two attempts to switch off.
+    /// Calls of `looked` between attempts to switch off.
     package static let retryLooks = 10
 
-    /// Phase of a `LoadDrive`. The recording stores it, so that a restart continues from there.
+    /// Stored in the recording, so that a restart continues with it.
     package enum Phase: String, CaseIterable, Sendable {
         case preparing
         case drawing
-        /// The link was lost or meterd ended while the load was drawing; the load keeps drawing.
+        /// No link, or meterd ended, while the load was drawing; it keeps drawing.
         case away
-        /// The load has to be switched off.
         case ending
         case over
     }
 
     package enum Act: Hashable, Sendable {
         case none
-        /// The caller performs the order and calls `done` or `failed`.
+        /// Send the order, then call `done` or `failed`.
         case order(MeterCommand)
-        /// The caller ends the test.
         case endTest(Recording.End)
     }
 
@@ -53,8 +50,8 @@ package struct LoadDrive: Hashable, Sendable {
         orders = plan.orders[...]
     }
 
-    /// Continues after a restart. A load that was drawing may still draw. A load in preparation is switched off,
-    /// because no person asked to start it again.
+    /// Continues after a restart. A load that was drawing may still draw. One in preparation is switched off, because
+    /// no user started the test again.
     package init(_ plan: LoadPlan, resuming phase: Phase, problem: String? = nil) {
         self.plan = plan
         self.problem = problem
@@ -67,12 +64,10 @@ package struct LoadDrive: Hashable, Sendable {
         }
     }
 
-    /// Whether the load may draw.
     package var mayDraw: Bool { phase == .drawing || phase == .away || phase == .ending }
 
     // MARK: Events
 
-    /// Begins the preparation when the test begins.
     package mutating func begin() -> Act { phase == .preparing ? nextOrder() : .none }
 
     private mutating func nextOrder() -> Act {
@@ -81,7 +76,6 @@ package struct LoadDrive: Hashable, Sendable {
         return .order(next)
     }
 
-    /// Continues after the load confirmed an order.
     package mutating func done(_ order: MeterCommand) -> Act {
         isBusy = false
         switch phase {
@@ -98,13 +92,13 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// Reacts to an order that failed or whose result is unknown.
+    /// Handles an order that failed, or whose result is unknown.
     package mutating func failed(_ order: MeterCommand, because cause: String) -> Act {
         isBusy = false
         switch phase {
         case .preparing:
             problem = cause
-            // Only the last order switches the load on. If it fails, the load may be on and has to be switched off.
+            // Only the last order switches the load on. If it fails, the load may still be on.
             phase = order.kind == .loadOn ? .ending : .over
             return .endTest(.load)
         case .ending:
@@ -115,7 +109,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// Handles the load's state, nil while the load is silent. Call once a second.
+    /// Call once a second; nil while the load sends no reports.
     package mutating func looked(at view: LoadView?) -> Act {
         switch phase {
         case .drawing: return lookedWhileDrawing(view)
@@ -144,7 +138,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .endTest(.cutoff)
     }
 
-    /// Describes a setting that a person changed on the load; nil if there is none.
+    /// A setting that was changed on the load itself; nil if none.
     private func changed(_ view: LoadView) -> String? {
         if let current = view.current, current != plan.current {
             return "the load is set to \(current) mA now, and not to \(plan.current) mA"
@@ -173,14 +167,12 @@ package struct LoadDrive: Hashable, Sendable {
         return .order(MeterCommand(.loadOff))
     }
 
-    /// Switches the load off after the end of the test.
-    ///
     /// - Parameter isLinked: whether the load can receive an order now.
     package mutating func testEnded(isLinked: Bool) -> Act {
         switch phase {
         case .preparing, .drawing, .away:
             phase = .ending
-            // If an order is in progress, `done` sends this order afterwards.
+            // After a pending order, `done` sends the order to switch off.
             return isLinked && !isBusy ? switchOff() : .none
         case .ending: return isLinked && !isBusy && looksToWait == 0 ? switchOff() : .none
         case .over: return .none

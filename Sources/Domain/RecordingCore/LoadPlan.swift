@@ -1,8 +1,8 @@
-/// An electronic load's part in a battery test.
+/// Settings of the load in a battery test.
 ///
-/// The load gets all limits before it is switched on, so that it stops by itself if the link or this host fails.
+/// The load receives all limits before it is switched on, so that it stops by itself if the link or this host fails.
 package struct LoadPlan: Hashable, Sendable {
-    /// Milliamperes, a multiple of 10 above 0.
+    /// Milliamperes; a multiple of 10 above 0.
     package let current: Int
     /// Millivolts below which the load switches itself off; a multiple of 10 above 0.
     package let cutoff: Int
@@ -12,9 +12,9 @@ package struct LoadPlan: Hashable, Sendable {
 
     /// Reaction to a lost link. In both cases the load keeps drawing until the link is back.
     package enum OnLinkLoss: String, CaseIterable, Sendable {
-        /// Continues the test.
+        /// Continue the test.
         case keep
-        /// Once the link is back, ends the test and switches the load off.
+        /// End the test and switch the load off once the link is back.
         case off
     }
 
@@ -67,26 +67,25 @@ package struct LoadPlan: Hashable, Sendable {
         self.init(current: milliamperes, cutoff: millivolts, minutes: minutes, onLinkLoss: loss)
     }
 
-    /// Reads an amount in `A`, `mA`, `V`, `mV` or without a unit. Returns it in thousandths of the unit; nil for
-    /// anything else and for values between the steps of ten.
+    /// Amount in thousandths, from a text in `A`, `mA`, `V`, `mV` or without a unit; nil unless it is a multiple of
+    /// ten.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
         guard let amount = Double(amount: text.lowercased(), unit: unit).map({ $0 * 1000 }), amount <= Double(most)
         else {
             return nil
         }
         let thousandths = Int(amount.rounded())
-        // Reject a value between the steps, such as 1.234 A: the load would use another value.
+        // For 1.234 A, the load would use another value.
         guard abs(amount - Double(thousandths)) < 1e-6, thousandths >= 10, thousandths.isMultiple(of: 10) else {
             return nil
         }
         return thousandths
     }
 
-    /// Default cut-off. It is met if the load has switched itself off, or if a weak source supplies less than half of
-    /// the current.
+    /// Default cut-off: the load has switched itself off, or a weak source supplies less than half of the current.
     package var until: String { "current < \(current / 2)mA for 10s" }
 
-    /// Orders in sequence: the load remains off during its setup and is switched on last.
+    /// The load is set up while off, and switched on last.
     package var orders: [MeterCommand] {
         [
             MeterCommand(.loadOff), MeterCommand(.loadCutoff, cutoff), MeterCommand(.loadTimer, minutes),
@@ -105,7 +104,7 @@ package struct LoadPlan: Hashable, Sendable {
     }
 }
 
-/// State that a load reports.
+/// State reported by a load.
 package struct LoadView: Hashable, Sendable {
     package var isOn: Bool
     /// Set current in milliamperes and cut-off in millivolts; nil until reported.
@@ -118,7 +117,7 @@ package struct LoadView: Hashable, Sendable {
         self.cutoff = cutoff
     }
 
-    /// - Returns: nil for another kind of meter, and for a load that has not reported whether it is on.
+    /// Nil for other meters, and for a load that has not reported whether it is on.
     package init?(_ told: TelemetryBody?) {
         guard let told, case .flag(let isOn)? = told.details["load_on"] else { return nil }
         func thousandths(_ key: String) -> Int? {

@@ -1,9 +1,9 @@
-/// A named moment or span on a meter's timeline.
+/// A named moment or period on a meter's timeline.
 package struct Mark: Hashable, Sendable {
-    /// Id of the mark. Its `token` is a number that distinguishes marks of the same host, meter and start.
+    /// Its `token` only distinguishes marks of the same host, meter and start.
     package let id: RecordingID
     package var name: String
-    /// Equal to `start` for a moment; nil while a span is open.
+    /// Equal to `start` for a moment; nil while a period is open.
     package var end: WallTime?
 
     package init(id: RecordingID, name: String, end: WallTime?) {
@@ -14,21 +14,21 @@ package struct Mark: Hashable, Sendable {
 
     package var start: WallTime { id.started }
 
-    /// Returns whether the mark overlaps `span`. An open mark never ends.
+    /// Whether the mark overlaps `span`. An open mark never ends.
     package func touches(_ span: Range<WallTime>) -> Bool {
         start < span.upperBound && (end.map { $0 >= span.lowerBound } ?? true)
     }
 
     // MARK: Names
 
-    /// Maximum length in visible characters.
+    /// In visible characters.
     package static let nameMax = 80
-    /// Maximum length in bytes, because a character may have any number of accents.
+    /// In bytes, because a character may have any number of accents.
     private static let nameBytesMax = 640
 
-    /// Puts the text on one line: invisible characters become spaces, and spaces are trimmed and merged.
+    /// Puts the text on one line: invisible characters become spaces, which are trimmed and merged.
     ///
-    /// - Parameter isCut: whether to truncate the text to the maximum length of a name.
+    /// - Parameter isCut: whether to truncate to the length of a name.
     package static func cleaned(_ text: String, isCut: Bool = false) -> String {
         let scalars = text.unicodeScalars.map { $0.isVisible ? $0 : " " }
         var line = String(String.UnicodeScalarView(scalars)).split(separator: " ").joined(separator: " ")
@@ -38,7 +38,7 @@ package struct Mark: Hashable, Sendable {
         return cleaned(line)
     }
 
-    /// Returns whether a cleaned text can name a mark.
+    /// Whether a cleaned text can name a mark.
     package static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= nameBytesMax && text.count <= nameMax
     }
@@ -49,15 +49,15 @@ extension Mark: Comparable {
 }
 
 extension Mark {
-    /// Properties for the store. `is_span` is written only once. A record without it results if one host deletes the
-    /// mark while another changes it. Such a record is no mark, so the deletion wins.
+    /// `is_span` is written only once: if one host deletes the mark while another changes it, a record without
+    /// `is_span` remains. It is no mark, so the deletion wins.
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = ["name": .string(name), "is_span": .bool(end != start)]
         if let end, end != start { properties["end_ms"] = .int(end.millisecondsSince1970) }
         return properties
     }
 
-    /// - Returns: nil if the name or `is_span` is missing.
+    /// Nil if the name or `is_span` is missing.
     package init?(id: RecordingID, properties: [String: SettingValue]) {
         guard case .string(let text)? = properties["name"], case .bool(let isSpan)? = properties["is_span"] else {
             return nil

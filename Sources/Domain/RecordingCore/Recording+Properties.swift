@@ -1,5 +1,5 @@
-/// A recording as a record's properties, for the store and other hosts. The type of a property never changes. Unknown
-/// properties are skipped; the value of a missing property is unknown.
+/// A recording's properties, for the store and other hosts. The type of a property never changes. Unknown properties
+/// are ignored, and missing ones are unknown values.
 extension Recording {
     package var properties: [String: SettingValue] {
         var properties: [String: SettingValue] = [
@@ -37,13 +37,13 @@ extension Recording {
         return properties
     }
 
-    /// - Returns: nil if this version does not support the trigger.
+    /// Nil if this version does not support the trigger.
     package init?(id: RecordingID, properties: [String: SettingValue]) {
         let fields = Fields(properties)
         guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
         self.init(
             id: id, name: fields.text("name"), trigger: trigger,
-            // Read an end that only a newer version defines as `hand`, because the recording has ended anyway.
+            // Parse a newer version's cause as `hand`, because the recording has ended anyway.
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")
@@ -93,7 +93,7 @@ extension BatteryTest {
         return properties
     }
 
-    /// Nil for any other recording, and for a cut-off that only a newer version can parse.
+    /// Nil for other recordings, and for a cut-off that only a newer version can parse.
     fileprivate init?(_ fields: Fields) {
         guard let until = fields.text("test_until"),
             var test = try? BatteryTest(
@@ -115,12 +115,12 @@ extension LoadSnapshot {
             "load_minutes": .int(Int64(plan.minutes)), "load_on_link_loss": .string(plan.onLinkLoss.rawValue),
             "load_phase": .string(phase.rawValue),
         ]
-        // Empty if there is no problem: a property that is not written keeps its last value.
+        // An omitted property would keep its last value.
         properties["load_problem"] = .string(problem ?? "")
         return properties
     }
 
-    /// Nil for a test without a load. A phase of a newer version is read as `away`, in which the load may draw.
+    /// Nil for a test without a load. A newer version's phase becomes `away`, in which the load may draw.
     fileprivate init?(_ fields: Fields) {
         guard let current = fields.int("load_mA"), let cutoff = fields.int("load_cutoff_mV") else { return nil }
         let loss = fields.text("load_on_link_loss").flatMap { LoadPlan.OnLinkLoss(rawValue: $0) }
@@ -134,7 +134,7 @@ extension LoadSnapshot {
     }
 }
 
-/// Properties of a recording by name. A property of the wrong type counts as missing.
+/// A property of the wrong type counts as missing.
 private struct Fields {
     private let properties: [String: SettingValue]
 
@@ -155,7 +155,7 @@ private struct Fields {
         return number
     }
 
-    /// Returns a count, capped so that sums do not overflow.
+    /// Returns a count, clamped so that sums do not overflow.
     func count(_ key: String) -> Int { Int(clamping: min(max(0, int(key) ?? 0), 1 << 48)) }
 
     func double(_ key: String) -> Double? {
@@ -174,7 +174,7 @@ extension RecordingGap {
     init?(text: some StringProtocol) {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, let cause = Cause(rawValue: String(parts[1])) else { return nil }
-        // Search for the last `+`, because the start may have a sign.
+        // The last `+`, because the start may have a sign.
         guard let plus = parts[0].lastIndex(of: "+"), let start = Int64(parts[0][..<plus]),
             let length = Int64(parts[0][parts[0].index(after: plus)...]), length >= 0
         else { return nil }

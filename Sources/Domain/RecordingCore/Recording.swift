@@ -19,20 +19,19 @@ package struct Recording: Hashable, Sendable {
     package let id: RecordingID
     package var name: String?
     package var note: String?
-    /// Format of the imported file, perhaps one that only a newer version defines; nil for readings that meterd
-    /// measured.
+    /// Format of the imported file, perhaps a newer version's; nil for readings measured by meterd.
     package var source: String?
-    /// Telemetry besides readings at the start, such as a charging mode; nil if the meter sent none.
+    /// Telemetry other than readings, such as a charging mode; nil if there was none.
     package var toldAtStart: TelemetryBody?
-    /// The same telemetry as of the last reading.
+    /// Telemetry as of the last reading.
     package var toldAtEnd: TelemetryBody?
     package var trigger: Trigger
     /// Cause of the end; nil while the recording is running.
     package var end: End?
-    /// Calendar time of the end, or of the last reading so far; the start if there is no reading yet.
+    /// Time of the end, or of the last reading so far; the start if there is none.
     package var until: WallTime
     package var totals: RecordingTotals
-    /// The battery test; nil for any other recording.
+    /// Nil for other recordings.
     package var test: BatteryTest?
 
     package init(
@@ -50,7 +49,7 @@ package struct Recording: Hashable, Sendable {
 
     package var started: WallTime { id.started }
 
-    /// Warnings about the recording's numbers.
+    /// Warnings about the recording's values.
     package var marks: [Mark] {
         var marks: [Mark] = []
         if totals.gapCount > 0 { marks.append(.gaps) }
@@ -65,9 +64,9 @@ package struct Recording: Hashable, Sendable {
     package enum Mark: String, Sendable, CaseIterable {
         case gaps
         case hostRestarted = "host-restarted"
-        /// The meter's own counter restarted: the meter lost power, or a person cleared the counter.
+        /// The meter's own counter restarted: the meter lost power, or a user cleared it.
         case counterReset = "counter-reset"
-        /// The meter's own counter made a step too large for any current: another group was selected.
+        /// The meter's own counter made a step too large for any current: another data group was selected.
         case counterJump = "counter-jump"
         case empty
         case imported
@@ -75,13 +74,12 @@ package struct Recording: Hashable, Sendable {
 }
 
 extension Recording {
-    /// Returns, for each recording, the other recordings of the same meter that overlap it, whichever host made them.
-    /// Recordings without overlaps are omitted.
+    /// Returns, for each recording, the overlapping ones of the same meter, from any host. Omits recordings without
+    /// any.
     package static func overlaps(among recordings: [Recording]) -> [RecordingID: [RecordingID]] {
         var found: [RecordingID: [RecordingID]] = [:]
         for (_, all) in Dictionary(grouping: recordings, by: \.id.meter) {
             let sorted = all.sorted { $0.id < $1.id }
-            // Recordings that may overlap with later ones.
             var open: [Recording] = []
             for next in sorted {
                 open.removeAll { $0.end != nil && $0.until <= next.started }

@@ -1,11 +1,10 @@
-/// Id of a recording or a `Mark`. Two hosts can never make the same id, whatever their clocks show
-/// (Docs/Leases.md#rule-7).
+/// Id of a recording or a `Mark`. Two hosts never make the same id, even with wrong clocks (Docs/Leases.md#rule-7).
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID
-    /// Fencing token of the lease under which the recording began; 0 without a lease. For a mark, a number from 0.
+    /// Fencing token of the lease at the start; 0 without a lease. For a mark, a number from 0.
     package var token: UInt64
-    /// Start by the host's calendar.
+    /// Start by the host's system clock.
     package var started: WallTime
 
     package init(host: HostID, meter: MeterID, token: UInt64, started: WallTime) {
@@ -15,7 +14,7 @@ package struct RecordingID: Hashable, Sendable {
         self.started = started
     }
 
-    /// `host/meter/token/start`: the meter percent-encoded, the start in milliseconds since 1970.
+    /// `host/meter/token/start`: percent-encoded meter, start in milliseconds since 1970.
     package var recordName: String {
         "\(host)/\(meter.description.percentEncoded)/\(token)/\(started.millisecondsSince1970)"
     }
@@ -28,8 +27,8 @@ package struct RecordingID: Hashable, Sendable {
         self.init(host: host, meter: id, token: token, started: WallTime(millisecondsSince1970: start))
     }
 
-    /// Eight hexadecimal digits for the command line, the same on every host: FNV-1a of `recordName`, folded to 32
-    /// bits.
+    /// Short id for the command line, equal on every host: FNV-1a of `recordName`, folded to 32 bits, as eight
+    /// hexadecimal digits.
     package var short: String {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in recordName.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -39,7 +38,6 @@ package struct RecordingID: Hashable, Sendable {
 }
 
 extension RecordingID: Comparable {
-    /// Orders by start, then by record name.
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.started == rhs.started else { return lhs.started < rhs.started }
         return lhs.recordName < rhs.recordName

@@ -1,4 +1,4 @@
-/// Decides when a meter's recording begins and ends, and sums the flow during it.
+/// Decides when a meter's recording begins and ends, and integrates charge and energy.
 ///
 /// ```
 ///          start, or above the threshold for its hold time
@@ -9,23 +9,23 @@
 ///          battery test:               cut-off met for its hold time, or silent for too long
 /// ```
 ///
-/// A lost link, a meter without power and a restart of the host are gaps in one recording, not its end.
+/// A lost link, a meter without power and a restart of meterd are gaps in a recording, not its end.
 package struct RecordingMachine: Sendable {
     package let host: HostID
     package let meter: MeterID
     package private(set) var rules: RecordingRules
-    /// Token of the meter's lease; 0 without one.
+    /// Fencing token of the meter's lease; 0 without one.
     package var token: UInt64 = 0
     private var state = State.idle(nil)
-    /// Whether the link was lost and no reading has arrived since.
+    /// True until the next reading.
     private var isLinkLost = false
     /// Whether the threshold is ignored until the current falls below it, because a user ended a recording.
     private var isDisarmed = false
-    /// Battery test that waits for its start current; nil if there is none.
+    /// Battery test that waits for its start current; nil if none.
     private var waiting: Recording?
 
     private enum State: Sendable {
-        /// `Rise` begins where the current rose above the threshold; nil while it is below.
+        /// `Rise` begins when the current exceeds the threshold; nil while it does not.
         case idle(Rise?)
         case recording(Session)
     }
@@ -38,10 +38,10 @@ package struct RecordingMachine: Sendable {
 
     private struct Session: Sendable {
         var recording: Recording
-        /// Time of the last reading, or of the start if there is none; nil after a restart.
+        /// Time of the last reading, or of the start before the first; nil after a restart.
         var last: MonotonicTime?
-        /// Time at which the current fell below the threshold or a reading first met the cut-off, and the recording as
-        /// of then; nil otherwise.
+        /// When the current fell below the threshold or a reading first met the cut-off, and the recording as of then;
+        /// nil otherwise.
         var fall: (since: MonotonicTime, recording: Recording)?
         var hasReading = false
     }
@@ -55,17 +55,17 @@ package struct RecordingMachine: Sendable {
     package enum Outcome: Hashable, Sendable {
         case none
         case started(Recording)
-        /// A waiting battery test started recording, with a new id.
+        /// A waiting battery test began to record, under a new id.
         case begun(Recording, waitedAs: RecordingID)
         case ended(Recording)
     }
 
-    /// Whether a recording runs or waits. Cheap enough to call for each reading, unlike `recording`.
+    /// Cheaper than `recording`, for use at each reading.
     package var hasRecording: Bool {
         if case .recording = state { true } else { waiting != nil }
     }
 
-    /// The running recording or the waiting battery test.
+    /// The running recording or a waiting battery test.
     package var recording: Recording? {
         guard case .recording(let session) = state else { return waiting }
         return session.recording
@@ -73,7 +73,7 @@ package struct RecordingMachine: Sendable {
 
     // MARK: Events
 
-    /// Continues a recording that was running when the host stopped, or that ran under another id of the meter.
+    /// Continues a recording after a restart of meterd, or from another id of the meter.
     package mutating func resumed(_ recording: Recording, isRestart: Bool = true) {
         guard !recording.isWaiting else {
             waiting = recording
@@ -84,18 +84,16 @@ package struct RecordingMachine: Sendable {
         state = .recording(Session(recording: recording, last: nil, fall: nil))
     }
 
-    /// Stops recording, because the recording continues under another id of the meter.
-    ///
-    /// - Returns: the recording; nil if there was none.
+    /// Removes the recording, which continues under another id of the meter; nil if there is none.
     package mutating func handedOver() -> Recording? {
         defer { (state, waiting) = (.idle(nil), nil) }
         return recording
     }
 
-    /// Starts a recording, or makes a battery test wait for its start.
+    /// A battery test may wait for its start current.
     ///
-    /// - Parameter test: settings of a battery test.
-    /// - Returns: `none` if a recording is running already.
+    /// - Parameter test: nil for other recordings.
+    /// - Returns: `none` if a recording is already running.
     package mutating func start(
         name: String?, test: BatteryTest? = nil, at wall: WallTime, _ now: MonotonicTime
     ) -> Outcome {
@@ -110,9 +108,7 @@ package struct RecordingMachine: Sendable {
         return .started(recording)
     }
 
-    /// Ends the running recording or the waiting battery test.
-    ///
-    /// - Returns: `none` if there is none.
+    /// Also ends a waiting battery test. Returns `none` if there is nothing to end.
     package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         if let recording = waiting.take() { return end(recording, .hand) }
         guard case .recording(var session) = state else { return .none }
@@ -122,7 +118,7 @@ package struct RecordingMachine: Sendable {
         return end(session.recording, .hand)
     }
 
-    /// - Returns: the running or waiting recording.
+    /// Returns the running or waiting recording; nil if none.
     package mutating func described(name: String?, note: String?) -> Recording? {
         guard case .recording(var session) = state else {
             waiting?.name = name
@@ -135,16 +131,16 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// Stores telemetry as of the last reading. The first telemetry also counts as that of the start.
+    /// Stores telemetry as of the last reading. The first one is also that of the start.
     package mutating func told(_ told: TelemetryBody) {
         guard case .recording(var session) = state else { return }
         if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }
         session.recording.toldAtEnd = told
-        // Leave the copy in `fall` unchanged: if the fall ends the recording, the copy is the result.
+        // Leave the copy in `fall` unchanged: it is the result if the fall ends the recording.
         state = .recording(session)
     }
 
-    /// - Returns: the recording, if `id` is the running one and its load's state changed.
+    /// Returns the recording if `id` runs and its load's state changed; otherwise nil.
     package mutating func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
         guard case .recording(var session) = state, session.recording.id == id,
             var load = session.recording.test?.load, load.phase != phase || load.problem != problem
@@ -156,7 +152,7 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// Ends the running test. If the cut-off was already met, only the flow up to that moment counts.
+    /// Ends the battery test. If the cut-off was already met, totals end at that moment.
     package mutating func loadEnded(_ id: RecordingID, _ end: Recording.End) -> Outcome {
         guard case .recording(let session) = state, session.recording.id == id else { return .none }
         return self.end(end == .cutoff ? session.fall?.recording ?? session.recording : session.recording, end)
@@ -175,10 +171,10 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Records a lost link. The next reading ends a gap if it arrives late enough.
+    /// If the next reading arrives late enough, it ends a gap.
     package mutating func linkLost() { isLinkLost = true }
 
-    /// Handles a reading. Call in the order of the readings' monotonic times.
+    /// Call in the order of the readings' monotonic times.
     package mutating func received(_ reading: TimedReading) -> Outcome {
         defer { isLinkLost = false }
         switch state {
@@ -187,8 +183,8 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Ends a recording begun by the threshold, or a battery test, after too long a silence. A test whose load keeps
-    /// drawing by itself continues.
+    /// Ends a battery test, or a recording begun by the threshold, after too long a silence. A test whose load draws
+    /// current by itself continues.
     package mutating func woke(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         guard case .recording(let session) = state, session.recording.isOfThreshold || session.recording.test != nil,
             silence(of: session, until: now, wall) > rules.gapMax,
@@ -229,7 +225,7 @@ package struct RecordingMachine: Sendable {
         return test.map { .begun(recording, waitedAs: $0.id) } ?? .started(recording)
     }
 
-    /// Returns whether the current exceeds the threshold; nil if the reading has no current or there is no threshold.
+    /// Nil without a current or a threshold.
     private func isAbove(_ reading: TimedReading) -> Bool? {
         guard let threshold = waiting?.test?.startAbove ?? rules.threshold, let current = reading.reading[.current]
         else { return nil }
@@ -244,7 +240,7 @@ package struct RecordingMachine: Sendable {
 
     private mutating func add(_ reading: TimedReading, to old: Session) -> Outcome {
         if case .ended(let recording) = woke(at: reading.wallTime, reading.time) {
-            // The reading may begin the next recording.
+            // This reading may also begin the next recording.
             _ = watch(reading, nil)
             return .ended(recording)
         }
@@ -266,8 +262,8 @@ package struct RecordingMachine: Sendable {
         return end(fall.recording, .threshold)
     }
 
-    /// Ends the battery test once the cut-off has been met for its hold time. The result has the totals as of the first
-    /// reading that met the cut-off.
+    /// Ends the battery test once the cut-off has been met for its hold time. Totals end at the first reading that met
+    /// it.
     private mutating func judge(
         _ test: BatteryTest, _ reading: TimedReading, _ step: Duration?, _ old: Session
     ) -> Outcome {
@@ -296,8 +292,7 @@ package struct RecordingMachine: Sendable {
             RecordingGap(start: session.recording.until, length: length, cause: cause))
     }
 
-    /// Returns the time without readings. Across a restart only the calendar can measure it. If the calendar was set
-    /// back meanwhile, the silence counts as zero.
+    /// Duration without readings. After a restart it comes from the system clock; zero if that was set back.
     private func silence(of session: Session, until now: MonotonicTime, _ wall: WallTime) -> Duration {
         if let last = session.last { return now - last }
         let (length, overflow) = wall.millisecondsSince1970.subtractingReportingOverflow(
@@ -314,6 +309,6 @@ package struct RecordingMachine: Sendable {
 }
 
 extension Recording {
-    /// Whether the threshold began the recording and ends it.
+    /// Whether the threshold started the recording and will end it.
     fileprivate var isOfThreshold: Bool { trigger == .threshold && test == nil }
 }

@@ -1,12 +1,11 @@
 package struct RecordingRules: Hashable, Sendable {
-    /// Threshold in amperes, above 0. A recording begins after the current, in either direction, was at least this
-    /// large for `hold`. It ends after the current was smaller for `hold`. If nil, only users start recordings.
+    /// Amperes above 0. A recording begins once the current, in either direction, has reached it for `hold`, and ends
+    /// once it has been smaller for `hold`. If nil, only users start recordings.
     package var threshold: Double?
     package var hold: Duration
-    /// Silence after which a recording begun by the threshold, or a battery test, ends. Only a user ends other
-    /// recordings.
+    /// Silence that ends a battery test, or a recording begun by the threshold. Only users end other recordings.
     package var gapMax: Duration
-    /// Longest time between two readings that is integrated. A longer one is a gap, because its flow is unknown.
+    /// Longest distance between readings that is integrated. A longer one is a gap with unknown flow.
     package var stepMax: Duration
 
     package init(

@@ -1,43 +1,40 @@
-/// Totals of a recording.
-///
-/// Between neighbouring readings at most `RecordingRules.stepMax` apart, current, voltage and power are assumed to
-/// change linearly (the trapezoid). A reading's time is the monotonic time at which its bytes were read from the
-/// channel. A longer step is a gap and is not integrated.
+/// Current, voltage and power are assumed to change linearly between readings (trapezoid rule). A reading's time is the
+/// monotonic time of its arrival. A step longer than `RecordingRules.stepMax` is a gap and is not integrated.
 ///
 /// Charge and energy are signed. Energy is the integral of `Reading.flow`.
 package struct RecordingTotals: Hashable, Sendable {
     package var readings = 0
     package var recorded: Duration = .zero
     package var voltage = IntegratedValue()
-    /// Amperes.
+    /// Current in amperes.
     package var current = IntegratedValue()
-    /// Watts; see `Reading.flow`.
+    /// Power in watts; see `Reading.flow`.
     package var power = IntegratedValue()
     package var temperature = IntegratedValue()
     /// The meter's own counters, in mAh and Wh.
     package var charge = CounterTrack(perSecondMax: CounterTrack.chargePerSecondMax, resolution: 1)
     package var energy = CounterTrack(perSecondMax: CounterTrack.energyPerSecondMax, resolution: 0.1)
-    /// The first gaps, at most `gapsMax`.
+    /// At most the first `gapsMax` gaps.
     package private(set) var gaps: [RecordingGap] = []
     package private(set) var gapCount = 0
     package private(set) var gapTime: Duration = .zero
-    /// Number of times the host stopped during the recording.
+    /// Restarts of meterd during the recording.
     package var restarts = 0
 
-    /// Maximum number of listed gaps; further gaps are only counted.
+    /// Maximum number of listed gaps; further ones are only counted.
     package static let gapsMax = 100
 
     package init() {}
 
     package var duration: Duration { recorded + gapTime }
-    /// Charge as integrated by this host; nil unless two neighbouring readings had a current.
+    /// Charge integrated by meterd; nil unless two consecutive readings had a current.
     package var charge_mAh: Double? { current.seconds > 0 ? current.integral / 3.6 : nil }
-    /// Energy as integrated by this host; nil unless two neighbouring readings had a power.
+    /// Energy integrated by meterd; nil unless two consecutive readings had a power.
     package var energy_Wh: Double? { power.seconds > 0 ? power.integral / 3600 : nil }
 
     /// - Parameters:
-    ///   - step: time since the previous reading; nil for the first one and across a restart.
-    ///   - group: data group of the reading's counters; nil if unknown.
+    ///   - step: since the previous reading; nil for the first one and after a restart.
+    ///   - group: data group of the counters; nil if unknown.
     package mutating func add(_ reading: Reading, step: Duration?, rules: RecordingRules, group: Int? = nil) {
         readings += 1
         if let step, step <= rules.stepMax { recorded += max(.zero, step) }
@@ -57,7 +54,7 @@ package struct RecordingTotals: Hashable, Sendable {
         if gaps.count < Self.gapsMax { gaps.append(gap) }
     }
 
-    /// Restores stored values; `count` and `time` include gaps that are not listed.
+    /// `count` and `time` include gaps that are not listed.
     package mutating func restore(gaps: [RecordingGap], count: Int, time: Duration) {
         self.gaps = Array(gaps.prefix(Self.gapsMax))
         gapCount = max(count, self.gaps.count)
@@ -65,17 +62,17 @@ package struct RecordingTotals: Hashable, Sendable {
     }
 }
 
-/// A period in which the flow is unknown.
+/// A period in which charge and energy are unknown.
 package struct RecordingGap: Hashable, Sendable {
     package enum Cause: String, Sendable, CaseIterable {
-        /// The link was lost: the meter lost power or was out of reach.
+        /// The meter lost power or was out of reach.
         case link
         /// The link remained up, but no reading arrived.
         case silence
         case host
     }
 
-    /// Calendar time of the last reading before the gap.
+    /// Time of the last reading before the gap.
     package var start: WallTime
     package var length: Duration
     package var cause: Cause
@@ -91,7 +88,7 @@ extension Reading {
     /// Watts with the sign of the current: voltage times current, or the meter's own power if it reports no voltage or
     /// measures the mains.
     package var flow: Double? {
-        // On the mains, volts times amperes exceed the watts, so use the meter's own power.
+        // On the mains, voltage times current exceeds the real power.
         let isMains = supported.contains(.powerFactor)
         guard !isMains, let voltage = self[.voltage], let current = self[.current] else { return self[.power] }
         let product = voltage * current

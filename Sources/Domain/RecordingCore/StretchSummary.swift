@@ -1,17 +1,17 @@
-/// Totals and distributions of any stretch of stored readings, recorded or not. The input is readings in time order, or
-/// the means and extremes of compacted periods.
+/// Totals and distributions of any stored period, recorded or not. Add readings in time order, or the means and
+/// extremes of compacted periods.
 package struct StretchSummary: Sendable {
     private var machine: RecordingMachine
     private let rules: RecordingRules
     private let name: String?
     private var values: [Quantity: Values] = [:]
     private var last: Int64?
-    /// Number of measurements, including those that the means summarise.
+    /// Number of measurements, including those behind means.
     package private(set) var readings = 0
-    /// Longest period stored as a mean; zero if all are single readings.
+    /// Longest period stored as a mean; zero for single readings only.
     package private(set) var resolution: Duration = .zero
 
-    /// Maximum number of steps in which a mean is added; the rest of a longer period counts as a gap.
+    /// Maximum number of steps in which a mean is added. The rest of a longer period counts as a gap.
     private static let stepsMax: Int64 = 64
 
     private struct Values {
@@ -25,9 +25,9 @@ package struct StretchSummary: Sendable {
     }
 
     /// - Parameters:
-    ///   - host: the host with the readings.
-    ///   - name: name of the resulting recording.
-    ///   - length: period of the means to add. Gaps shorter than twice this length are not detected.
+    ///   - host: host that stored the readings.
+    ///   - name: of the resulting recording.
+    ///   - length: period of the means to add. Gaps shorter than twice this are not detected.
     package init(host: HostID, meter: MeterID, name: String? = nil, length: Duration = .zero) {
         self.name = name
         var rules = RecordingRules()
@@ -36,8 +36,7 @@ package struct StretchSummary: Sendable {
         machine = RecordingMachine(host: host, meter: meter, rules: rules)
     }
 
-    /// Converts a calendar time to a monotonic one, which the recording machine requires: the store contains only
-    /// calendar times.
+    /// The recording machine requires monotonic time; the store contains wall-clock time only.
     private static func moment(_ time: WallTime) -> MonotonicTime {
         .origin + .milliseconds(time.millisecondsSince1970)
     }
@@ -52,8 +51,6 @@ package struct StretchSummary: Sendable {
         advance(to: time, reading)
     }
 
-    /// Adds a compacted period.
-    ///
     /// - Parameters:
     ///   - length: milliseconds from `time`, above 0.
     ///   - count: number of measurements; nil if unknown.
@@ -61,7 +58,7 @@ package struct StretchSummary: Sendable {
         _ time: WallTime, length: Int64, means: Reading, minima: Reading, maxima: Reading, count: Int?
     ) {
         resolution = max(resolution, .milliseconds(length))
-        // The mean applies to the whole period, so it is added in steps that are too short to be gaps.
+        // The mean applies to the whole period, so add it in steps too short to be gaps.
         let stepMax = rules.stepMax.milliseconds
         let steps = min(length / max(1, stepMax), Self.stepsMax) + 1
         for number in 0...steps {
@@ -101,14 +98,14 @@ package struct StretchSummary: Sendable {
         }
     }
 
-    /// Energy up to the last reading: its time in milliseconds since 1970, the energy, and the integrated time. Nil if
+    /// Energy up to the last reading, whose `time` is in milliseconds since 1970; `seconds` are integrated ones. Nil if
     /// nothing was measured.
     package var energy: (time: Int64, wattHours: Double, seconds: Double)? {
         guard let last, let power = machine.recording?.totals.power else { return nil }
         return (last, power.integral / 3600, power.seconds)
     }
 
-    /// Returns the stretch as a recording from its first to its last reading; nil if nothing was measured.
+    /// Returns a recording from the first to the last reading; nil if nothing was measured.
     package func recording() -> Recording? {
         guard let last else { return nil }
         var machine = machine
@@ -122,7 +119,7 @@ package struct StretchSummary: Sendable {
             guard let spread = values[quantity]?.spread, let least = spread.least, let greatest = spread.greatest
             else { continue }
             let sum = recording.totals[keyPath: track]
-            // Restoring rounds the last digits, so restore only if the extremes change.
+            // Restoring rounds the last digits, so do it only if the extremes change.
             guard let low = sum.least, let high = sum.greatest, least < low || greatest > high else { continue }
             recording.totals[keyPath: track] = IntegratedValue(
                 least: min(low, least), greatest: max(high, greatest), mean: sum.mean, seconds: sum.seconds)

@@ -1,7 +1,6 @@
-/// Telemetry as one property of a recording: `charging_mode=t:DCP%201.5A selected_group=n:0 group=3:120:0.6`. Keys and
-/// texts are percent-encoded. A value is a number, text, Boolean or unknown; a group has its number, mAh and Wh.
+/// Telemetry as one property: `charging_mode=t:DCP%201.5A selected_group=n:0 group=3:120:0.6`. Keys and texts are
+/// percent-encoded. A value is a number, a text, a Boolean or unknown; a data group has its number, mAh and Wh.
 extension TelemetryBody {
-    /// Maximum number of parts; no meter has more.
     private static let partsMax = 64
 
     package var text: String {
@@ -12,7 +11,7 @@ extension TelemetryBody {
         return (details + groups).prefix(Self.partsMax).joined(separator: " ")
     }
 
-    /// Reads the text; skips invalid parts.
+    /// Skips invalid parts.
     package init(text: String) {
         self.init()
         for part in text.split(separator: " ").prefix(Self.partsMax) {

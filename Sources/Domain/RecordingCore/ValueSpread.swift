@@ -1,23 +1,22 @@
 /// Extremes and quantiles of many values, in bounded memory.
 ///
-/// Values are counted in bins whose width is a 4,096th of the value, as in a logarithmic histogram such as
-/// HdrHistogram. A quantile is the mean of a bin: exact for a few distinct values, otherwise off by at most 0.025 %. If
-/// there are too many bins, they are merged into wider ones.
+/// Values are counted in bins whose width is a 4,096th of the value, as in HdrHistogram. A quantile is the mean of a
+/// bin: exact for a few distinct values, otherwise off by at most 0.025 %. If there are too many bins, they are merged.
 package struct ValueSpread: Sendable {
     private struct Bin {
         var count = 0.0
-        /// Running mean, which loses less precision in small steps than a sum.
+        /// Loses less precision than a sum.
         var mean = 0.0
     }
 
-    /// Maximum number of bins; beyond it, up to eight bins are merged into one.
+    /// Maximum number of bins; beyond it, up to eight are merged into one.
     package static let binsMax = 16_384
 
     private var bins: [Int64: Bin] = [:]
-    /// Number of low bits of a value to ignore: 40 leaves 12 bits of its fraction.
+    /// Number of ignored low bits of a value: 40 leaves 12 bits of its fraction.
     private var coarseness: Int64 = 40
     package private(set) var count = 0.0
-    /// Least value; nil before the first value.
+    /// Nil before the first value.
     package private(set) var least: Double?
     package private(set) var greatest: Double?
 
@@ -26,7 +25,7 @@ package struct ValueSpread: Sendable {
     /// - Parameters:
     ///   - value: one value, or the mean of `count`. NaN and infinity are ignored.
     ///   - count: above 0.
-    ///   - extremes: least and greatest of those values.
+    ///   - extremes: minimum and maximum of these values.
     package mutating func add(_ value: Double, count: Double = 1, extremes: ClosedRange<Double>? = nil) {
         guard value.isFinite, count > 0 else { return }
         least = min(least ?? value, extremes?.lowerBound ?? value)
@@ -41,8 +40,7 @@ package struct ValueSpread: Sendable {
         bin.mean += (value - bin.mean) * (count / bin.count)
     }
 
-    /// Returns the key of the value's bin. Keys rise with the value, because the bits of a `Double` without its sign
-    /// rise with its magnitude.
+    /// Keys ascend with the value, because the bits of a `Double` without its sign ascend with its magnitude.
     private func key(of value: Double) -> Int64 {
         let magnitude = Int64(value.magnitude.bitPattern) >> coarseness
         return value < 0 ? -1 - magnitude : magnitude
@@ -56,13 +54,13 @@ package struct ValueSpread: Sendable {
         for bin in old.values { Self.add(bin.mean, bin.count, to: &bins[key(of: bin.mean), default: Bin()]) }
     }
 
-    /// Returns the value below which `part` of all values lie; nil if there are no values.
+    /// Nil if there are no values.
     ///
     /// - Parameter part: 0 to 1; 0.5 is the median.
     package func quantile(_ part: Double) -> Double? { quantiles([part]).first }
 
-    /// - Parameter parts: in rising order.
-    /// - Returns: one quantile per part; empty if there are no values.
+    /// - Parameter parts: 0 to 1, ascending.
+    /// - Returns: one quantile for each part; empty if there are no values.
     package func quantiles(_ parts: [Double]) -> [Double] {
         guard let least, let greatest else { return [] }
         let sorted = bins.sorted { $0.key < $1.key }.map(\.value)

@@ -1,16 +1,14 @@
-/// The holder's side of commands from other hosts. The holder claims each command once and executes it only in time and
-/// under the lease named in the command.
+/// Decides which commands of other hosts the holder executes: each once, in time, and under the lease named in it.
 package struct CommandDuty: Sendable {
     package enum Verdict: Hashable, Sendable {
         case claim
-        /// The holder answers without claiming the command.
+        /// Answer without claiming the command.
         case answer(RelayOutcome)
-        /// The command is a repetition, and the holder ignores it.
+        /// The command is a repetition.
         case ignore
     }
 
-    /// Number of remembered ids of commands, so that a repeated command is claimed once. The cloud grants no second
-    /// claim anyway.
+    /// Remembered command ids, so that a repeated command is claimed once. The cloud grants no second claim anyway.
     private static let knownMax = 256
 
     private var known: [RequestID] = []
@@ -18,7 +16,7 @@ package struct CommandDuty: Sendable {
     package init() {}
 
     /// - Parameters:
-    ///   - held: the token of this host's present lease; nil without one.
+    ///   - held: token of this host's lease; nil without one.
     ///   - isAllowed: whether this host accepts commands from others.
     package mutating func received(_ command: RelayCommand, holding held: FencingToken?, isAllowed: Bool) -> Verdict {
         guard !known.contains(command.id) else { return .ignore }
@@ -38,10 +36,8 @@ package struct CommandDuty: Sendable {
         return .claim
     }
 
-    /// Handles a granted claim.
-    ///
-    /// - Parameter sent: time at which the host sent the claim.
-    /// - Returns: deadline of the command; nil if it must not run.
+    /// - Parameter sent: time at which this host sent the claim.
+    /// - Returns: the command's deadline; nil if it must not run.
     package static func granted(
         _ command: RelayCommand, sent: MonotonicTime, holding held: FencingToken?, at now: MonotonicTime
     ) -> MonotonicTime? {

@@ -1,4 +1,4 @@
-/// Folds measurements into one: means, least and greatest values, and the times of the last.
+/// Combines measurements: means, minima and maxima, and the times of the last.
 struct ReadingFold {
     private var last: TimedReading
     private var sum = Reading()
@@ -19,7 +19,7 @@ struct ReadingFold {
         last = next
         next.reading.forEach { quantity, value in
             guard let value else {
-                // A quantity whose value was never known is sent as unknown.
+                // Send a quantity that was never known as unknown.
                 if !sum.supported.contains(quantity) {
                     (sum[quantity], least[quantity], greatest[quantity]) = (nil, nil, nil)
                 }

@@ -1,13 +1,11 @@
-/// Action that a host requests from the meter's holder.
 package enum RelayAction: Hashable, Sendable {
     case command(MeterCommand)
     case startRecording(name: String?)
     case stopRecording
-    /// Action of a newer version.
+    /// Action from a newer version.
     case unknown(String)
 }
 
-/// The action as people type it.
 extension RelayAction: CustomStringConvertible {
     package var description: String {
         switch self {
@@ -21,14 +19,14 @@ extension RelayAction: CustomStringConvertible {
 
 package struct RelayCommand: Hashable, Sendable {
     package var id: RequestID
-    /// Id under which the meter is leased.
+    /// The id under which it is leased.
     package var meter: MeterID
-    /// Token of the lease that the requesting host saw. A holder under another token refuses the command.
+    /// Fencing token of the lease that the requesting host saw. A holder with another token refuses.
     package var token: FencingToken
     package var action: RelayAction
     package var author: HostID
     package var authorName: String
-    /// Replica of the cloud that decides about the command; nil if there is only one.
+    /// Replica of the cloud that decides; nil if there is only one.
     package var copy: String?
 
     package init(
@@ -46,11 +44,11 @@ package struct RelayCommand: Hashable, Sendable {
 }
 
 package enum RelayOutcome: Hashable, Sendable {
-    /// - Parameter result: JSON text of the holder's own API; nil if the API returns none.
+    /// - Parameter result: JSON from the holder's API; nil if none.
     case done(result: String?)
-    /// The holder refused the command, in the words of its own API.
+    /// The holder refused the command; the texts are those of its API.
     case refused(code: String, message: String, next: String)
-    /// The command was not executed and will not be.
+    /// The command was not executed, and will not be.
     case notDone(String)
     /// The command may have been executed.
     case timedOut(String)

@@ -1,15 +1,14 @@
-/// Drops readings under an older token than the newest seen, so that a paused or cut-off holder cannot overwrite its
-/// successor's readings (Docs/Leases.md#rule-7).
+/// Drops readings with an older fencing token, so that a paused or disconnected holder cannot overwrite its successor's
+/// readings (Docs/Leases.md#rule-7).
 package struct RelayFence: Sendable {
     package enum Verdict: Hashable, Sendable {
         case current
-        /// The batch is the first of a newer token or another epoch.
+        /// First batch with a newer token, or of another epoch.
         case newer
         case older
     }
 
-    /// Number of remembered former epochs. A replica that does not know of a restore yet still sends batches of the
-    /// former epoch.
+    /// Number of remembered earlier epochs. After a restore from a backup, a replica may still send batches of them.
     private static let leftMax = 8
 
     private var newest: (epoch: String, token: FencingToken)?
@@ -17,8 +16,7 @@ package struct RelayFence: Sendable {
 
     package init() {}
 
-    /// - Parameter epoch: epoch of the cloud's store. Tokens of two epochs cannot be compared, so a new epoch restarts
-    ///   the comparison.
+    /// - Parameter epoch: of the cloud's store. Tokens of different epochs cannot be compared.
     package mutating func judge(_ token: FencingToken, in epoch: String) -> Verdict {
         guard let known = newest else {
             newest = (epoch, token)

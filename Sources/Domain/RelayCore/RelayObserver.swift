@@ -17,9 +17,9 @@ package struct RelayObserver: Sendable {
     }
 
     package enum Action: Hashable, Sendable {
-        /// Show the readings after a gap of `missed` readings.
+        /// Show the readings, after a gap of `missed` readings.
         case show(missed: Int)
-        /// Drop a batch with an older token or batch number.
+        /// The batch's token or number is older.
         case drop
     }
 
@@ -37,7 +37,7 @@ package struct RelayObserver: Sendable {
             refusedCount += 1
             return .drop
         case .newer:
-            // Numbers of different leases cannot be compared, so accept any number.
+            // Batch numbers of different leases cannot be compared.
             number = arrival.batch.number
         case .current:
             guard arrival.batch.number > number else { return .drop }
@@ -47,6 +47,6 @@ package struct RelayObserver: Sendable {
         return .show(missed: missed + arrival.batch.missed)
     }
 
-    /// Counts readings that the cloud dropped.
+    /// The cloud dropped these readings.
     package mutating func lost(_ count: Int) { missed += count }
 }

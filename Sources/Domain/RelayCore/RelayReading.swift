@@ -1,13 +1,13 @@
-/// A measurement, or several folded into one, sent from the holder to observers.
+/// One measurement, or several combined, for observers.
 package struct RelayReading: Hashable, Sendable {
-    /// Time from the measurement (of folded ones, the last) to the sending of its batch. It is measured on the holder's
-    /// monotonic clock, so that observers can date the reading despite a wrong calendar.
+    /// Duration from the (last) measurement to the sending of its batch, on the holder's monotonic clock. So observers
+    /// can date it even if the holder's system clock is wrong.
     package var age: Duration
-    /// Time of the measurement by the holder's calendar.
+    /// Time of the measurement by the holder's system clock.
     package var wallTime: WallTime
-    /// The measurement; of folded ones, the mean of each quantity.
+    /// The measurement; the means if several were combined.
     package var reading: Reading
-    /// Spread of folded measurements; nil for a single measurement.
+    /// Nil for a single measurement.
     package var spread: ReadingSpread?
 
     package init(age: Duration, wallTime: WallTime, reading: Reading, spread: ReadingSpread? = nil) {
@@ -19,21 +19,21 @@ package struct RelayReading: Hashable, Sendable {
 }
 
 package struct RelayBatch: Hashable, Sendable {
-    /// Number of the batch: the holder's boot-time clock, in milliseconds. Rises with each batch of one lease grant.
+    /// The holder's monotonic clock in milliseconds. Ascends with each batch under one lease.
     package var number: UInt64
-    /// Number of measurements dropped since the last batch.
+    /// Measurements dropped since the previous batch.
     package var missed: Int
-    /// Model of the meter, if known to the holder.
+    /// Nil if the holder does not know it.
     package var model: String?
-    /// State of the meter in the holder's own API; nil from an older version.
+    /// State of the meter as in the holder's API; nil from an older version.
     package var state: String?
-    /// Whether the holder shares readings. If false, the batch contains none.
+    /// If false, the holder shares no readings.
     package var isShared = true
-    /// Readings, oldest first.
+    /// Oldest first.
     package var readings: [RelayReading]
 
-    /// - Parameter now: time by the holder's boot-time clock, so that numbers also rise after a restart of the sender.
-    ///   Observers do not notice such a restart.
+    /// - Parameter now: the holder's monotonic clock. Derived from it, batch numbers ascend even after a restart of the
+    ///   sender, which observers do not notice.
     package init(at now: MonotonicTime, missed: Int, readings: [RelayReading]) {
         self.init(number: UInt64(clamping: (now - .origin).milliseconds), missed: missed, readings: readings)
     }

@@ -1,7 +1,7 @@
-/// The holder's side of one watched meter.
+/// Sends one watched meter's readings from its holder to the cloud.
 ///
-/// At most one batch is in flight. Later readings wait: up to `RelayTiming.singlesMax` unchanged; if there are more,
-/// all are folded into one. If an observer wants every reading, the newest `RelayTiming.readingsMax` wait.
+/// At most one batch is in flight. Up to `RelayTiming.singlesMax` further readings wait unchanged; if there are more,
+/// all are combined into one. If an observer wants every reading, the newest `RelayTiming.readingsMax` wait.
 package struct RelaySender: Sendable {
     package struct Parcel: Hashable, Sendable {
         package var token: FencingToken
@@ -15,12 +15,12 @@ package struct RelaySender: Sendable {
 
     package enum Outcome: Hashable, Sendable {
         case taken
-        /// The cloud has another token for the lease, so the sender is not, or no longer, the holder.
+        /// The cloud has another token, so this host does not hold the lease.
         case refused
         case failed
     }
 
-    /// Time until which at least one observer watches.
+    /// Time until which an observer watches.
     package private(set) var until: MonotonicTime
     /// Whether an observer wants every reading.
     package private(set) var sendsAll: Bool
@@ -28,7 +28,7 @@ package struct RelaySender: Sendable {
     private var fold: ReadingFold?
     private var missed = 0
     private var token: FencingToken?
-    /// Token that the cloud refused. The sender never uses it again.
+    /// Never used again after the cloud refused it.
     private var refused: FencingToken?
     private var isSending = false
     private var readyAt = MonotonicTime.origin
@@ -40,14 +40,13 @@ package struct RelaySender: Sendable {
         self.sendsAll = sendsAll
     }
 
-    /// - Parameter until: time until which an observer watches. It is earlier than before if no observer watches any
-    ///   more.
+    /// - Parameter until: end of the interest; earlier than before if the last observer has stopped.
     package mutating func interested(until: MonotonicTime, sendsAll: Bool) {
         self.until = until
         self.sendsAll = sendsAll
     }
 
-    /// - Parameter token: token of the present lease; nil without one. A change of token drops waiting readings.
+    /// - Parameter token: of the present lease; nil without one. A change drops waiting readings.
     package mutating func received(_ reading: TimedReading, under token: FencingToken?) {
         guard hold(token) else { return }
         if sendsAll {
@@ -68,12 +67,11 @@ package struct RelaySender: Sendable {
 
     package mutating func lost(_ count: Int) { missed += count }
 
-    /// Returns the next batch to send now, if any.
+    /// Nil if there is nothing to send now.
     ///
     /// - Parameters:
-    ///   - token: token of the present lease.
-    ///   - state: the meter's state. A new state is sent even without a reading, at most every
-    ///     `RelayTiming.stateInterval`.
+    ///   - token: of the present lease.
+    ///   - state: a new state is sent even without readings, at most every `RelayTiming.stateInterval`.
     package mutating func next(
         under token: FencingToken?, model: String? = nil, state: String? = nil, at now: MonotonicTime
     ) -> Parcel? {
@@ -112,12 +110,10 @@ package struct RelaySender: Sendable {
         }
     }
 
-    /// Time to call `next`; nil while no reading waits or a batch is in flight.
+    /// Nil while no reading waits, or while a batch is in flight.
     package var nextWake: MonotonicTime? { isSending || !hasSome ? nil : readyAt }
 
-    /// Drops waiting readings if the token has changed.
-    ///
-    /// - Returns: whether the sender may use this token.
+    /// Drops waiting readings if the token has changed. Returns whether it may be used.
     private mutating func hold(_ token: FencingToken?) -> Bool {
         if token != self.token {
             drop()

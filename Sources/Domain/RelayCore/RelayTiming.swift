@@ -1,26 +1,24 @@
-/// The times and limits of the relay (Docs/Relay.md).
+/// Durations and limits of the relay, which shows one host's readings on others (Docs/Relay.md).
 package enum RelayTiming {
-    /// Minimum time between two batches of one meter.
+    /// Minimum interval between batches of one meter.
     package static let batchInterval = Duration.milliseconds(250)
-    /// Time for which a holder sends readings after the cloud reports that an observer watches.
+    /// Time for which a holder sends readings after the cloud reports an observer.
     package static let interest = Duration.seconds(30)
-    /// Number of unfolded readings in a batch, unless an observer wants all of them.
+    /// Maximum number of readings that a batch contains uncombined, unless an observer wants all.
     package static let singlesMax = 4
-    /// Maximum number of readings in a batch. This is one second of the fastest meter's readings, four times the
-    /// readings of a usual batch.
+    /// One second of the fastest meter's readings, four times a usual batch.
     package static let readingsMax = 1000
-    /// Minimum time between two batches with a meter's state and no reading.
+    /// Minimum interval between batches with a state but no reading.
     package static let stateInterval = Duration.seconds(5)
     /// Pause after a batch that could not be sent.
     package static let retryInterval = Duration.seconds(1)
-    /// Time in which a command must be executed, counted from the sending of its claim.
+    /// Limit for executing a command, from the sending of its claim.
     package static let actingTime = Duration.seconds(5)
-    /// Maximum age of a reading; larger ages are reduced to it, because a batch waits for the cloud for a few seconds
-    /// at most.
+    /// Larger ages are reduced to this, because a batch waits for the cloud for only a few seconds.
     package static let ageMax = Duration.seconds(60)
-    /// Maximum number of lines of a meter's log for other hosts; the newest lines are sent.
+    /// Maximum number of a meter's newest log lines sent to another host.
     package static let logLinesMax = 500
-    /// Maximum bytes of these lines: the sum of their texts, plus `logLineBytes` for each line.
+    /// Maximum size of these lines in bytes: their texts, plus `logLineBytes` for each.
     package static let logBytesMax = 131_072
     package static let logLineBytes = 160
 }

@@ -1,16 +1,16 @@
-/// Minimum, maximum, mean and count per quantity of the readings of one second, minute or hour. Merging buckets gives
-/// the same result as adding all readings, except for the last digits of the mean.
+/// Statistics of each quantity over one second, minute or hour. Merging buckets equals adding all their readings,
+/// except for the last digits of the mean.
 package struct SampleBucket: Hashable, Sendable {
     package let start: WallTime
     package private(set) var minima = Reading()
     package private(set) var maxima = Reading()
     package private(set) var means = Reading()
-    /// Number of values of each quantity; whole numbers.
+    /// Number of values of each quantity, as whole numbers.
     package private(set) var counts = Reading()
 
     package init(start: WallTime) { self.start = start }
 
-    /// Restores a stored bucket. Leaves out quantities that lack one of the four values.
+    /// Leaves out quantities that lack one of the four values.
     package init(start: WallTime, minima: Reading, maxima: Reading, means: Reading, counts: Reading) {
         self.start = start
         let known = minima.known.intersection(maxima.known).intersection(means.known).intersection(counts.known)
@@ -23,7 +23,7 @@ package struct SampleBucket: Hashable, Sendable {
         }
     }
 
-    /// Number of readings, taken from the most frequent quantity.
+    /// The count of the most frequent quantity.
     package var readingCount: Int {
         var most = 0.0
         counts.known.forEach { most = max(most, counts[$0] ?? 0) }
@@ -59,7 +59,7 @@ package struct SampleBucket: Hashable, Sendable {
         minima[quantity] = Swift.min(minima[quantity] ?? least, least)
         maxima[quantity] = Swift.max(maxima[quantity] ?? greatest, greatest)
         counts[quantity] = before + count
-        // A step towards the new mean neither overflows nor loses digits, as a large sum would.
+        // A large sum could overflow or lose digits.
         means[quantity] = oldMean + (mean - oldMean) * (count / (before + count))
     }
 }

@@ -1,4 +1,4 @@
-/// Buckets of one meter in one block of time: one row of a tier in the store.
+/// Buckets of one meter in one block of time, stored as one row.
 ///
 /// ```
 /// block = version (1 byte) count (2 bytes) part part part part
@@ -24,7 +24,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].add(reading)
     }
 
-    /// Adds a bucket that lies within this block. The bucket may be shorter than the tier's buckets.
+    /// The bucket must lie within this block, and may be shorter than the tier's.
     package mutating func add(_ bucket: SampleBucket) {
         let start = tier.bucket(of: bucket.start)
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].merge(bucket)
@@ -42,7 +42,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
     private static let headerLength = 3
     private static let lengthLength = 4
 
-    /// Returns the block's bytes; none for an empty block.
+    /// Returns no bytes for an empty block.
     package func encoded() -> [UInt8] {
         let buckets = buckets
         guard !buckets.isEmpty else { return [] }
@@ -50,7 +50,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
             Self.version, UInt8(truncatingIfNeeded: buckets.count), UInt8(truncatingIfNeeded: buckets.count >> 8),
         ]
         for part in [\SampleBucket.minima, \.maxima, \.roundedMeans, \.counts] {
-            // The bytes do not contain the meter's id, so any id will do.
+            // Any id will do, because the bytes do not contain it.
             var builder = SampleChunkBuilder(meter: .mac(MACAddress(bits: 0)))
             for bucket in buckets { builder.append(bucket.start, bucket[keyPath: part]) }
             let chunk = builder.finish()?.bytes ?? []
@@ -62,7 +62,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
         return bytes
     }
 
-    /// Decodes the bytes of `encoded`. Safe on any bytes: throws if they are invalid.
+    /// Inverse of `encoded`. Throws for any invalid bytes.
     package init(tier: SampleTier, start: WallTime, bytes: [UInt8]) throws(ChunkError) {
         self.init(tier: tier, holding: start)
         guard bytes.count >= Self.headerLength else { throw .tooShort(length: bytes.count) }
@@ -108,6 +108,6 @@ extension SampleBucket {
 }
 
 extension Double {
-    /// Value rounded to a millionth; unchanged from 1e9 on.
+    /// Rounded to a millionth; unchanged from 1e9 on.
     package var toMillionths: Double { magnitude < 1e9 ? (self * 1e6).rounded() / 1e6 : self }
 }

@@ -1,5 +1,5 @@
-/// Chunk of seconds: buckets of readings too frequent to keep one by one
-/// (Docs/Decisions/0033-samples-of-fast-meters.md). `count` counts seconds; `first` and `last` are starts of seconds.
+/// One-second buckets of meters with very frequent readings (Docs/Decisions/0033-samples-of-fast-meters.md). `count`
+/// counts seconds; `first` and `last` are starts of seconds.
 ///
 /// ```
 /// chunk = version 3 (1 byte) block (`SampleBucketBlock`, of seconds)
@@ -9,7 +9,7 @@ extension SampleChunk {
 
     package var holdsSeconds: Bool { bytes.first == Self.secondsVersion }
 
-    /// Packs buckets of one second, given in any order, into one chunk per block of time.
+    /// Packs one-second buckets, in any order, into one chunk per block of time.
     package static func seconds(of meter: MeterID, _ seconds: [SampleBucket]) -> [SampleChunk] {
         var blocks: [SampleBucketBlock] = []
         for bucket in seconds.sorted(by: { $0.start < $1.start }) {
@@ -26,7 +26,7 @@ extension SampleChunk {
         }
     }
 
-    /// Returns the chunk's buckets, each a second long, earliest first; empty for a chunk of readings.
+    /// One-second buckets, earliest first; empty for a chunk of readings.
     package func seconds() throws(ChunkError) -> [SampleBucket] {
         guard holdsSeconds else { return [] }
         let block = try SampleBucketBlock(

@@ -1,8 +1,8 @@
-/// Consecutive readings of one meter as bytes: the unit that the store writes and keeps. Lossless: every double is
-/// restored exactly. Layout: `SampleChunkFormat`.
+/// Consecutive readings of one meter as stored bytes. Lossless: every double is restored exactly. Layout:
+/// `SampleChunkFormat`.
 package struct SampleChunk: Hashable, Sendable {
     package var meter: MeterID
-    /// Earliest time. Not always the first sample's, because the calendar may step back.
+    /// Earliest time, not always the first sample's, because the system clock may step back.
     package var first: WallTime
     package var last: WallTime
     package var count: Int
@@ -16,14 +16,14 @@ package struct SampleChunk: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Returns the samples in the order appended; throws for a chunk of seconds. Safe on any bytes: checks them first,
-    /// and their number limits the memory used.
+    /// Returns samples in the order appended; throws for a chunk of seconds. Safe on any bytes: checks them first, and
+    /// their number limits the memory used.
     package func samples() throws(ChunkError) -> [StoredSample] {
         var decoder = try SampleChunkDecoder(bytes)
         return try decoder.samples(count: count)
     }
 
-    /// Calls `body` for each sample in the order appended, without keeping them all in memory.
+    /// Passes samples in the order appended, without keeping all in memory.
     package func forEach(_ body: (StoredSample) -> Void) throws(ChunkError) {
         var decoder = try SampleChunkDecoder(bytes)
         try decoder.forEach(count: count, body)
@@ -32,11 +32,11 @@ package struct SampleChunk: Hashable, Sendable {
 
 package enum ChunkError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooShort(length: Int)
-    /// Written by a newer version of this program.
+    /// Written by a newer version.
     case unknownVersion(UInt8)
-    /// The checksum differs: some byte changed.
+    /// The checksum differs, so some byte changed.
     case wrongCheck(expected: UInt32, found: UInt32)
-    /// The checksum is right, but the bytes at this offset are invalid.
+    /// The checksum is right, but the bytes at `offset` are invalid.
     case malformed(offset: Int)
     case wrongCount(expected: Int, found: Int)
 

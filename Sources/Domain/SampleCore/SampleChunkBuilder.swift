@@ -1,4 +1,4 @@
-/// Packs a meter's readings in the order of arrival, in the layout of `SampleChunkFormat`.
+/// Packs readings in the order of arrival (layout: `SampleChunkFormat`).
 package struct SampleChunkBuilder: Sendable {
     package let meter: MeterID
     package private(set) var count = 0
@@ -9,10 +9,10 @@ package struct SampleChunkBuilder: Sendable {
 
     package init(meter: MeterID) { self.meter = meter }
 
-    /// Maximum time span of a chunk in milliseconds, so that a calendar step does not create a chunk of many years.
+    /// Maximum span in milliseconds; otherwise a step of the system clock could create a chunk of many years.
     private static let spanMax: Int64 = 3_600_000
 
-    /// Returns whether a sample of that time belongs in the next chunk.
+    /// Whether a sample of that time must start a new chunk.
     package func isFar(_ time: WallTime) -> Bool {
         let milliseconds = time.millisecondsSince1970
         let (span, overflow) = max(last, milliseconds).subtractingReportingOverflow(min(first, milliseconds))
@@ -21,8 +21,8 @@ package struct SampleChunkBuilder: Sendable {
 
     package var byteCount: Int { count == 0 ? 0 : bytes.count + SampleChunkFormat.checkLength }
 
-    /// Adds a sample; its time may lie before the last one's. Compares raw values, because a comparison of the quantity
-    /// sets would call another module for each reading.
+    /// The sample may be earlier than the last one. Compares raw values, because comparing quantity sets would call
+    /// another module for each reading.
     package mutating func append(_ time: WallTime, _ reading: Reading) {
         if count == 0 { bytes.append(SampleChunkFormat.version) }
         count += 1
@@ -48,7 +48,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// Returns the samples so far, nil if there are none, and empties the builder.
+    /// Returns the chunk and empties the builder; nil without samples.
     package mutating func finish() -> SampleChunk? {
         guard count > 0 else { return nil }
         let check = SampleChunkFormat.check(bytes[...])
@@ -57,7 +57,7 @@ package struct SampleChunkBuilder: Sendable {
             meter: meter, first: WallTime(millisecondsSince1970: first), last: WallTime(millisecondsSince1970: last),
             count: count, bytes: bytes)
         self = SampleChunkBuilder(meter: meter)
-        // The next chunk is about as long: reserve now, so that appending does not allocate.
+        // The next chunk will be about as long.
         bytes.reserveCapacity(chunk.bytes.count + 64)
         return chunk
     }
@@ -65,12 +65,12 @@ package struct SampleChunkBuilder: Sendable {
     private mutating func putTime(_ time: Int64) {
         let step = time &- state.time
         put(SampleChunkFormat.zigzag(step &- state.step))
-        // The first step counts from 1970, so the second is not compared with it.
+        // The first step counts from 1970.
         state.step = count == 1 ? 0 : step
         state.time = time
     }
 
-    /// Writes and returns the set of known quantities that changed, and stores their new values.
+    /// Writes and returns the set of changed quantities, and stores their values.
     private mutating func putChanges(of reading: borrowing Reading, known: UInt32, shapeChanged: Bool) -> UInt32 {
         var changes = shapeChanged ? SampleChunkFormat.shapeBit : 0
         var bit = SampleChunkFormat.shapeBit << 1
@@ -94,8 +94,7 @@ package struct SampleChunkBuilder: Sendable {
 
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // After a raw value, the integer may be unchanged. Its difference of 0 would be decoded as the escape, so the
-        // value is escaped instead.
+        // After a raw value, the integer may be unchanged. A difference of 0 would be decoded as the escape.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {
@@ -106,7 +105,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// Writes a value that the column's scale cannot hold: in the coarsest scale that can, or raw.
+    /// Writes the value in the coarsest scale that represents it, or raw.
     private mutating func putEscaped(_ value: Double, column index: Int) {
         put(SampleChunkFormat.escape)
         for exponent in 0...SampleChunkFormat.exponentMax {
@@ -124,7 +123,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// Writes seven bits per byte, lowest first; the top bit is set if more follow.
+    /// Seven bits per byte, lowest first; the top bit is set if more bytes follow.
     @inline(__always)
     private mutating func put(_ number: UInt64) {
         var rest = number

@@ -1,5 +1,5 @@
-/// Collects samples of several chunks within a span, in time order, up to a maximum number. A `SampleRepository` adds
-/// the chunks by their start, earliest first; chunks may overlap.
+/// Collects samples of several chunks in a time span, in time order, up to a maximum number. Chunks are added by start,
+/// earliest first, and may overlap.
 package struct SampleChunkCollector {
     private let span: Range<WallTime>
     private let limit: Int
@@ -10,7 +10,7 @@ package struct SampleChunkCollector {
         self.limit = max(0, limit)
     }
 
-    /// Returns whether chunks that start at `time` or later cannot add a sample.
+    /// Whether chunks that start at `time` or later cannot add a sample.
     package func isComplete(before time: WallTime) -> Bool {
         guard samples.count >= limit else { return false }
         guard let last = samples.last else { return true }
@@ -23,7 +23,7 @@ package struct SampleChunkCollector {
             if let last = samples.last, sample.time < last.time { isSorted = false }
             samples.append(sample)
         }
-        // Samples are out of order only after a calendar step. Sorting after every chunk would take quadratic time.
+        // Only a step of the system clock disorders samples. Sorting after each chunk would take quadratic time.
         if !isSorted { samples.sort { $0.time < $1.time } }
         if samples.count > limit { samples.removeSubrange(limit...) }
     }

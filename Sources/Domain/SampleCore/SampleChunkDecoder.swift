@@ -1,7 +1,6 @@
-/// Decodes the bytes of `SampleChunkBuilder`. Safe on any bytes: throws if they are invalid.
 struct SampleChunkDecoder {
     private let bytes: [UInt8]
-    /// Offset where the samples end and the checksum begins.
+    /// Offset of the checksum.
     private let end: Int
     private let quantities: UInt32
     private var offset = 1
@@ -28,11 +27,11 @@ struct SampleChunkDecoder {
         return samples
     }
 
-    /// Calls `body` for each sample, also for those before an error.
+    /// Includes samples before an error.
     mutating func forEach(count: Int, _ body: (StoredSample) -> Void) throws(ChunkError) {
         var found = 0
         while offset < end {
-            // Stop immediately, because a chunk with a wrong count is rejected anyway.
+            // A wrong count rejects the chunk anyway.
             guard found < count else { throw .wrongCount(expected: count, found: found + 1) }
             body(try sample(isFirst: found == 0))
             found += 1

@@ -1,5 +1,5 @@
-/// Layout of a chunk on users' disks: a change needs a new version number, and old versions stay readable. Version 2 is
-/// version 1 with more quantities, and is written only for those.
+/// Layout of a stored chunk. A change needs a new version number, and old versions must stay readable. Version 2 is
+/// version 1 with more quantities, and is written only for these.
 ///
 /// ```
 /// chunk   = version (1 byte) sample* check (FNV-1a of all before it, 4 bytes little-endian)
@@ -12,24 +12,24 @@
 ///         | 0 FF 8 bytes little-endian: a double that no scale gives back bit by bit
 /// ```
 ///
-/// Meters send decimals of few digits, so nearly every value is an integer over a power of ten, and a step of the last
-/// digit takes one byte. With one scale for all quantities, a millivolt would take two.
+/// Meters send decimals of few digits, so nearly every value is an integer divided by a power of ten, and a step of the
+/// last digit takes one byte. One scale for all quantities would need two for a millivolt.
 enum SampleChunkFormat {
     static let version: UInt8 = 1
-    /// Version of chunks with a quantity that version 1 cannot contain.
+    /// Version for quantities that version 1 cannot contain.
     static let widerVersion: UInt8 = 2
     static let checkLength = 4
     static let shapeBit: UInt64 = 1
     static let escape: UInt64 = 0
     static let rawMark: UInt8 = 0xFF
     static let exponentMax: UInt8 = 9
-    /// Greatest value up to which a double represents every integer.
+    /// A double represents every integer up to this.
     static let integerMax: Int64 = 1 << 53
-    /// Set of the quantities that version 1 can contain, one bit each.
+    /// Quantities of version 1, one bit each.
     static let quantities: UInt32 = 0xFFFF
     static let widerQuantities: UInt32 = 0x3_FFFF
     static let columnCount = 18
-    /// Minimum length of a sample: one byte for the time and one for the changes.
+    /// One byte for the time and one for the changes.
     static let sampleLengthMin = 2
 
     @inline(__always)
@@ -54,30 +54,29 @@ enum SampleChunkFormat {
         }
     }
 
-    /// Returns the 32-bit FNV-1a checksum. Detects any change of one byte; misses other damage once in four billion
-    /// times.
+    /// 32-bit FNV-1a. Detects any change of one byte, and misses other damage once in four billion times.
     static func check(_ bytes: ArraySlice<UInt8>) -> UInt32 {
         var hash: UInt32 = 0x811C_9DC5
         for byte in bytes { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
         return hash
     }
 
-    /// Returns the integer that represents `value` exactly in this scale; nil if there is none.
+    /// Integer that represents `value` exactly in this scale; nil if none.
     @inline(__always)
     static func integer(for value: Double, exponent: UInt8) -> Int64? {
         let power = powerOfTen(exponent)
         let scaled = value * power
         guard scaled.magnitude < Double(integerMax) else { return nil }
-        // Cheap rounding by truncation; a wrong guess only fails the comparison.
+        // Fast rounding. If it is wrong, only the comparison below fails.
         let integer = Int64(scaled + (scaled < 0 ? -0.5 : 0.5))
         return (Double(integer) / power).bitPattern == value.bitPattern ? integer : nil
     }
 }
 
-/// Last value of a quantity, from which the next one is computed; equal in encoder and decoder.
+/// Last value of a quantity, to which the next one is relative. Equal in encoder and decoder.
 struct SampleColumn {
     var value = 0.0
-    /// Last value that had a scale, as an integer in that scale.
+    /// Last value with a scale, as an integer in that scale.
     var integer: Int64 = 0
     var exponent: UInt8 = 0
 }
@@ -85,7 +84,7 @@ struct SampleColumn {
 struct SampleChunkState {
     var time: Int64 = 0
     var step: Int64 = 0
-    /// Raw values of two `QuantitySet`s.
+    /// Raw value of a `QuantitySet`.
     var supported: UInt32 = 0
     var known: UInt32 = 0
     var columns = InlineArray<18, SampleColumn>(repeating: SampleColumn())

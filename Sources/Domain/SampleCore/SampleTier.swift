@@ -1,12 +1,10 @@
-/// Bucket length of aggregated readings, in milliseconds. The store keeps these raw values, so never change or reuse
-/// them.
+/// Bucket length in milliseconds. Raw values are stored, so never change or reuse them.
 package enum SampleTier: Int64, CaseIterable, Sendable {
     case second = 1000
     case minute = 60_000
     case hour = 3_600_000
 
-    /// Length of a stored block in milliseconds: long enough to be worth a row, short enough that an hour of readings
-    /// rewrites little.
+    /// Milliseconds: long enough for a row, and short enough that an hour of readings rewrites little.
     package var blockLength: Int64 {
         switch self {
         case .second: 600_000
@@ -15,7 +13,6 @@ package enum SampleTier: Int64, CaseIterable, Sendable {
         }
     }
 
-    /// Name in output and JSON.
     package var name: String {
         switch self {
         case .second: "1 s"
@@ -30,7 +27,7 @@ package enum SampleTier: Int64, CaseIterable, Sendable {
 }
 
 extension WallTime {
-    /// Rounds down to a multiple of `step` milliseconds since 1970; `step` must be above 0.
+    /// - Parameter step: milliseconds, above 0; the result is a multiple since 1970.
     package func floored(to step: Int64) -> WallTime {
         let rest = millisecondsSince1970 % step
         let down = rest < 0 ? rest + step : rest

@@ -1,16 +1,16 @@
-/// Reduces readings to a limited number of points with minimum, maximum and mean, so that no peak is lost. Accepts
-/// readings and buckets in any order. Memory use depends only on the number of points and quantities.
+/// Reduces readings to a limited number of points with minimum, maximum and mean, so that no peak is lost. Add readings
+/// and buckets in any order. Memory use depends only on points and quantities.
 package struct SeriesBuilder: Sendable {
     package static let pointsMax = 10_000
-    /// Start of the first point; at or a little before the span's start.
+    /// Start of the first point; at or slightly before the span's start.
     package let origin: WallTime
     package let end: WallTime
     /// Milliseconds per point.
     package let width: Int64
-    /// Tier to read from; nil means single readings, or seconds where single readings no longer exist.
+    /// Tier to use; nil for single readings, or for seconds where these no longer exist.
     package let tier: SampleTier?
     package let quantities: [Quantity]
-    /// Time of the latest reading or bucket; nil before the first.
+    /// Latest reading or bucket added; nil before the first.
     package private(set) var latest: WallTime?
 
     private var cells: [Cell]
@@ -23,7 +23,7 @@ package struct SeriesBuilder: Sendable {
         var mean = 0.0
     }
 
-    /// Times of the first and last value in a point; `first` is after `last` in an empty point.
+    /// Times of the first and last value of a point; `first` is after `last` if it is empty.
     private struct Stretch {
         var first = Int64.max
         var last = Int64.min
@@ -31,7 +31,7 @@ package struct SeriesBuilder: Sendable {
 
     /// - Parameters:
     ///   - span: clamped to the years 0 to 9999.
-    ///   - points: maximum, clamped to 1 to `pointsMax`; one more if the span begins within a bucket.
+    ///   - points: clamped to 1 to `pointsMax`; one more if the span begins within a bucket.
     package init(span: Range<WallTime>, points: Int, quantities: [Quantity]) {
         let from = span.lowerBound.inCalendar
         let to = max(span.upperBound.inCalendar, from)
@@ -50,8 +50,8 @@ package struct SeriesBuilder: Sendable {
         stretches = Array(repeating: Stretch(), count: count)
     }
 
-    /// Returns hours if the span has at least as many hours as points, or minutes if it has at least a third as many
-    /// minutes as points. Otherwise returns nil, because the span is short enough to use single readings.
+    /// Hours if the span has at least as many as points; minutes if at least a third as many. Otherwise nil, because
+    /// single readings are few enough.
     private static func tier(length: Int64, points: Int64) -> SampleTier? {
         if length / SampleTier.hour.rawValue >= points { return .hour }
         return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil
@@ -59,7 +59,7 @@ package struct SeriesBuilder: Sendable {
 
     package var pointCount: Int { stretches.count }
 
-    /// Prepares for the readings of another id of the meter: resets `latest`.
+    /// Call before adding readings of another id of the meter.
     package mutating func beginID() { latest = nil }
 
     package mutating func add(_ time: WallTime, _ reading: Reading) {
@@ -104,7 +104,7 @@ package struct SeriesBuilder: Sendable {
         cells[index] = cell
     }
 
-    /// Returns the series without empty points. Each gap has a point without values, so that charts break the line.
+    /// Omits empty points. A point without values marks each gap, so that charts break the line.
     package consuming func finish() -> Series {
         var series = Series(origin: origin, width: .milliseconds(width), tier: tier, gap: .milliseconds(gapLength))
         let columns = quantities.indices.filter { column in
@@ -128,7 +128,8 @@ package struct SeriesBuilder: Sendable {
         return series
     }
 
-    /// Milliseconds of silence that make a gap: four times the usual step, at least `Series.gapMin` and two buckets.
+    /// Milliseconds without readings that make a gap: four times the usual step, at least `Series.gapMin` and two
+    /// buckets.
     private var gapLength: Int64 {
         var steps: [Int64] = []
         var last: Int64?
@@ -144,18 +145,18 @@ package struct SeriesBuilder: Sendable {
 }
 
 package struct Series: Hashable, Sendable {
-    /// Minimum length of a gap, whatever the interval of the meter, so that charts show the same gaps as recordings.
+    /// Minimum gap, so that charts show the same gaps as recordings.
     static let gapMin = RecordingRules().stepMax
 
     package var origin: WallTime
     package var width: Duration
-    /// Source, as in `SeriesBuilder.tier`.
+    /// As in `SeriesBuilder.tier`.
     package var tier: SampleTier?
-    /// Time without readings after which the series contains a point without values.
+    /// Silence after which the series contains a point without values.
     package var gap: Duration
-    /// Time of the first measurement in each point; rising.
+    /// First measurement of each point, ascending.
     package var times: [WallTime] = []
-    /// Columns, one per requested quantity that has values; each is as long as `times`.
+    /// One for each requested quantity with values; as long as `times`.
     package var columns: [Column] = []
 
     package init(origin: WallTime, width: Duration, tier: SampleTier?, gap: Duration) {
@@ -188,6 +189,6 @@ package struct Series: Hashable, Sendable {
 }
 
 extension WallTime {
-    /// Milliseconds since 1970, clamped to the years 0 to 9999 so that sums and differences cannot overflow.
+    /// Clamped to the years 0 to 9999, so that sums and differences cannot overflow.
     fileprivate var inCalendar: Int64 { min(max(millisecondsSince1970, -62_167_219_200_000), 253_402_300_799_999) }
 }

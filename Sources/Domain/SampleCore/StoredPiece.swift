@@ -1,7 +1,7 @@
-/// A stored reading, or the bucket of a second or minute that replaced it.
+/// A stored reading, or the bucket of a second or minute that replaced several.
 package enum StoredPiece: Hashable, Sendable {
     case reading(StoredSample)
-    // Indirect: four times as large as a reading, and far rarer.
+    // A bucket is four times as large as a reading, and far rarer.
     indirect case bucket(SampleBucket, SampleTier)
 
     package var time: WallTime {
@@ -11,7 +11,7 @@ package enum StoredPiece: Hashable, Sendable {
         }
     }
 
-    /// Reading, or the bucket's means.
+    /// The reading, or the bucket's means.
     package var reading: Reading {
         switch self {
         case .reading(let sample): sample.reading

@@ -1,8 +1,7 @@
-/// Resolves aliases of meter ids, in the same way on hosts and in the cloud.
+/// Resolves aliases of meter ids, equally on hosts and in the cloud.
 package enum AliasMap {
-    /// - Parameter direct: each alias with its target, which may be an alias too. Ids that form a circle all resolve to
-    ///   the smallest of these ids.
-    /// - Returns: each alias with its final id.
+    /// - Parameter direct: target of each alias, perhaps an alias too. Ids in a circle resolve to the smallest.
+    /// - Returns: final id of each alias.
     package static func flattened<ID: Hashable & Comparable>(_ direct: [ID: ID]) -> [ID: ID] {
         var meanings: [ID: ID] = [:]
         for start in direct.keys where meanings[start] == nil {
@@ -15,13 +14,12 @@ package enum AliasMap {
     /// Returns the present id for each former id and alias of a host's meters.
     ///
     /// - Parameters:
-    ///   - former: former ids of the host's meters, each with its present id.
+    ///   - former: each former id with its present id.
     ///   - aliases: result of `flattened`.
     package static func mainIDs<ID: Hashable>(former: [ID: ID], aliases: [ID: ID]) -> [ID: ID] {
         former.mapValues { aliases[$0] ?? $0 }.merging(aliases) { own, _ in own }
     }
 
-    /// - Returns: the aliases from `start` to the final id, and the final id.
     private static func follow<ID: Hashable & Comparable>(
         _ start: ID, _ direct: [ID: ID], known: [ID: ID]
     ) -> (path: [ID], meaning: ID) {

@@ -1,8 +1,8 @@
-/// Clock for the stamps of this host's writes. Its time is never behind a stamp it has seen, even after a restart with
-/// a slow wall clock. For this, the caller persists the clock's high-water mark with each write.
+/// Hybrid logical clock for the stamps of this host's writes. The caller persists it with each write, so that a slow
+/// wall clock after a restart cannot lower it.
 package struct HybridClock: Hashable, Sendable {
     package let host: HostID
-    /// The greatest time issued or seen.
+    /// Greatest time of a stamp issued or observed, in milliseconds since 1970.
     package private(set) var milliseconds: UInt64
     package private(set) var counter: UInt16
 
@@ -12,7 +12,7 @@ package struct HybridClock: Hashable, Sendable {
         self.counter = counter
     }
 
-    /// Returns a stamp greater than any issued or seen before.
+    /// Returns a stamp greater than any issued or observed.
     ///
     /// - Parameter physical: the corrected wall clock, in milliseconds since 1970.
     package mutating func tick(physical: UInt64) -> Stamp {
@@ -22,23 +22,22 @@ package struct HybridClock: Hashable, Sendable {
         } else if counter < .max {
             counter += 1
         } else if milliseconds < Stamp.millisecondsMax {
-            // The counter overflowed: use the next millisecond. At `Stamp.millisecondsMax` the last stamp is issued
-            // again.
+            // The counter overflowed. At `Stamp.millisecondsMax`, the last stamp is repeated.
             (milliseconds, counter) = (milliseconds + 1, 0)
         }
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)
     }
 
-    /// Makes later stamps greater than `stamp`.
+    /// Makes every stamp issued from now on greater than `stamp`.
     package mutating func observe(_ stamp: Stamp) {
         guard (stamp.milliseconds, stamp.counter) > (milliseconds, counter) else { return }
         (milliseconds, counter) = (stamp.milliseconds, stamp.counter)
     }
 
-    /// Lowers the high-water mark after the cloud refused stamps as too far ahead (`clockSkew`).
+    /// Sets the clock back after the cloud refused stamps as too far ahead (`clockSkew`).
     ///
-    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it; nil (lowers to 0) if
-    ///   there is none.
+    /// - Parameter stamp: the greatest stamp that the cloud accepted from this host or sent to it; nil (no such stamp)
+    ///   sets the clock to 0.
     package mutating func lower(to stamp: Stamp?) {
         let target: (UInt64, UInt16) = stamp.map { ($0.milliseconds, $0.counter) } ?? (0, 0)
         guard target < (milliseconds, counter) else { return }

@@ -1,31 +1,28 @@
 /// Folds records under an older form of a meter's id into the record under its normal id
 /// (Docs/SettingsAndRebuild.md#rebuild).
 ///
-/// `canonical(MAC)` is the per-property merge of all records of that meter. A deletion hides older properties of its
-/// own record only, and is never folded. The result depends neither on the folding host nor on the order, so several
-/// hosts may fold at the same time.
+/// The canonical record is the per-property merge of all records of the meter. A deletion hides only older properties
+/// of its own record, and is never folded. Several hosts may fold at the same time, in any order, with the same result.
 ///
 /// - A folded property keeps its stamp. If the canonical record was deleted later, the stamp is lifted to just above
-///   the deletion (`Stamp.lifted`). Otherwise the deletion would also delete a property of another record.
-/// - The folded record becomes a tombstone with `mergedInto` and its own newest stamp, so hosts with the same record
-///   make the same tombstone. A later write to the old name is folded as a write to the canonical record, whose
-///   deletions then apply.
+///   the deletion (`Stamp.lifted`). Otherwise the deletion would also delete the other record's property.
+/// - The folded record becomes a tombstone with `mergedInto` and its own newest stamp. A later write to the old name
+///   counts as a write to the canonical record, whose deletions then apply.
 package enum RebuildPlan {
-    /// Version of the rules. A greater version makes every host scan its records again.
+    /// Version of the fold rules. A greater version makes every host scan its records again.
     package static let version = 1
 
-    /// Types whose names have several forms, in scan order.
+    /// Record types whose names have several forms, in scan order.
     package static let types: [RecordType] = RecordType.known.filter(\.isNamedByMeter)
 
     package struct Fold: Hashable, Sendable {
         package var canonical: RecordMerge
         package var loser: RecordMerge
-        /// Values of the folded record that were replaced by newer ones, sorted by name.
+        /// Values of the folded record that newer values replaced, sorted by name.
         package var outdone: [OverwrittenValue]
     }
 
-    /// - Parameter canonical: the present record under the normal key, if any.
-    /// - Returns: nil if the name is normal, or if the record contains only a deletion.
+    /// - Returns: nil if the record's name is normal, or if the record contains only a deletion.
     package static func fold(_ loser: SyncRecord, into canonical: SyncRecord?) -> Fold? {
         let key = loser.key.normalised
         guard key != loser.key, let newest = loser.newestStamp, !loser.properties.isEmpty else { return nil }
@@ -42,12 +39,12 @@ package enum RebuildPlan {
     }
 
     private static func properties(of loser: SyncRecord, under deletion: Deletion?) -> [String: Register] {
-        // A record that was folded before is part of the canonical record. The canonical record's deletion applies to
-        // it too, so its stamps are not lifted.
+        // An already folded record is part of the canonical record, whose deletion applies to it too. So its stamps are
+        // not lifted.
         guard let deletion, loser.deletion?.mergedInto == nil else { return loser.properties }
         return loser.properties.mapValues { register in
             guard register.stamp <= deletion.stamp else { return register }
-            // A lifted stamp contains no host, so `broughtBy` keeps the author.
+            // A lifted stamp names no host, so `broughtBy` keeps the author.
             return Register(
                 value: register.value, stamp: .lifted(register.stamp, above: deletion.stamp),
                 broughtBy: register.broughtBy ?? register.stamp.host)

@@ -1,12 +1,12 @@
-/// A value that a later write or a deletion replaced, for the history.
+/// A value that a later write or deletion replaced.
 package struct OverwrittenValue: Hashable, Sendable {
     package var property: String
     package var old: Register
-    /// New value; nil if the record was deleted.
+    /// Nil if the record was deleted.
     package var new: SettingValue?
-    /// Stamp of the write or deletion that replaced the value.
     package var by: Stamp
-    /// Host that delivered that change to the cloud (`Register.broughtBy`); nil if it is the author, or unknown.
+    /// Host that delivered the replacing change to the cloud (`Register.broughtBy`); nil if it is the author, or
+    /// unknown.
     package var broughtBy: HostID?
 
     package init(property: String, old: Register, new: SettingValue?, by: Stamp, broughtBy: HostID? = nil) {
@@ -18,15 +18,15 @@ package struct OverwrittenValue: Hashable, Sendable {
     }
 }
 
-/// Effect of a merge. A store writes `after` and adds `overwritten` to the history. For changes made on this host, it
-/// also queues the properties in `news` in the outbox.
+/// Effect of a merge. A store writes `after`, adds `overwritten` to the history, and queues this host's own changes
+/// (`news`) in the outbox.
 package struct RecordMerge: Hashable, Sendable {
     package var before: SyncRecord
     package var after: SyncRecord
-    /// Properties whose register changed, sorted by name; without deleted ones.
+    /// Changed properties, sorted by name; excludes deleted ones.
     package var news: [String]
     package var deletionIsNews: Bool
-    /// Overwritten values, sorted by name. Writing the same value again does not count.
+    /// Overwritten values, sorted by name. A rewrite of the same value does not count.
     package var overwritten: [OverwrittenValue]
 
     package var newRegisters: [(property: String, register: Register)] {
@@ -35,12 +35,11 @@ package struct RecordMerge: Hashable, Sendable {
 
     package var isEmpty: Bool { news.isEmpty && !deletionIsNews }
 
-    /// Compares two versions of a record. `after` must be `before` with another record merged into it.
+    /// - Parameter after: `before` with another record merged into it.
     package init(from before: SyncRecord, to after: SyncRecord) {
         self.before = before
         self.after = after
         deletionIsNews = before.deletion != after.deletion
-        // Fast path: most merges change nothing.
         guard before.properties != after.properties else {
             (news, overwritten) = ([], [])
             return

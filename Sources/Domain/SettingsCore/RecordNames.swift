@@ -1,40 +1,37 @@
 extension RecordType {
-    /// Whether a meter's id names these records. Such an id can have several forms
-    /// (Docs/SettingsAndRebuild.md#rebuild).
+    /// Whether the record's name is a meter's id, which can have several forms (Docs/SettingsAndRebuild.md#rebuild).
     package var isNamedByMeter: Bool { self == .deviceSettings || self == .meterAlias }
 }
 
 extension RecordKey {
-    /// Key under which the record is stored. Unchanged for a name that is normal or unknown to this version.
+    /// Key under which the store keeps the record. Unchanged if the name is normal or unknown to this version.
     package var normalised: RecordKey {
         type.isNamedByMeter ? RecordKey(type: type, name: MeterID.normalised(recordName: name)) : self
     }
 }
 
 extension MeterID {
-    /// Returns the normal form of a record's name. Returns other text unchanged, because a newer host may use it.
+    /// Returns unknown names unchanged, because a newer host may use them.
     package static func normalised(recordName: String) -> String {
-        // Fast path for nearly all names.
         if MACAddress(printed: recordName) != nil { return recordName }
         return MeterID(recordName)?.description ?? recordName
     }
 }
 
-/// Reason why a record is set aside. Only harmful records are refused, so that a newer host's records are kept.
+/// Reason why a record is set aside. Only harmful records are, so that a newer host's records are kept.
 package enum RecordFault: Hashable, Sendable {
     case type(String)
     case name(String)
     case property(String)
-    /// Name of the property (`SettingValue.isStorable`).
+    /// A property's value is not storable (`SettingValue.isStorable`).
     case value(of: String)
     case properties(Int)
 }
 
 extension SyncRecord {
-    /// Maximum length of type and property names, in bytes of UTF-8. These names are printable ASCII, because programs
-    /// define them.
+    /// Maximum bytes of type and property names, which are printable ASCII.
     package static let wordBytesMax = 64
-    /// Maximum length of a record's name, in bytes of UTF-8. The longest names in practice are paths below /dev.
+    /// Maximum length of a record's name, in bytes of UTF-8. The longest in practice are paths below /dev.
     package static let nameBytesMax = 512
     package static let propertiesMax = 256
 
@@ -45,7 +42,7 @@ extension SyncRecord {
         }
         if properties.count > Self.propertiesMax { return .properties(properties.count) }
         let faulty = properties.lazy.filter { !Self.isWord($0.key) || !$0.value.value.isStorable }
-        // Report the first property by name, so that all hosts report the same one.
+        // The first by name, so that all hosts report the same property.
         guard let property = faulty.map(\.key).min() else { return nil }
         return Self.isWord(property) ? .value(of: property) : .property(property)
     }

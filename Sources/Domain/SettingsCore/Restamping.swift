@@ -1,5 +1,5 @@
-/// New stamps for changes in the outbox after the host's calendar was wrong: far ahead (`clockSkew`), or wrong since
-/// the host booted (Docs/SettingsAndRebuild.md#stamps).
+/// New stamps for changes in the outbox, after this host's wall clock was far ahead (`clockSkew`) or wrong since boot
+/// (Docs/SettingsAndRebuild.md#stamps).
 extension HybridClock {
     package struct Waiting: Hashable, Sendable {
         package var stamp: Stamp
@@ -11,14 +11,16 @@ extension HybridClock {
             self.physical = physical
         }
 
-        /// Creates the entry for a stamp that the cloud refused or would refuse. A stamp not after `now` is kept.
+        /// For a stamp that the cloud refuses as too far ahead. A stamp up to `now` is kept.
         ///
         /// - Parameter now: corrected time, in milliseconds since 1970.
         package init(refused stamp: Stamp, now: UInt64) {
             self.init(stamp: stamp, physical: stamp.milliseconds > now ? now : nil)
         }
 
-        /// Creates the entry for a change that the boot-time clock can date. A stamp off by at most a minute is kept.
+        /// For a change dated by the boot-time clock. A stamp off by at most a minute is kept.
+        ///
+        /// - Parameter physical: corrected time of the change, in milliseconds since 1970.
         package init(stamp: Stamp, made physical: UInt64) {
             let difference =
                 max(stamp.milliseconds, physical) - min(stamp.milliseconds, physical)
@@ -26,10 +28,10 @@ extension HybridClock {
         }
     }
 
-    /// Lowers the clock to the cloud's greatest accepted stamp and issues new stamps from there.
+    /// Sets the clock back to `accepted` and issues new stamps from there.
     ///
-    /// The changes keep the order of their stamps, because a write after a deletion must not precede the deletion. So
-    /// even a right stamp changes if an earlier change would get a later stamp.
+    /// The changes keep their order, because a write after a deletion must not precede it. So even a right stamp
+    /// changes if an earlier change would get a later stamp.
     ///
     /// - Parameter accepted: the greatest stamp that the cloud accepted from this host or sent to it, if any.
     /// - Returns: the new stamp of each change; nil if it keeps its own.
@@ -51,12 +53,13 @@ extension HybridClock {
 }
 
 extension SyncRecord {
-    /// Replaces old stamps of registers or the deletion.
+    /// Replaces stamps of properties or of the deletion. Only for changes that no other replica has seen, because the
+    /// new stamps may be smaller.
     ///
-    /// Not a merge: the new stamps may be smaller. Use it only for changes that no other replica has seen. Pass all
-    /// changes of a record in one call. Between two calls, a deletion could be younger than a write that follows it.
+    /// Pass all changes of a record in one call: between two calls, a deletion could be younger than a write that
+    /// follows it.
     ///
-    /// - Parameter changes: old and new stamp of each property; a nil property means the deletion.
+    /// - Parameter changes: a nil property means the deletion.
     package mutating func restamp(_ changes: [(property: String?, old: Stamp, new: Stamp)]) {
         var properties = self.properties
         var deletion = self.deletion

@@ -1,14 +1,13 @@
-/// Value of a property. Values that must change together are one property, a string with a structure.
+/// Value of a property. Values that must change together are one property: a structured string.
 package enum SettingValue: Hashable, Sendable {
     case null
     case bool(Bool)
     case int(Int64)
-    /// Neither NaN nor infinite; check values from outside with `isStorable`.
+    /// Neither NaN nor infinite. Check external values with `isStorable`.
     case double(Double)
-    /// A string of at most `stringBytesMax` bytes of UTF-8.
     case string(String)
 
-    /// Maximum bytes of UTF-8 in a string (Docs/SettingsAndRebuild.md#records).
+    /// In bytes of UTF-8 (Docs/SettingsAndRebuild.md#records).
     package static let stringBytesMax = 16 * 1024
 
     package var isStorable: Bool {
@@ -20,8 +19,8 @@ package enum SettingValue: Hashable, Sendable {
     }
 }
 
-/// Equality by bytes, so that all replicas end with the same bytes: -0 is not 0, and two encodings of "é" differ.
-/// Swift's own equality is coarser.
+/// Equality by bytes, unlike Swift's own: -0 is not 0, and two encodings of "é" differ. So all replicas end with the
+/// same bytes.
 extension SettingValue {
     package static func == (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {
@@ -41,14 +40,14 @@ extension SettingValue {
         case .bool(let value): hasher.combine(value)
         case .int(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value.bitPattern)
-        // Equal bytes have the same Swift string hash.
+        // Strings with equal bytes have equal Swift hashes.
         case .string(let text): hasher.combine(text)
         }
     }
 }
 
-/// A total order by kind, then value, without other meaning. With this order, replicas agree even on equal stamps with
-/// different values. No host with a unique id writes such stamps.
+/// By kind, then value. Only needed for replicas to agree on equal stamps with different values, which no host with a
+/// unique id writes.
 extension SettingValue: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {

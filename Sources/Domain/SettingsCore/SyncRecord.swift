@@ -1,4 +1,4 @@
-/// Type of a record. Unknown types are kept and passed on, because a newer host may write them.
+/// Unknown types are kept and forwarded, because a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
@@ -12,10 +12,10 @@ package struct RecordType: RawRepresentable, Hashable, Sendable {
     /// A charge session's summary, written by its host only.
     package static let recording = RecordType(rawValue: "Recording")
 
-    /// A mark on a meter's timeline (`Mark`), which any host may rename, end or delete.
+    /// A mark on a meter's timeline (`Mark`). Any host may rename, end or delete it.
     package static let mark = RecordType(rawValue: "Mark")
 
-    /// Types of this version, in sync order (Docs/SettingsAndRebuild.md#records).
+    /// Types known to this version, in sync order (Docs/SettingsAndRebuild.md#records).
     package static let known: [RecordType] = [.host, .deviceSettings, .meterAlias, .recording, .mark]
 }
 
@@ -33,10 +33,10 @@ package struct RecordKey: Hashable, Sendable {
 package struct Register: Hashable, Sendable {
     package var value: SettingValue
     package var stamp: Stamp
-    /// Host that delivered the write to the cloud, as the cloud recorded it. Nil if it is the stamp's host, or if no
-    /// cloud reported one. The stamp's host is only the sender's claim.
+    /// Host that delivered the write to the cloud, as recorded by the cloud; nil if it is the stamp's host, or unknown.
+    /// The stamp's host is only the sender's claim.
     ///
-    /// Not part of equality or merge: hosts that pass on each other's writes must end up equal.
+    /// Not part of equality or merge: hosts that forward each other's writes must end up equal.
     package var broughtBy: HostID?
 
     package init(value: SettingValue, stamp: Stamp, broughtBy: HostID? = nil) {
@@ -53,12 +53,12 @@ package struct Register: Hashable, Sendable {
     }
 }
 
-/// Deletion of a record. As in a register, a later deletion wins.
+/// The later of two deletions wins.
 package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
-    /// Name of the record that has this duplicate's properties, set by the rebuild. Nil for a person's deletion.
+    /// Record into which this duplicate was folded (`RebuildPlan`); nil for a person's deletion.
     package var mergedInto: String?
-    /// Host that delivered the deletion, as in `Register`; not part of equality either.
+    /// As in `Register`; not part of equality.
     package var broughtBy: HostID?
 
     package init(stamp: Stamp, mergedInto: String? = nil, broughtBy: HostID? = nil) {
@@ -77,10 +77,9 @@ package struct Deletion: Hashable, Sendable {
     }
 }
 
-/// A record as hosts and cloud exchange it: properties that merge one by one, and a deletion that hides older
-/// properties.
+/// Properties that merge one by one, and a deletion that hides older properties.
 ///
-/// Always reduced to properties younger than the deletion, so that two records with the same meaning are equal.
+/// Contains only properties younger than the deletion, so that records with the same meaning are equal.
 package struct SyncRecord: Hashable, Sendable {
     package let key: RecordKey
     package private(set) var properties: [String: Register]
@@ -93,26 +92,24 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Whether the record was deleted and not written since.
     package var isTombstone: Bool { deletion != nil && properties.isEmpty }
 
-    /// Newest stamp in the record; nil for an empty record.
+    /// Newest of the property and deletion stamps; nil for an empty record.
     package var newestStamp: Stamp? {
         properties.values.reduce(deletion?.stamp) { newest, register in
             newest.map { max($0, register.stamp) } ?? register.stamp
         }
     }
 
-    /// Returns whether the property was written, or the record deleted, at this stamp or later.
+    /// Whether the property was written, or the record deleted, at this stamp or later.
     package func has(_ property: String, asNewAs stamp: Stamp) -> Bool {
         [properties[property]?.stamp, deletion?.stamp].contains { $0.map { $0 >= stamp } ?? false }
     }
 
-    /// Merges the younger registers of `other` into this record: the greater stamp wins, for each property and for the
-    /// deletion.
+    /// Merges another record: the greater stamp wins, for each property and for the deletion.
     ///
     /// Commutative, associative, idempotent and total. Ignores the keys, because the rebuild merges records with
-    /// different names. Of two equal registers, the merge keeps the present one with its `broughtBy`.
+    /// different names. Of two equal registers, this record's own is kept with its `broughtBy`.
     package mutating func merge(_ other: SyncRecord) {
         if let theirs = other.deletion { deletion = deletion.map { max(theirs, $0) } ?? theirs }
         if properties.isEmpty {
@@ -125,8 +122,7 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Returns the record as the cloud accepts it from `host`. Sets `broughtBy` to `host` for every write of another
-    /// author.
+    /// Sets `broughtBy` to `host` for every write of another author.
     package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in
@@ -143,10 +139,10 @@ package struct SyncRecord: Hashable, Sendable {
         return result
     }
 
-    /// Returns only the values (and the deletion, if kept) that are in the outbox; nil if there are none.
+    /// Returns only the values in the outbox, and the deletion if `isKept`; nil if there are none.
     ///
-    /// Needed in a refetch after an expired change token: the record becomes the cloud's version plus these values. All
-    /// other local values are older than a deletion that the cloud has purged.
+    /// Used in a refetch after an expired change token, because all other local values may be older than a deletion
+    /// that the cloud has purged.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(
             key: key, properties: properties.filter { names.contains($0.key) }, deletion: isKept ? deletion : nil)
@@ -155,14 +151,13 @@ package struct SyncRecord: Hashable, Sendable {
 
     private mutating func reduce() {
         guard let deletion else { return }
-        // Fast path: no deletion, or only younger properties.
         if properties.contains(where: { $0.value.stamp <= deletion.stamp }) {
             properties = properties.filter { $0.value.stamp > deletion.stamp }
         }
     }
 }
 
-/// Ordered by stamp, then value. The value keeps the order total, though no host with a unique id writes equal stamps.
+/// By stamp, then value. The value only breaks ties, which hosts with unique ids never cause.
 extension Register: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.stamp == rhs.stamp else { return lhs.stamp < rhs.stamp }

@@ -1,12 +1,11 @@
-/// Page of changes from the cloud.
 package struct ChangesPage: Hashable, Sendable {
     package var type: RecordType
     package var records: [SyncRecord]
-    /// Change token: opaque start of the next page.
+    /// Change token of the next page; opaque.
     package var token: String
     package var moreComing: Bool
     package var epoch: String
-    /// Identity of the zone; nil from a cloud whose zones have no identity.
+    /// Nil from a cloud whose zones have no identity.
     package var zoneID: String?
 
     package init(
@@ -23,9 +22,9 @@ package struct ChangesPage: Hashable, Sendable {
 
 package struct PushResult: Hashable, Sendable {
     package var key: RecordKey
-    /// Failure of the record; nil if the cloud accepted it.
+    /// Nil if the cloud accepted the record.
     package var failure: SyncFailure?
-    /// The cloud's present record, if it differs from the one sent.
+    /// The cloud's record after the merge, if it differs from the one sent.
     package var merged: SyncRecord?
 
     package init(key: RecordKey, failure: SyncFailure? = nil, merged: SyncRecord? = nil) {
@@ -46,16 +45,15 @@ package struct PushOutcome: Hashable, Sendable {
     }
 }
 
-/// State of this host in the cloud.
 package struct CloudAccount: Hashable, Sendable {
     package var zone: String
     package var host: HostID
     package var hostName: String
     package var serverTime: UInt64
     package var epoch: String
-    /// `keep` or `strict`, as text; LeaseCore defines the meaning.
+    /// `keep` or `strict` (defined in LeaseCore).
     package var policy: String
-    /// Identity of the zone; nil from a cloud whose zones have no identity.
+    /// Nil from a cloud whose zones have no identity.
     package var zoneID: String?
     package var role = HostRole.full
 

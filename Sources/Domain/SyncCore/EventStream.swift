@@ -1,17 +1,15 @@
-/// State of the event stream.
 package enum SyncStream: Hashable, Sendable {
     case closed
     case opening(since: MonotonicTime)
     case open(since: MonotonicTime, lastHeard: MonotonicTime)
-    /// The stream is broken; the session reopens it at `retryAt`.
     case waiting(retryAt: MonotonicTime)
 }
 
 struct EventStream: Hashable, Sendable {
     private(set) var state = SyncStream.closed
-    /// Time of the last change that another host made.
+    /// Time of the last reported change by another host.
     private(set) var lastPush: MonotonicTime?
-    /// Number of consecutive attempts that failed early.
+    /// Number of consecutive attempts that failed or broke early.
     private var failures = 0
 
     mutating func open(at now: MonotonicTime) -> [SyncEffect] {
@@ -30,7 +28,6 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// - Returns: false if no opening was in progress.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
         state = .open(since: now, lastHeard: now)
@@ -41,7 +38,6 @@ struct EventStream: Hashable, Sendable {
         if case .open(let since, _) = state { state = .open(since: since, lastHeard: now) }
     }
 
-    /// - Returns: false if the stream is not open.
     mutating func pushed(at now: MonotonicTime) -> Bool {
         guard case .open = state else { return false }
         lastPush = now
@@ -52,7 +48,7 @@ struct EventStream: Hashable, Sendable {
         switch state {
         case .closed, .waiting: return
         case .opening: failures += 1
-        // The break of a long-lived stream has a new cause, so the first retry is quick.
+        // A break after a long time has a new cause, so the first retry is quick.
         case .open(let since, _): failures = moment.now - since >= timing.streamSilence ? 1 : failures + 1
         }
         state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, random: moment.random))
@@ -61,7 +57,7 @@ struct EventStream: Hashable, Sendable {
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {
         guard let deadline = deadline(timing), moment.now >= deadline else { return [] }
         if case .waiting = state { return open(at: moment.now) }
-        // No data and no error: the connection is half-open, because the other end is gone.
+        // Neither data nor error: the connection is half-open.
         broke(moment, timing)
         return [.closeEvents]
     }
@@ -72,7 +68,7 @@ struct EventStream: Hashable, Sendable {
         if case .waiting = state { open(at: now) } else { [] }
     }
 
-    /// Returns the time at which to reopen the stream or give it up; nil if it is closed.
+    /// Time to reopen the stream or give it up; nil if it is closed.
     func deadline(_ timing: SyncTiming) -> MonotonicTime? {
         switch state {
         case .closed: nil
@@ -82,7 +78,7 @@ struct EventStream: Hashable, Sendable {
         }
     }
 
-    /// Returns the time until which a run waits for the stream to open; nil if the stream is not opening.
+    /// Time until which a sync run waits for the stream to open; nil if the stream is not opening.
     func subscribeDeadline(_ timing: SyncTiming) -> MonotonicTime? {
         if case .opening(let since) = state { since + timing.subscribeTimeout } else { nil }
     }

@@ -9,7 +9,7 @@
 ///     └────────────────────────────────────────────────┘
 /// ```
 ///
-/// The first report is not a gain, because the session starts with a run anyway.
+/// The first report is not a gain, because the session starts with a sync run anyway.
 package struct NetworkDebounce: Hashable, Sendable {
     private enum Phase: Hashable, Sendable {
         case unknown
@@ -18,9 +18,9 @@ package struct NetworkDebounce: Hashable, Sendable {
         case steady
     }
 
-    /// Time for which the network must remain available before the session synchronises.
+    /// Time for which the network must remain available before a synchronisation.
     package let hold: Duration
-    /// Maximum random time added to `hold`, because hosts behind one router regain the network at the same time.
+    /// Maximum random addition to `hold`: hosts behind one router regain the network at the same time.
     let spreadMax: Duration
     package private(set) var path: NetworkPath?
     private var phase = Phase.unknown
@@ -30,7 +30,7 @@ package struct NetworkDebounce: Hashable, Sendable {
         self.spreadMax = spreadMax
     }
 
-    /// Handles a report of the network's path. Repeating the same report has no effect.
+    /// Repeating the same report has no effect.
     ///
     /// - Parameter random: random bits for the spread.
     package mutating func pathChanged(to path: NetworkPath, at now: MonotonicTime, random: UInt64) {
@@ -51,7 +51,7 @@ package struct NetworkDebounce: Hashable, Sendable {
         return .synchronise
     }
 
-    /// Time of the next `woke`; nil while only an event can change the state.
+    /// Time at which to call `woke`; nil while only an event can change the state.
     package var nextWake: MonotonicTime? {
         if case .holding(let until) = phase { until } else { nil }
     }

@@ -7,12 +7,11 @@ package struct OutboxBatch: Hashable, Sendable {
 }
 
 struct OutboxQueue: Hashable, Sendable {
-    /// Halves of a batch that was too large, in sending order. Kept across runs, so that a retry continues where it
-    /// stopped.
+    /// Halves of a batch that was too large, in sending order. Kept across runs.
     private(set) var parts: [OutboxBatch] = []
-    /// Records that the cloud could not accept yet, with the reason. They remain in the outbox.
+    /// Records that the cloud cannot accept yet. They remain in the outbox.
     private(set) var putOff: [RecordKey: SyncFailure] = [:]
-    /// Time to push the records in `putOff` again, unless a run starts earlier.
+    /// Time to push `putOff` again, unless a run starts earlier.
     private(set) var putOffUntil: MonotonicTime?
 
     mutating func split(_ batch: OutboxBatch, into halves: [OutboxBatch]) {
@@ -24,16 +23,15 @@ struct OutboxQueue: Hashable, Sendable {
         if parts.first == batch { parts.removeFirst() }
     }
 
-    /// Forgets the halves after the outbox or its stamps changed.
     mutating func forgetParts() { parts = [] }
 
-    /// - Parameter isComplete: false if the run ended before it reached all records put off earlier.
+    /// - Parameter isComplete: false if the run ended before it tried all records in the old `putOff`.
     mutating func runEnded(_ putOff: [RecordKey: SyncFailure], isComplete: Bool, retryAt: MonotonicTime) {
         self.putOff = isComplete ? putOff : self.putOff.merging(putOff) { $1 }
         putOffUntil = self.putOff.isEmpty ? nil : retryAt
     }
 
-    /// - Returns: whether to push the records put off now.
+    /// - Returns: whether to push the records in `putOff` now.
     mutating func wake(at now: MonotonicTime) -> Bool {
         guard let until = putOffUntil, now >= until else { return false }
         putOffUntil = nil

@@ -1,16 +1,14 @@
-/// Number of records per request. A timeout halves the number, so that a slow link or busy cloud does not get the same
-/// load repeatedly. An answer to a full portion doubles it.
+/// Number of records per request: halved after a timeout, for slow links and a busy cloud, and doubled after an answer
+/// to a full request.
 struct Portion: Hashable, Sendable {
-    /// Limit after a timeout; nil while the configured number applies.
+    /// Nil means the configured number.
     private var limit: Int?
 
-    /// - Parameter most: the configured number, at least 1.
     func records(of most: Int) -> Int { min(most, limit ?? most) }
 
-    /// - Parameter count: number of records that the request contained or requested.
     mutating func unanswered(_ count: Int) { limit = max(1, count / 2) }
 
-    /// Doubles the limit. Ignores an answer to a request below the limit.
+    /// Doubles the limit, unless the request was below it.
     mutating func answered(_ count: Int, of most: Int) {
         guard let limit, count >= limit else { return }
         self.limit = limit < most / 2 ? limit * 2 : nil

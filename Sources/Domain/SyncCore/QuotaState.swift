@@ -1,16 +1,15 @@
 /// State while the cloud has no room for some changes. The store holds these changes back and pushes the rest. The
-/// session occasionally retries a few of them, and continues with more as long as the cloud accepts some.
+/// session occasionally retries a few of them, and more as long as the cloud accepts some.
 package struct QuotaState: Hashable, Sendable {
     package var failure: SyncFailure
     package var since: MonotonicTime
     /// Number of consecutive runs in which the cloud was full.
     package var runs: Int
-    /// Time of the next automatic retry of held-back changes.
     package var retryAt: MonotonicTime
 }
 
 extension SyncState {
-    /// Time of the next retry of held-back changes; nil if none is held back, or if another run is scheduled anyway.
+    /// Nil if nothing is held back, or if another run is scheduled anyway.
     var nextRetryOfHeldBack: MonotonicTime? { schedule.again == nil ? fullness?.retryAt : nil }
 
     mutating func beginHeldBack(because trigger: SyncTrigger, at now: MonotonicTime) -> SyncRun.DeferredChanges {
@@ -24,14 +23,13 @@ extension SyncState {
         return .due
     }
 
-    /// Delays the retry, because the person cancelled the run.
     mutating func putOffHeldBack(at now: MonotonicTime) {
         guard let fullness else { return }
         self.fullness?.retryAt = max(fullness.retryAt, now + timing.fullBackoff.base)
     }
 
-    /// Clears the quota state if no change is held back. Held-back changes without a state mean that meterd restarted:
-    /// this run then retries them.
+    /// Clears the quota state if no change is held back. A restart of meterd loses the state, so held-back changes are
+    /// then retried.
     mutating func lookAtHeldBack(_ progress: SyncProgress) {
         if progress.heldBack == 0 {
             fullness = nil
@@ -66,7 +64,6 @@ extension SyncState {
         }
     }
 
-    /// Updates the quota state at the end of a run that was neither cancelled nor failed.
     mutating func noteFullness(_ moment: SyncMoment) {
         guard let refusal = run?.refusal else { return }
         let runs = (fullness?.runs ?? 0).addingClamped(1)
@@ -82,12 +79,12 @@ extension SyncState {
 extension SyncRun {
     enum DeferredChanges: Hashable, Sendable {
         case left
-        /// The session retries some held-back changes once everything else has been pushed.
+        /// Some held-back changes are retried once everything else has been pushed.
         case due
-        /// Batches include the held-back changes being retried. `isTaken`: whether the cloud accepted one of them.
+        /// Batches include some held-back changes. `isTaken`: whether the cloud accepted one of them.
         case trying(isTaken: Bool)
 
-        /// Called when the outbox is empty. The session retries more held-back changes only if the cloud accepted one.
+        /// Retries more held-back changes only if the cloud accepted one.
         mutating func batchesEnded() {
             switch self {
             case .trying(isTaken: true): self = .due

@@ -1,4 +1,3 @@
-/// The next run: its reason, time and types.
 struct RunSchedule: Hashable, Sendable {
     struct Retry: Hashable, Sendable {
         var at: MonotonicTime
@@ -6,10 +5,10 @@ struct RunSchedule: Hashable, Sendable {
         var isLimit: Bool
     }
 
-    /// Reason of the next run, which may be requested during the present one; nil if no run is requested.
+    /// Reason of the next run; nil if none is requested.
     private(set) var again: SyncTrigger?
     private(set) var retry: Retry?
-    /// Types with changes to read in the next run.
+    /// Record types to fetch in the next run.
     private(set) var unread: Set<RecordType> = []
     private(set) var failures = 0
     private var lastCheck = MonotonicTime.origin
@@ -17,7 +16,7 @@ struct RunSchedule: Hashable, Sendable {
 
     // MARK: Requests
 
-    /// Requests a run. The first reason is kept, unless a person requests the run.
+    /// Requests a run. Only a person's request replaces an earlier reason.
     mutating func ask(_ trigger: SyncTrigger) {
         if again == nil || trigger == .asked { again = trigger }
     }
@@ -37,7 +36,7 @@ struct RunSchedule: Hashable, Sendable {
         ask(trigger, reading: RecordType.known)
     }
 
-    /// Forgets earlier requests, because the end of the present run satisfies them.
+    /// Drops earlier requests, because the run that now ends satisfies them.
     mutating func forgetWhoAsked() { again = nil }
 
     mutating func clear() { (again, retry) = (nil, nil) }
@@ -60,7 +59,6 @@ struct RunSchedule: Hashable, Sendable {
 
     mutating func remoteChanged() { hasRemoteChange = true }
 
-    /// Records a complete run, which counts as a poll.
     mutating func everythingRead(at now: MonotonicTime) {
         lastCheck = now
         hasRemoteChange = false
@@ -68,7 +66,7 @@ struct RunSchedule: Hashable, Sendable {
 
     func nextPoll(_ timing: SyncTiming) -> MonotonicTime { lastCheck + timing.pollInterval }
 
-    /// - Returns: false if no poll is needed, because another host's change was reported since the last check.
+    /// - Returns: false if another host's change was reported since the last check, so no poll is needed.
     mutating func poll(at now: MonotonicTime) -> Bool {
         lastCheck = now
         guard !hasRemoteChange else {
@@ -81,7 +79,7 @@ struct RunSchedule: Hashable, Sendable {
 
     // MARK: Runs
 
-    /// - Returns: the requested run; nil if none is requested, or if its start time has not been reached.
+    /// - Returns: nil if no run is requested, or before its start time.
     mutating func take(at now: MonotonicTime) -> (trigger: SyncTrigger, types: Set<RecordType>)? {
         guard let trigger = again, retry.map({ $0.at <= now }) ?? true else { return nil }
         defer { (again, retry, unread) = (nil, nil, []) }

@@ -1,10 +1,9 @@
-/// Measurement of the cloud's clock.
+/// Measurement of the cloud's wall clock.
 package struct ClockSample: Hashable, Sendable {
     /// The cloud's wall clock when it answered, milliseconds since 1970.
     package var serverTime: UInt64
-    /// This host's wall clock when the answer arrived.
     package var localTime: WallTime
-    /// Time from request to answer, on the boot-time clock.
+    /// From request to answer, on the boot-time clock.
     package var roundTrip: Duration
 
     package init(serverTime: UInt64, localTime: WallTime, roundTrip: Duration) {
@@ -14,9 +13,9 @@ package struct ClockSample: Hashable, Sendable {
     }
 }
 
-/// Difference between the cloud's wall clock and this host's, with its error.
+/// Difference between the cloud's wall clock and this host's.
 package struct ServerOffset: Hashable, Sendable {
-    /// Cloud's time minus local time.
+    /// Cloud's time minus this host's time.
     package var offset: Duration
     /// Maximum error of `offset`: half the round trip.
     package var error: Duration
@@ -30,8 +29,8 @@ package struct ServerOffset: Hashable, Sendable {
         measuredAt = now
     }
 
-    /// Returns whether to prefer a newer measurement: it has a smaller error, this one is old, or they contradict each
-    /// other (a clock stepped).
+    /// Whether the newer measurement has a smaller error, this one is 10 min old, or they contradict each other because
+    /// a clock stepped.
     package func isOutdone(by newer: ServerOffset) -> Bool {
         newer.error <= error || newer.measuredAt - measuredAt >= .seconds(600)
             || abs(newer.offset - offset) > newer.error + error
@@ -53,8 +52,7 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func startOver() { told = nil }
 
-    /// Returns the offset if it differs by more than `step` from the one given to the store; nil otherwise or if it is
-    /// unknown.
+    /// Nil if unknown, or within `step` of the offset last stored.
     func news(beyond step: Duration) -> Duration? {
         guard let offset = offset?.offset else { return nil }
         guard let told else { return offset }

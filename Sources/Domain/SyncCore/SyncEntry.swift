@@ -1,9 +1,8 @@
-/// Numbered event of the session, for subscribers and the log.
 package struct SyncEntry: Hashable, Sendable {
-    /// Number of the event in the session; counts from 1 without a gap.
+    /// Number of the event in the session, from 1 without gaps.
     package let number: UInt64
     package let time: MonotonicTime
-    /// Time by this host's calendar. The sync machine has no calendar, so the forwarder sets the time.
+    /// Wall-clock time. Set by the forwarder, because the sync machine has no wall clock.
     package var wall: WallTime?
     private let event: SyncEvent
 
@@ -13,11 +12,11 @@ package struct SyncEntry: Hashable, Sendable {
         self.event = event
     }
 
-    /// The input; nil if a verdict replaced it.
+    /// Nil if a verdict replaced the input.
     package var input: SyncInput? {
         if case .input(let input) = event { input } else { nil }
     }
 
-    /// Text of the event. Created on demand, because most entries are never read.
+    /// Created on demand, because most entries are never shown.
     package var text: String { "\(event)" }
 }

@@ -1,7 +1,7 @@
-/// Stop of the session until a person fixes the cause.
+/// Stop of the sync session until a person fixes the cause.
 package struct SyncHalt: Hashable, Sendable {
     package var failure: SyncFailure
-    /// Advice for the person, in one sentence.
+    /// Advice for the user, in one sentence.
     package var advice: String
 
     package init(failure: SyncFailure, advice: String) {
@@ -9,7 +9,7 @@ package struct SyncHalt: Hashable, Sendable {
         self.advice = advice
     }
 
-    /// Returns nil if a retry may help (Docs/Sync.md#errors).
+    /// Nil if a retry may help (Docs/Sync.md#errors).
     package init?(_ failure: SyncFailure) {
         switch failure.kind {
         case .notAuthenticated:

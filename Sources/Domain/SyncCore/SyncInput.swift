@@ -1,11 +1,10 @@
-/// Reason for a run.
 package enum SyncTrigger: String, Hashable, Sendable {
     case started
-    /// A person requested the run, which skips every wait and ends a halt.
+    /// A person requested the run. It starts immediately and ends a halt.
     case asked
     case localChange
     case remoteChange
-    /// The event stream opened. It does not report earlier changes, so the run reads them.
+    /// The event stream opened. It does not report earlier changes, so the run fetches them.
     case streamOpened
     /// The network is stable again (`NetworkDebounce`), or the cloud answers this host's lease requests again.
     case networkGained
@@ -18,9 +17,9 @@ package enum SyncInput: Hashable, Sendable {
     // MARK: People, the host and time
 
     case started
-    /// The host leaves the cloud or shuts down. Acts as a cancellation, but no run follows.
+    /// The host leaves the cloud or shuts down. Like a cancellation, but no run follows.
     case stopRequested
-    /// The person cancels the run. The present page completes, and finished work is kept.
+    /// A person cancels the run. The present page completes, and finished work is kept.
     case cancelRequested
     case resumed
     case triggered(SyncTrigger)
@@ -29,7 +28,7 @@ package enum SyncInput: Hashable, Sendable {
     // MARK: The event stream
 
     case streamOpened
-    /// The stream received a ping, or an event for other hosts.
+    /// The event stream received a ping, or an event for other hosts.
     case streamHeard
     case streamBroke(SyncFailure)
     /// Other hosts changed records of these types; `host` is nil if there were several.
@@ -42,11 +41,11 @@ package enum SyncInput: Hashable, Sendable {
     case zoneCreated
     case adopted
     case corrected
-    /// The store read a batch; nil if the outbox is empty.
+    /// Nil if the outbox is empty.
     case batchRead(OutboxBatch?)
     case pushed(PushOutcome, ClockSample)
     case settled(MergeOutcome)
-    /// Number of held-back records that wait to be sent again.
+    /// Number of held-back records that are in the outbox again.
     case heldBackRetried(Int)
     case restamped
     case refetchBegun
@@ -57,7 +56,6 @@ package enum SyncInput: Hashable, Sendable {
     case storeFailed(String)
 }
 
-/// Text shown by `meterctl sync events`.
 extension SyncInput: CustomStringConvertible {
     package var description: String {
         switch self {

@@ -1,12 +1,12 @@
 /// The sync session: handles inputs and returns effects (Docs/Sync.md#a-run).
 ///
-/// One run at a time performs one operation at a time. The order is account, zone and subscription, then batches and
-/// pages alternately. A trigger during a run requests one more run. No failure ends the session: it retries, or it
-/// halts until `resumed` if only a person can help.
+/// One run at a time performs one operation at a time: account, zone and subscription, then batches and pages
+/// alternately. A trigger during a run requests one more run. No failure ends the session: it retries, or halts until
+/// `resumed` if only a person can help.
 ///
-/// Seven middlewares decide, each in a file of its name, in this order: splitting, errors, retry, work, logging, zone
-/// set-up, account status. `read` passes an input from the first to the last, before the state changes. `nextStep`
-/// calls them from the last to the first: no work before the zone is set up, no set-up without an account.
+/// Seven middlewares decide, each in a file of its name: splitting, errors, retry, work, logging, zone set-up, account
+/// status. `read` passes an input from the first to the last, before the state changes. `nextStep` calls them from the
+/// last to the first: no work before zone set-up, no zone set-up without an account.
 ///
 /// The machine performs no I/O and reads neither clock nor random numbers. `nextWake` is the time at which to send
 /// `woke`.
@@ -43,9 +43,6 @@ package struct SyncMachine: Sendable {
         }
     }
 
-    /// Returns the next step of a run without an operation in progress.
-    ///
-    /// - Throws: the failure that ends the run for now.
     private func nextStep(of run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
         if let next = run.following.first, run.ending == nil || next.completesStep { return .perform(next) }
         if run.ending != nil { return .finish(.cancelled) }
@@ -79,12 +76,10 @@ enum SyncStep: Hashable, Sendable {
     case perform(SyncOperation)
     case openEvents
     case wait
-    /// The run ends with `complete`, `partial` or `cancelled`.
     case finish(SyncResult.End)
 }
 
 struct SyncMoment: Hashable, Sendable {
     var now: MonotonicTime
-    /// Random bits for the back-off.
     var random: UInt64
 }

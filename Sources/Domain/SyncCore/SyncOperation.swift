@@ -1,11 +1,10 @@
-/// Activity of the session, in the order of a run (Docs/Sync.md#a-run).
+/// Activity of the sync session, in the order of a run (Docs/Sync.md#a-run).
 package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     /// The host has not joined a cloud, or is shut down.
     case stopped
     case idle
-    /// A run failed and its retry is scheduled.
+    /// A run failed, and its retry is scheduled.
     case waiting
-    /// The session is stopped until a person fixes the cause.
     case halted
     case readProgress
     case account
@@ -16,8 +15,8 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case cleanUp
 }
 
-/// An operation for the cloud or the store. Each case names the call and the input that reports its end. `cloudFailed`
-/// or `storeFailed` ends any operation.
+/// An operation on the cloud or the store. Each case names the call and the input that reports its end. `cloudFailed`
+/// or `storeFailed` can end any operation.
 package enum SyncOperation: Hashable, Sendable {
     /// Calls `SyncRepository.progress`; ends with `progressRead`.
     case readProgress
@@ -34,7 +33,7 @@ package enum SyncOperation: Hashable, Sendable {
     /// Calls `CloudLink.modify`; ends with `pushed`.
     case push(OutboxBatch)
     /// Calls `SyncRepository.settle`; ends with `settled`. The outcome has only final results: accepted, permanently
-    /// refused, or held back for lack of room. Other records remain in the outbox.
+    /// refused, or held back for lack of room.
     case settle(OutboxBatch, PushOutcome)
     /// Calls `SyncRepository.retryHeldBack`; ends with `heldBackRetried`.
     case retryHeldBack(recordsMax: Int)
@@ -60,7 +59,7 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether the operation stores a result that the cloud has already returned, so that it runs even after a
+    /// Whether the operation stores a result that the cloud has already returned. It then runs even after a
     /// cancellation.
     var completesStep: Bool {
         switch self {
@@ -71,7 +70,7 @@ package enum SyncOperation: Hashable, Sendable {
         }
     }
 
-    /// Whether the cloud performs the operation, rather than the store.
+    /// True for operations of the cloud, false for those of the store.
     package var isExchange: Bool {
         switch self {
         case .checkAccount, .createZone, .push, .fetch: true
@@ -83,15 +82,14 @@ package enum SyncOperation: Hashable, Sendable {
 }
 
 package enum SyncEffect: Hashable, Sendable {
-    /// Perform the operation and report its end. Only one at a time.
+    /// At most one at a time.
     case perform(SyncOperation)
-    /// Open `CloudLink.events`, and report each event and the end.
+    /// Open `CloudLink.events`. Report each event and the end.
     case openEvents
-    /// Close the stream; its end need not be reported.
+    /// The stream's end need not be reported.
     case closeEvents
     case announce(SyncResult)
-    /// Announce that the session halted without a run, because no run's result reports the halt.
+    /// A halt outside a run, which no `SyncResult` reports.
     case announceHalt(SyncHalt)
-    /// Send the entry to subscribers and the log.
     case log(SyncEntry)
 }

@@ -1,12 +1,10 @@
-/// Numbers of records of one type in a run.
 package struct SyncCounts: Hashable, Sendable {
-    /// Number of records that the cloud accepted.
     package var pushed = 0
     /// Number of fetched records that changed the local store.
     package var fetched = 0
     /// Number of fetched records without changes.
     package var unchanged = 0
-    /// Number of records that the cloud refused or that cannot be stored here. They are set aside with the reason.
+    /// Number of records set aside with the reason: the cloud refused them, or they cannot be stored here.
     package var parked = 0
 
     package init(pushed: Int = 0, fetched: Int = 0, unchanged: Int = 0, parked: Int = 0) {
@@ -24,20 +22,18 @@ package struct SyncCounts: Hashable, Sendable {
     }
 }
 
-/// Result of a run, kept and shown to people.
 package struct SyncResult: Hashable, Sendable {
     package enum End: Hashable, Sendable {
-        /// The run pushed everything and read every requested type to its end.
+        /// The run pushed everything and fetched every requested type to its end.
         case complete
-        /// Other hosts' changes arrived while the run was still pushing; another run follows immediately and reads
-        /// them.
+        /// Other hosts' changes arrived while the run was still pushing. Another run follows immediately.
         case partial
         case cancelled
         case failed(SyncFailure)
         case halted(SyncHalt)
     }
 
-    /// Number of the run, counted from 1.
+    /// Counted from 1.
     package var run: UInt64
     package var trigger: SyncTrigger
     package var startedAt: MonotonicTime
@@ -69,7 +65,7 @@ package struct SyncCounters: Hashable, Sendable {
     package var complete: UInt64 = 0
     package var failed: UInt64 = 0
     package var cancelled: UInt64 = 0
-    /// Number of fallback polls. `pollsSkipped` counts those omitted because another host's change had been reported.
+    /// Number of fallback polls. `pollsSkipped` counts those skipped because another host's change had been reported.
     package var polls: UInt64 = 0
     package var pollsSkipped: UInt64 = 0
     package var pages: UInt64 = 0
@@ -77,8 +73,7 @@ package struct SyncCounters: Hashable, Sendable {
     package var splits: UInt64 = 0
     package var parked: UInt64 = 0
     package var streamOpenings: UInt64 = 0
-    /// Version of the local records. It rises with every merge that changed a record here; screens then redraw the
-    /// settings.
+    /// Rises with every merge that changed a record; user interfaces then redraw the settings.
     package var refreshVersion: UInt64 = 0
 
     package init() {}

@@ -1,9 +1,9 @@
-/// One pass through the outbox and the unread types. Not persisted.
+/// One pass through the outbox and the unread record types. Not persisted.
 package struct SyncRun: Hashable, Sendable {
     /// Reason to end the run after the present step.
     package enum Ending: Hashable, Sendable { case cancel, stop }
 
-    /// Next direction. Pushing and reading alternate, so that neither starves.
+    /// Next direction. Pushing and fetching alternate, so that neither starves.
     package enum Turn: Hashable, Sendable { case modify, fetch }
 
     package let number: UInt64
@@ -11,30 +11,27 @@ package struct SyncRun: Hashable, Sendable {
     package let startedAt: MonotonicTime
     package let isFull: Bool
     package internal(set) var operation: SyncOperation?
-    /// Progress as read at the start, and read again after an operation that resets it, such as `adopt`; nil until
-    /// then.
+    /// Progress as last loaded from the store; nil before, and after an operation that resets it, such as `adopt`.
     package internal(set) var progress: SyncProgress?
-    /// Types still to read, in order; the first is being read.
+    /// Types still to fetch, in order; the first is in progress.
     package internal(set) var remaining: [RecordType]
     package internal(set) var ending: Ending?
     package internal(set) var counts: [RecordType: SyncCounts] = [:]
-    /// Records that the cloud cannot accept now, with the reason. They remain in the outbox; this run does not push
-    /// them again.
+    /// Records that the cloud cannot accept now. They remain in the outbox; this run does not push them again.
     package internal(set) var putOff: [RecordKey: SyncFailure] = [:]
 
-    /// Operations that finish the present step. They are performed first, even after a cancellation.
+    /// Operations that finish the present step. They run first; after a cancellation, only those with `completesStep`.
     var following: [SyncOperation] = []
     var isOutboxEmpty = false
     var isPastSubscribe = false
     var pageRecordsMax: Int
-    /// Whether the run stored or pushed something. If so, the next failure counts as the first of a new series, and its
-    /// retry pause is short.
+    /// Whether the run stored or pushed something. Then the next failure counts as the first, with a short retry pause.
     var hasProgressed = false
     var repairs = Repairs()
     var heldBack: DeferredChanges
     var refusal: SyncFailure?
 
-    /// Counts of repairs, each limited by `SyncTiming.repairsMax`.
+    /// Each number is limited by `SyncTiming.repairsMax`.
     struct Repairs: Hashable, Sendable {
         var zone = 0
         var epoch = 0

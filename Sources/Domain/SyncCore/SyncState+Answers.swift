@@ -1,4 +1,4 @@
-/// Handles the answers to operations. Ignores an answer if its operation is not in progress.
+/// Ignores a result if its operation is not in progress.
 extension SyncState {
     mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
         switch answer {
@@ -16,7 +16,6 @@ extension SyncState {
         case .pageFetched(let page): pageFetched(page)
         case .applied(let merge): applied(merge)
         case .cleanedUp: cleanedUp(at: now)
-        // A verdict handles the failure of an operation; the other inputs are not answers.
         case .cloudFailed, .storeFailed, .started, .stopRequested, .cancelRequested, .resumed, .triggered, .woke,
             .streamOpened, .streamHeard, .streamBroke, .remoteChanged:
             break
@@ -62,7 +61,7 @@ extension SyncState {
     private mutating func corrected() {
         guard case .correct(let offset) = finish({ if case .correct = $0 { true } else { false } }) else { return }
         clock.storeWasTold(offset)
-        // The stamps in the halves of a split batch may be outdated now.
+        // The halves of a split batch may contain outdated stamps.
         outbox.forgetParts()
     }
 
@@ -112,7 +111,7 @@ extension SyncState {
         if !merge.changed.isEmpty { counters.refreshVersion += 1 }
         turn = .fetch
         let refused = outcome.results.count { $0.isRefusedForGood }
-        // The store's count may include the refused records, so take the larger count instead of the sum.
+        // The store's count may include the refused records, so use the larger count, not the sum.
         counters.parked += UInt64(max(refused, merge.parked))
         withRun { run in
             run.hasProgressed = true
@@ -125,7 +124,6 @@ extension SyncState {
         }
     }
 
-    /// - Returns: false if no such operation was in progress.
     mutating func finishRetry() -> Bool {
         finish { if case .retryHeldBack = $0 { true } else { false } } != nil
     }
@@ -186,8 +184,7 @@ extension SyncState {
 }
 
 extension PushResult {
-    /// Returns whether the result is final: accepted, permanently refused, or held back. Other records remain in the
-    /// outbox.
+    /// True if accepted, permanently refused, or held back. Other records remain in the outbox.
     func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
@@ -199,15 +196,14 @@ extension PushResult {
         }
     }
 
-    /// Whether the cloud refused the record permanently. Valid for a decided result only.
+    /// Valid only if `isDecided`.
     var isRefusedForGood: Bool { failure.map { $0.kind != .quotaExceeded } ?? false }
 
-    /// Whether a later run pushes the record again, because a host holds the meter's lease, or because this host is
-    /// read-only.
+    /// Whether a later run pushes the record again.
     var isPutOff: Bool { failure?.kind == .leaseHeld || failure?.kind == .readOnly }
 
-    /// Returns whether the record is too large together with the others in the batch. Only pushing it alone shows
-    /// whether it is too large by itself.
+    /// True if too large together with the other records. Only pushing it alone shows whether it is too large by
+    /// itself.
     func isTooLarge(in batch: OutboxBatch) -> Bool {
         failure?.kind == .limitExceeded && batch.records.count > 1
     }

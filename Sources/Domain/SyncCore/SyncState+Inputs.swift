@@ -1,4 +1,3 @@
-/// Inputs from people, the host, time and the event stream.
 extension SyncState {
     mutating func apply(_ input: SyncInput, _ moment: SyncMoment) -> [SyncEffect] {
         let now = moment.now
@@ -94,17 +93,14 @@ extension SyncState {
     private mutating func streamOpened(at now: MonotonicTime) {
         guard stream.opened(at: now) else { return }
         counters.streamOpenings += 1
-        // The stream does not report earlier changes. A full run that has not begun to read will read them, so no other
-        // run is needed.
+        // The stream does not report earlier changes, but this run will fetch them.
         if let run, run.isFull, !run.isPastSubscribe { return }
-        // The stream opening shows that the cloud answers.
         schedule.endWaitUnlessLimited()
         schedule.ask(.streamOpened, reading: RecordType.known)
     }
 
     private mutating func remoteChanged(_ types: [RecordType], by host: HostID?, at now: MonotonicTime) {
         stream.heard(at: now)
-        // This host already has the changes that it made.
         guard host != self.host, stream.pushed(at: now) else { return }
         schedule.remoteChanged()
         let known = types.filter(RecordType.known.contains)

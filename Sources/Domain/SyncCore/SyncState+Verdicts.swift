@@ -1,4 +1,3 @@
-/// Effects of each verdict on the state.
 extension SyncState {
     mutating func apply(_ verdict: SyncVerdict, at now: MonotonicTime) -> [SyncEffect] {
         switch verdict {
@@ -68,14 +67,14 @@ extension SyncState {
     ) -> [SyncEffect] {
         guard let run else { return [] }
         schedule.failed(failuresAfterThis, retryAt: time, isLimit: failure.retryAfter != nil)
-        // The next run starts with the other direction, so that one failing direction does not block both.
+        // Start the next run with the other direction, so that one failing direction does not block both.
         switch run.operation?.mode {
         case .modify: turn = .fetch
         case .fetch: turn = .modify
         default: break
         }
         if failure.isNoAnswer { shorten(run.operation) }
-        // The next run checks whether the cloud is still the same.
+        // The next run checks again whether this is the same cloud.
         account = .unknown
         return endRun(.failed(failure), at: now).map { [.announce($0)] } ?? []
     }
@@ -84,8 +83,7 @@ extension SyncState {
         switch operation {
         case .push(let batch):
             batchPortion.unanswered(batch.records.count)
-            // The outbox still contains the batch's records. Drop the halves, so that the session reads the records
-            // again in smaller batches.
+            // Drop the halves, so that the session rereads their records from the outbox in smaller batches.
             if batch.records.count > 1 { outbox.forgetParts() }
         case .fetch(_, _, let limit): pagePortion.unanswered(limit)
         default: break

@@ -1,4 +1,4 @@
-/// State of the session. Only events change it (`SyncMachine`).
+/// State of the sync session. Only events change it (`SyncMachine`).
 ///
 /// ```
 ///            started               a trigger             nothing left, failed, cancelled
@@ -20,14 +20,15 @@ package struct SyncState: Hashable, Sendable {
     let zone: String
     let host: HostID
     let timing: SyncTiming
-    /// Whether the host pushes all its records into another zone, including those of other hosts (`ZoneEntry.another`).
+    /// Whether this host, on entering another zone, pushes all its records, including those of other hosts
+    /// (`ZoneEntry.another`).
     let bringsAll: Bool
 
     package internal(set) var phase = Phase.stopped
     var schedule = RunSchedule()
     var stream = EventStream()
     var account = AccountStatus.unknown
-    /// This host's role; nil until the cloud reports it.
+    /// Nil until the cloud reports this host's role.
     var role: HostRole?
     var clock = CloudClock()
     var outbox = OutboxQueue()
@@ -36,7 +37,7 @@ package struct SyncState: Hashable, Sendable {
     var turn = SyncRun.Turn.modify
     var lastCleanUp: MonotonicTime?
 
-    /// Failure of the last run. A cancelled run does not change it.
+    /// Failure of the last run. Cancelled runs do not change it.
     var lastSyncError: SyncFailure?
     var lastResult: SyncResult?
     var lastProgress = SyncProgress()
@@ -57,10 +58,9 @@ package struct SyncState: Hashable, Sendable {
 
     package var failures: Int { schedule.failures }
 
-    /// Number of consecutive failures if the present run fails now.
+    /// Consecutive failures, if the present run fails now.
     var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : failures.addingClamped(1) }
 
-    /// Applies an event and returns the immediate effects. The middlewares choose the next operation.
     mutating func apply(_ event: SyncEvent, _ moment: SyncMoment) -> [SyncEffect] {
         switch event {
         case .input(let input): apply(input, moment)
@@ -68,7 +68,7 @@ package struct SyncState: Hashable, Sendable {
         }
     }
 
-    /// Time of the next `woke`; nil while only an event can change the state.
+    /// Time at which to send `woke`; nil while only an event can change the state.
     var nextWake: MonotonicTime? {
         switch phase {
         case .stopped, .halted: nil
@@ -82,8 +82,7 @@ package struct SyncState: Hashable, Sendable {
 
     var nextPoll: MonotonicTime { schedule.nextPoll(timing) }
 
-    /// Returns the zone that the cloud reports and the way to enter it. Nil if the sync progress is still valid for
-    /// that zone, or if either is not yet known.
+    /// Nil if the sync progress is valid for the cloud's zone, or if zone or progress is unknown.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard case .known(let account, let time) = account, let progress = run?.progress else { return nil }
         let zone = account.syncZone

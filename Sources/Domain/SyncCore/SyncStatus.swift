@@ -1,25 +1,25 @@
-/// Status of the session, for `meterctl sync status`.
+/// For `meterctl sync status`.
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
-    /// This host's role; nil until the cloud reports it. A read-only host pushes only its own `Host` record; its other
-    /// changes remain in the outbox.
+    /// Nil until reported by the cloud. A read-only host pushes only its own `Host` record; its other changes remain in
+    /// the outbox.
     package var role: HostRole?
     package var queue: SyncQueue
     package var counters: SyncCounters
     package var lastSyncError: SyncFailure?
     package var failures: Int
-    /// Time of the last complete run, by this host's calendar, including earlier processes; nil without one.
+    /// Wall-clock time of the last complete run, even by an earlier process; nil without one.
     package var lastSuccess: WallTime?
     package var nextRetry: MonotonicTime?
-    /// Time of the next poll, unless a change is reported before.
+    /// Time of the next poll, unless a change is reported earlier.
     package var nextPoll: MonotonicTime?
     package var halt: SyncHalt?
-    /// State of a full cloud; nil if the cloud has room for every change.
+    /// Nil if the cloud has room for every change.
     package var fullness: QuotaState?
     package var lastResult: SyncResult?
     package var stream: SyncStream
-    /// Time of the last change that another host made.
+    /// Time of the last reported change by another host.
     package var lastPush: MonotonicTime?
     package var serverOffset: ServerOffset?
     package var epoch: String?
@@ -28,15 +28,15 @@ package struct SyncStatus: Hashable, Sendable {
 }
 
 package struct SyncQueue: Hashable, Sendable {
-    /// Number of changes in the outbox when last read.
+    /// Number of changes in the outbox, when last read.
     package var pending: Int
     /// Number of records held back for lack of room, when last read.
     package var heldBack: Int
-    /// Number of records that are not synced, when last read.
+    /// Number of records set aside, when last read.
     package var parked: Int
     /// Number of remaining parts of batches that were too large.
     package var parts: Int
-    /// Records in the outbox that the cloud could not accept yet, with the reason.
+    /// Records that the cloud cannot accept yet. They remain in the outbox.
     package var putOff: [RecordKey: SyncFailure] = [:]
     package var unread: [RecordType]
     package var refetching: Set<RecordType>
@@ -69,7 +69,7 @@ extension SyncState {
         case .stopped: .stopped
         case .idle: schedule.retry == nil ? .idle : .waiting
         case .halted: .halted
-        // A run without an operation waits for the stream.
+        // Without an operation, the run waits for the event stream.
         case .running(let run): run.operation?.mode ?? .subscribe
         }
     }

@@ -1,29 +1,28 @@
-/// Sizes and times of the session, as configured (Docs/Sync.md#figures).
+/// Limits and intervals of the sync session, as configured (Docs/Sync.md#figures).
 package struct SyncTiming: Hashable, Sendable {
     package var pageRecordsMax = 400
     package var batchRecordsMax = 400
-    /// Maximum size of one batch in bytes as sent, approximately.
+    /// Approximate maximum size of one batch as sent, in bytes.
     package var batchBytesMax = 1 << 20
     package var backoff = FullJitter()
-    /// Maximum wait for the cloud's `retryAfter`, so that one wrong number does not stop the session.
+    /// Maximum for the cloud's `retryAfter`, so that one wrong number does not stop the session.
     package var rateLimitWaitMax = Duration.seconds(3600)
-    /// Time without a remote change before a poll.
+    /// Time without a reported change before a poll.
     package var pollInterval = Duration.seconds(300)
-    /// Time from the end of a run to another push of records put off.
+    /// Time from the end of a run to the next push of postponed records (`SyncRun.putOff`).
     package var putOffInterval = Duration.seconds(30)
-    /// Maximum time that a run waits for the event stream to open; then the run continues without the stream.
+    /// Maximum time that a run waits for the event stream to open.
     package var subscribeTimeout = Duration.seconds(5)
     /// Time without data after which the event stream counts as broken; the cloud pings every 15 s.
     package var streamSilence = Duration.seconds(45)
     /// Minimum time between two searches for expired tombstones and old history.
     package var cleanUpInterval = Duration.seconds(3600)
     /// Maximum number of each repair in one run: creating or checking the zone, entering it (`adopt`), a refetch, a
-    /// restamp. If the cloud needs more, it contradicts itself; the run fails and is retried later.
+    /// restamp. If a cloud needs more, the run fails.
     package var repairsMax = 3
-    /// Pause before a retry of held-back records.
+    /// Pause before a retry of held-back changes (`QuotaState`).
     var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))
-    /// Number of records in that retry. If the cloud accepts one, the session immediately retries the same number
-    /// again.
+    /// Number of held-back records per retry. If the cloud accepts one, as many follow immediately.
     var fullRecordsMax = 50
     /// Minimum change of the clock offset that is reported to the store.
     var clockStep = Duration.seconds(60)
@@ -31,8 +30,8 @@ package struct SyncTiming: Hashable, Sendable {
     package init() {}
 }
 
-/// Random pause between zero and a bound that doubles with each failure. It spreads the retries of hosts that failed at
-/// the same time.
+/// Random pause up to a bound that doubles with each failure. Spreads the retries of hosts that failed at the same
+/// time.
 package struct FullJitter: Hashable, Sendable {
     package var base: Duration
     package var ceiling: Duration
@@ -42,10 +41,10 @@ package struct FullJitter: Hashable, Sendable {
         self.ceiling = ceiling
     }
 
-    /// - Parameter failures: number of consecutive failures, at least 1.
+    /// - Parameter failures: at least 1.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let bound = bound(afterFailures: failures)
-        // Thousandths are fine enough to spread hosts, and never overflow.
+        // Multiples of 1/1000 are fine enough to spread hosts, and never overflow.
         return bound * Int(random % 1001) / 1000
     }
 

@@ -1,26 +1,25 @@
-/// A middleware's interpretation of a failure or an impossible answer.
+/// A middleware's interpretation of a failure or a contradictory answer.
 enum SyncVerdict: Hashable, Sendable {
-    /// A batch was too large or unreadable: push its halves one after the other.
+    /// A batch was too large or unreadable; its halves are pushed one after the other.
     case split(OutboxBatch, OutboxBatch, because: SyncFailure)
-    /// The cloud will never accept this batch of one record.
+    /// The cloud permanently refuses this batch of one record.
     case refused(OutboxBatch, because: SyncFailure)
-    /// A page was too large; the next request has a limit of `limit` records.
+    /// A page was too large; the next request is for at most `limit` records.
     case pageShortened(limit: Int)
     case halted(SyncHalt)
     case zoneMissing(SyncFailure)
     /// The change token is older than tombstones that the cloud has purged.
     case tokenExpired(RecordType)
-    /// The cloud's store has another epoch, because a backup was restored.
+    /// The cloud's store has another epoch: a backup was restored.
     case storeReplaced(epoch: String)
     /// The cloud's store lacks changes that this host has seen: an administrator restored an old copy.
     case storeWentBack
-    /// The cloud answered for another zone than before; check the account again.
+    /// The cloud answered for another zone than before, so the account is checked again.
     case zoneDoubted
     /// The cloud refused the whole batch because its stamps are too far ahead.
     case stampsRefused
-    /// The run ends with a failure; the next starts at `until`.
     case postponed(SyncFailure, until: MonotonicTime)
-    /// An operation failed after a cancellation. The failure counts as its end.
+    /// An operation failed after a cancellation, so the failure is ignored.
     case abandoned
 }
 
@@ -29,7 +28,6 @@ enum SyncEvent: Hashable, Sendable {
     case verdict(SyncVerdict)
 }
 
-/// Text shown by `meterctl sync events`.
 extension SyncVerdict: CustomStringConvertible {
     var description: String {
         switch self {

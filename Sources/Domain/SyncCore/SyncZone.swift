@@ -1,4 +1,4 @@
-/// A zone and its store, as identified by the cloud. Progress and pushed records belong to one zone.
+/// A zone and its store, as identified by the cloud. Sync progress belongs to one zone.
 package struct SyncZone: Hashable, Sendable {
     /// UUID created with the zone; nil from a cloud whose zones have no identity.
     package var id: String?
@@ -19,31 +19,31 @@ package struct SyncZone: Hashable, Sendable {
     package static func standIn(for name: String) -> String { "zone \(name)" }
 }
 
-/// Way of entering a zone: the records that a host pushes, and its handling of records that the zone does not list
-/// (Docs/Decisions/0013).
+/// Way of entering a zone: which records this host pushes, and whether it sets aside records that the zone does not
+/// list (Docs/Decisions/0013).
 package enum ZoneEntry: Hashable, Sendable {
-    /// For the first zone, another epoch of the same zone, or a store that was reset to an earlier state. Fetches
-    /// everything and pushes everything, including other hosts' records and deletions.
+    /// For the first zone, another epoch of the same zone, or a store that was rolled back. Fetches and pushes
+    /// everything, including other hosts' records and deletions.
     case everything
-    /// For sync progress from a version without zone identities: it may belong to another zone. Fetches everything and
-    /// pushes records made here. Sets aside other records that the zone does not list.
+    /// For sync progress from a version without zone identities. Fetches everything and pushes records made here. Sets
+    /// aside other records that the zone does not list.
     case own
     /// For another zone than the last. Fetches everything. Pushes records of meters that this host has seen and records
     /// with a setting made here, or all records (`bringsAll`). Sets aside the remaining records and the deletions.
     case another(bringsAll: Bool)
-    /// For an absence longer than deletions are kept. Fetches everything, pushes only the outbox and sets aside records
-    /// that the zone does not list.
+    /// For an absence longer than `absenceMax`. Fetches everything, pushes only the outbox and sets aside records that
+    /// the zone does not list.
     case afterLong
 }
 
 extension ZoneEntry {
-    /// Time for which deletions are kept, in the cloud and here: 180 days.
+    /// Time for which the cloud and the hosts keep deletions: 180 days.
     package static let absenceMax = Duration.seconds(180 * 86_400)
 
-    /// Returns the way to enter `zone`; nil if the progress belongs to it and is still valid.
+    /// Nil if the progress is valid for `zone`.
     ///
     /// - Parameters:
-    ///   - now: this host's calendar, if known.
+    ///   - now: this host's wall clock; nil if unknown.
     ///   - wentBack: whether the cloud's store lacks changes that this host has seen.
     package static func needed(
         for zone: SyncZone, after progress: SyncProgress, at now: WallTime?, bringsAll: Bool, wentBack: Bool
@@ -55,8 +55,8 @@ extension ZoneEntry {
         case .unknown: return .own
         case .another: return isAfterLong ? .afterLong : .another(bringsAll: bringsAll)
         case .same:
-            // Both calendars must agree that half a year passed. Otherwise one jump of a cloud's calendar would make
-            // every host keep records that other hosts lack.
+            // Both wall clocks must agree. Otherwise one jump of a cloud's clock would make every host set records
+            // aside.
             if isAfterLong, let now, let last = progress.record.lastSuccess,
                 now.millisecondsSince1970 - last.millisecondsSince1970 > absenceMax.milliseconds
             {
@@ -73,7 +73,7 @@ extension ZoneEntry {
         guard let known = progress.zone else { return .unknown }
         guard known != zone.identity else { return .same }
         if zone.id == nil {
-            // Without identities, the name identifies the zone within one store.
+            // Without identities, zones of one store differ by name.
             return progress.zoneName == zone.name ? .same : .another
         }
         return known == SyncZone.standIn(for: zone.name) ? .unknown : .another
@@ -85,7 +85,7 @@ extension ZoneEntry {
 }
 
 extension SyncZone {
-    /// Returns the identity to store for the zone. If the cloud stops reporting an identity, the known one is kept.
+    /// Identity to store for the zone. Keeps the known one if the cloud stops reporting an identity.
     package func identity(after known: String?, name knownName: String?) -> String {
         if id == nil, knownName == name, let known { return known }
         return identity

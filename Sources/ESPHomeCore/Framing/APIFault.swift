@@ -4,17 +4,17 @@ import Domain
 package enum APIFault: Error, Hashable, Sendable {
     /// The node requires a key, but this host uses plain text.
     case wantsEncryption
-    /// This host has a key and expects encryption, but the node uses plain text.
+    /// This host has a key, but the node uses plain text.
     case hasNoKey
     case wrongKey
-    /// The node refused the handshake for another reason, given in its words.
+    /// The node refused the handshake for another reason, in its own words.
     case refused(String)
     case malformed(String)
-    /// A sealed frame was changed in transit, or was sealed with another key.
+    /// An encrypted frame was changed in transit, or encrypted with another key.
     case damaged
-    /// The node is a different one, or lacks a required function. The text contains whole sentences for people.
+    /// Another node, or one without a required function. Text: whole sentences for users.
     case unsuitable(String)
-    /// The connection ended for another reason. The text describes the node's behaviour, as in "does not answer".
+    /// Text: a verb phrase for the node's behaviour, such as "does not answer".
     case ended(String)
 }
 

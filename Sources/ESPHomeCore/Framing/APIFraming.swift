@@ -1,4 +1,3 @@
-/// A message of ESPHome's native API.
 package struct APIFrame: Hashable, Sendable {
     package var id: UInt32
     package var body: [UInt8]
@@ -18,25 +17,25 @@ package enum APISecurity: Hashable, Sendable {
     case key([UInt8], ephemeral: [UInt8])
 }
 
-/// Framing of either end of a connection: splits a stream into messages, plain or sealed, and encodes messages. Source
-/// of both forms: aioesphomeapi 46.23.0, `_frame_helper/plain_text.py` and `noise.py`.
+/// Splits a stream into messages, plain or encrypted, and encodes messages, for client and node. Source of both forms:
+/// aioesphomeapi 46.23.0, `_frame_helper/plain_text.py` and `noise.py`.
 package struct APIFraming: Sendable {
     package enum Form: Sendable {
-        /// A zero byte, the length and the message's number as varints, then the message.
+        /// A zero byte, the length and the message number as varints, then the message.
         case plaintext
-        /// A byte of value 1, the length as two bytes (big-endian), then that many bytes.
+        /// A byte of value 1, the length in two bytes (big-endian), then that many bytes.
         case sealed
     }
 
     package enum Piece: Hashable, Sendable {
         case message(APIFrame)
-        /// Handshake content of an encrypted connection, received before `begin`.
+        /// Handshake frame, received before `begin`.
         case handshake([UInt8])
     }
 
-    /// Longest accepted message, as in the reference client.
+    /// In bytes, as in the reference client.
     package static let lengthMax = 65_535
-    /// Prologue of the handshake at both ends; it includes the empty first frame.
+    /// Same on both sides; includes the empty first frame.
     package static let prologue = Array("NoiseAPIInit".utf8) + [0, 0]
 
     private let form: Form
@@ -46,7 +45,7 @@ package struct APIFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Starts sealing, once both ends have sent their handshake messages.
+    /// Starts encryption, after the handshake messages of both sides.
     package mutating func begin(_ handshake: NoiseHandshake) { ciphers = handshake.split }
 
     package mutating func append(_ bytes: [UInt8]) {
@@ -82,7 +81,7 @@ package struct APIFraming: Sendable {
         return .message(APIFrame(id: UInt32(id), body: Array(buffer[place..<start])))
     }
 
-    /// Returns a varint of up to four bytes. Nil if it is incomplete.
+    /// Nil if the varint is incomplete. At most four bytes.
     private func number(at place: inout Int) throws(APIFault) -> Int? {
         var value = 0
         for shift in 0..<4 {
@@ -103,7 +102,7 @@ package struct APIFraming: Sendable {
         start += 3 + length
         guard ciphers != nil else { return .handshake(content) }
         guard let plain = ciphers?.receiving.open(content) else { throw .damaged }
-        // The message begins with number and length. The length is ignored, as in the reference client.
+        // Two bytes of message number, two of length. The length is ignored, as in the reference client.
         guard plain.count >= 4 else { throw .malformed("a sealed message of \(plain.count) bytes") }
         return .message(APIFrame(id: UInt32(plain[0]) << 8 | UInt32(plain[1]), body: Array(plain.dropFirst(4))))
     }
@@ -119,7 +118,7 @@ package enum FrameWriter {
         [1, UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 
-    /// Returns the plain content of a sealed frame: number and length in two bytes each, then the message.
+    /// Message number and length in two bytes each, then the message.
     package static func inner(_ frame: APIFrame) -> [UInt8] {
         [UInt32(frame.id), UInt32(frame.body.count)].flatMap {
             [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]

@@ -1,14 +1,13 @@
 import Domain
 
-/// One connection to a node: framing, greeting and keep-alive. Has no clock; each method handles one event.
+/// One connection to an ESPHome node. Reads no clock; each method handles one event.
 struct APISession: Sendable {
     enum Event {
         case bytes([UInt8])
         case send(APIFrame)
-        /// The node has described itself, and it is the configured node.
         case told(ProtoMessage<DeviceInfoResponse>)
         case message(APIFrame)
-        /// The node ended the connection. This is the last event.
+        /// The node ended the connection. Last event.
         case ended(APIFault)
     }
 
@@ -16,11 +15,11 @@ struct APISession: Sendable {
     private let timing: NodeTiming
     private var framing: APIFraming
     private var handshake: NoiseHandshake?
-    /// Whether the node has sent its name and address, which the handshake has not proved yet.
+    /// Whether the node has sent its name and address, before the handshake proves them.
     private var hasClaimed = false
     private var lastReceived: MonotonicTime
     private var lastPing: MonotonicTime
-    /// Start of the greeting. Nil once the node has described itself.
+    /// Nil once the node has described itself.
     private var greetingSince: MonotonicTime?
 
     /// API version that this client implements. 1.12 is the first with short UUIDs.
@@ -43,7 +42,6 @@ struct APISession: Sendable {
         return [.bytes(FrameWriter.sealed([]) + FrameWriter.sealed([0] + message))]
     }
 
-    /// Handles received bytes, which may be invalid.
     mutating func received(_ bytes: [UInt8], at now: MonotonicTime) throws(APIFault) -> [Event] {
         lastReceived = now
         framing.append(bytes)
@@ -90,7 +88,7 @@ struct APISession: Sendable {
         guard hasClaimed else {
             guard content.first == 1 else { throw .malformed("it chose protocol \(content.first ?? 0)") }
             hasClaimed = true
-            // Old firmware sends neither name nor address, so both may be missing.
+            // Old firmware may send neither name nor address.
             let texts = content.dropFirst().split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
                 .map { String(decoding: $0.prefix(64), as: UTF8.self) }
             try node.check(name: texts[0], mac: texts.count > 1 ? texts[1] : "")

@@ -1,11 +1,11 @@
 import Domain
 
-/// Key of a node: `api: encryption: key:` in its ESPHome configuration. Prints as redacted.
+/// `api: encryption: key:` of a node's ESPHome configuration. Printed only in redacted form.
 package struct NodeKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// 32 bytes, not all of them zero: a node without a key accepts zeros from anyone.
+    /// 32 bytes, not all zero: a node without a key accepts zeros from anyone.
     package let bytes: [UInt8]
 
-    /// - Returns: the key; nil for text other than base64 (RFC 4648, 4) of 32 bytes, and for 32 zeros.
+    /// - Returns: nil for text other than base64 (RFC 4648, 4) of 32 bytes, and for 32 zeros.
     package init?(base64 text: some StringProtocol) {
         guard let bytes = Base64.read(Array(text.utf8)), bytes.count == 32, bytes.contains(where: { $0 != 0 }) else {
             return nil

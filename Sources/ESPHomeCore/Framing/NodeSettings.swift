@@ -1,16 +1,16 @@
 package import Domain
 
-/// Address of an ESPHome node (a Bluetooth proxy or a meter) and the properties that identify it.
+/// Address of an ESPHome node, a Bluetooth proxy or a meter, and its identifying properties.
 package struct NodeSettings: Hashable, Sendable {
     package static let defaultPort = 6053
 
     package var host: String
     package var port: Int
-    /// File with the key. Nil for plain text.
+    /// File with the key; nil for plain text.
     package var keyPath: String?
-    /// Expected name in ESPHome. Nil for any.
+    /// Expected name in ESPHome; nil for any.
     package var name: String?
-    /// Expected address of the network interface. Nil for any.
+    /// Expected MAC address of the network interface; nil for any.
     package var mac: MACAddress?
     package var table: String
 
@@ -24,12 +24,8 @@ package struct NodeSettings: Hashable, Sendable {
 
     package var display: String { port == Self.defaultPort ? host : "\(host):\(port)" }
 
-    /// Compares a node's reported name and address with the configuration, once before the handshake proves them and
-    /// once after it.
-    ///
-    /// - Parameters:
-    ///   - name: empty in old firmware.
-    ///   - mac: empty in old firmware.
+    /// Compares the reported name and MAC address with the configuration, before and again after the handshake proves
+    /// them. Old firmware reports empty texts.
     func check(name claimed: String, mac claimedMAC: String) throws(APIFault) {
         if let name, !claimed.isEmpty, claimed != name {
             throw .unsuitable(

@@ -1,7 +1,7 @@
 import Cryptography
 
-/// The handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (The Noise Protocol Framework, revision 34, 5.2, 5.3 and 9).
-/// Neither party has a lasting key pair, both have a pre-shared key, and each sends one message.
+/// The handshake `Noise_NNpsk0_25519_ChaChaPoly_SHA256` (The Noise Protocol Framework, revision 34, 5.2, 5.3 and 9): a
+/// pre-shared key, no long-term key pairs, one message from each side.
 ///
 /// The initiator calls `write` and then `read`, the responder `read` and then `write`. Then `split` returns the keys.
 package struct NoiseHandshake: Sendable {
@@ -21,8 +21,8 @@ package struct NoiseHandshake: Sendable {
     package private(set) var hash: [UInt8]
 
     /// - Parameters:
-    ///   - key: 32 bytes that both parties share.
-    ///   - prologue: bytes that must be equal at both parties.
+    ///   - key: 32 bytes shared by both sides.
+    ///   - prologue: must be equal on both sides.
     ///   - ephemeral: 32 random bytes for this handshake only.
     package init(_ role: Role, key: [UInt8], prologue: [UInt8], ephemeral: [UInt8]) {
         self.role = role
@@ -34,8 +34,7 @@ package struct NoiseHandshake: Sendable {
         mix(prologue)
     }
 
-    /// Returns this party's message. Nil if a key has the wrong length, or if the other party's public key yields an
-    /// all-zero shared secret.
+    /// Nil if a key has the wrong length, or if the other side's public key yields an all-zero shared secret.
     package mutating func write() -> [UInt8]? {
         if role == .initiator { mixPreSharedKey() }
         guard let own = X25519.publicKey(of: ephemeral) else { return nil }
@@ -49,8 +48,6 @@ package struct NoiseHandshake: Sendable {
         return own + tag
     }
 
-    /// Handles the other party's message.
-    ///
     /// - Returns: false if the message is damaged or was made with another key.
     package mutating func read(_ message: [UInt8]) -> Bool {
         guard message.count == Self.messageLength else { return false }
@@ -82,7 +79,7 @@ package struct NoiseHandshake: Sendable {
         cipher = NoiseCipher(key: keys[2])
     }
 
-    /// Mixes a party's public key into the hash, and also into the keys because there is a pre-shared key (9.2).
+    /// Mixes a public key into the hash, and also into the keys because there is a pre-shared key (9.2).
     private mutating func take(_ publicKey: [UInt8]) {
         mix(publicKey)
         mixKey(publicKey)
@@ -108,24 +105,24 @@ package struct NoiseHandshake: Sendable {
     }
 }
 
-/// Key for one direction of a Noise connection, with a message counter (5.1).
+/// Key for one direction, with a message counter (5.1).
 package struct NoiseCipher: Sendable {
     private let key: [UInt8]
     private var count: UInt64 = 0
 
     init(key: [UInt8]) { self.key = key }
 
-    /// Encrypts the next message. Returns nil without a key.
+    /// Nil without a key.
     package mutating func seal(_ plain: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.seal(plain, key: key, nonce: takeNonce(), authenticating: additional)
     }
 
-    /// Decrypts the next message. Returns nil if the message is damaged, out of order, or encrypted with another key.
+    /// Nil if the message is damaged, out of order, or encrypted with another key.
     package mutating func open(_ sealed: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.open(sealed, key: key, nonce: takeNonce(), authenticating: additional)
     }
 
-    /// Returns four zeros and the counter, little-endian (12.3).
+    /// Returns four zero bytes and the counter, little-endian (12.3).
     private mutating func takeNonce() -> [UInt8] {
         defer { count &+= 1 }
         return [0, 0, 0, 0] + (0..<8).map { UInt8(truncatingIfNeeded: count >> (8 * UInt64($0))) }

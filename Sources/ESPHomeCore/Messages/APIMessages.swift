@@ -1,4 +1,4 @@
-/// A message with its number. Numbers and fields: `api.proto` in aioesphomeapi 46.23.0.
+/// Numbers and fields: `api.proto` in aioesphomeapi 46.23.0.
 package protocol APIMessage: ProtoDescription {
     static var id: UInt32 { get }
 }
@@ -36,7 +36,7 @@ package enum HelloResponse: APIMessage {
     package static let name = ProtoField.text(4)
 }
 
-/// Login for firmware before 2026.1, which requires it even without a password.
+/// Required by firmware before 2026.1, even without a password.
 package enum AuthenticationRequest: APIMessage {
     package static let id: UInt32 = 3
     package static let password = ProtoField.text(1)
@@ -50,17 +50,17 @@ package enum AuthenticationResponse: APIMessage {
 package enum DeviceInfoResponse: APIMessage {
     package static let id: UInt32 = 10
     package static let name = ProtoField.text(2)
-    /// Network address: `AA:BB:CC:DD:EE:FF`.
+    /// MAC address of the network interface: `AA:BB:CC:DD:EE:FF`.
     package static let mac = ProtoField.text(3)
     package static let version = ProtoField.text(4)
     package static let model = ProtoField.text(6)
     package static let friendlyName = ProtoField.text(13)
     package static let features = ProtoField.number(15)
-    /// Address of the Bluetooth radio; empty in old firmware.
+    /// MAC address of the Bluetooth radio; empty in old firmware.
     package static let bluetoothMAC = ProtoField.text(18)
 }
 
-/// Functions of a proxy (`BluetoothProxyFeature` in aioesphomeapi's `model.py`).
+/// `BluetoothProxyFeature` in aioesphomeapi's `model.py`.
 package struct ProxyFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -86,23 +86,23 @@ package enum EmptyMessage {
 
 // MARK: Sensors
 
-/// A sensor of a node: `ListEntitiesSensorResponse`.
+/// `ListEntitiesSensorResponse`.
 package enum SensorInfo: APIMessage {
     package static let id: UInt32 = 16
-    /// Object id; empty in firmware since 2026.1, for which the client derives it from the name.
+    /// Empty in firmware since 2026.1; the client then derives it from the name.
     package static let objectID = ProtoField.text(1)
     package static let key = ProtoField.fixed(2)
-    /// Name of the sensor; empty if it has the node's own name.
+    /// Empty if the sensor has the node's own name.
     package static let name = ProtoField.text(3)
     package static let unit = ProtoField.text(6)
     package static let deviceClass = ProtoField.text(9)
-    /// State class. 1: measurement, 2: a counter that only rises, 3: a total.
+    /// 1: measurement, 2: a counter that only rises, 3: a total.
     package static let stateClass = ProtoField.number(10)
-    /// Category. 0: a function of the node, 1: its configuration, 2: its own health.
+    /// 0: a function of the node, 1: its configuration, 2: its own health.
     package static let category = ProtoField.number(13)
 }
 
-/// A sensor's value: `SensorStateResponse`.
+/// `SensorStateResponse`.
 package enum SensorState: APIMessage {
     package static let id: UInt32 = 25
     package static let key = ProtoField.fixed(1)
@@ -114,7 +114,7 @@ package enum SensorState: APIMessage {
 
 package enum SubscribeAdvertisements: APIMessage {
     package static let id: UInt32 = 66
-    /// Flags. 1: raw advertisements, as received over the air.
+    /// 1: raw advertisements, as received over the air.
     package static let flags = ProtoField.number(1)
 }
 
@@ -125,9 +125,9 @@ package enum RawAdvertisements: APIMessage {
 
 package enum RawAdvertisement: ProtoDescription {
     package static let address = ProtoField.wide(1)
-    /// Signal strength in dBm.
+    /// In dBm.
     package static let rssi = ProtoField.zigzag(2)
-    /// Type of the address. 0 and 2: public, 1 and 3: random.
+    /// 0 and 2: public, 1 and 3: random.
     package static let addressType = ProtoField.number(3)
     /// The advertisement, followed by the scan response.
     package static let data = ProtoField.bytes(4)
@@ -138,9 +138,9 @@ package enum ScannerState: APIMessage {
     package static let running: UInt32 = 2
     package static let failed: UInt32 = 3
     package static let active: UInt32 = 1
-    /// State of the scanner. 0 idle, 1 starting, 2 running, 3 failed, 4 stopping, 5 stopped.
+    /// 0 idle, 1 starting, 2 running, 3 failed, 4 stopping, 5 stopped.
     package static let state = ProtoField.number(1)
-    /// Mode of the scanner. 0 passive, 1 active.
+    /// 0 passive, 1 active.
     package static let mode = ProtoField.number(2)
     package static let configuredMode = ProtoField.number(3)
 }

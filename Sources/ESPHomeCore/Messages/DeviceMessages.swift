@@ -10,7 +10,7 @@ package enum ConnectionsFree: APIMessage {
 package enum DeviceRequest: APIMessage {
     package static let id: UInt32 = 68
     package static let disconnect: UInt32 = 1
-    /// Connects. The proxy searches for services itself, and ignores stored services.
+    /// The proxy discovers the services itself, and ignores stored ones.
     package static let connect: UInt32 = 5
     package static let connectKnown: UInt32 = 4
     package static let address = ProtoField.wide(1)
@@ -23,9 +23,9 @@ package enum DeviceConnection: APIMessage {
     package static let id: UInt32 = 69
     package static let address = ProtoField.wide(1)
     package static let isConnected = ProtoField.flag(2)
-    /// MTU of the link; 0 if the link already existed.
+    /// In bytes; 0 if the link already existed.
     package static let mtu = ProtoField.number(3)
-    /// HCI reason or error of the proxy's stack; 0 for none.
+    /// HCI reason, or error of the proxy's Bluetooth stack; 0 for none.
     package static let error = ProtoField.signed(4)
 }
 
@@ -36,7 +36,7 @@ package enum GetServices: APIMessage {
     package static let address = ProtoField.wide(1)
 }
 
-/// A part of a device's services, sorted by handle.
+/// Some of a device's services, sorted by handle.
 package enum ServicesFound: APIMessage {
     package static let id: UInt32 = 71
     package static let address = ProtoField.wide(1)
@@ -48,8 +48,8 @@ package enum ServicesDone: APIMessage {
     package static let address = ProtoField.wide(1)
 }
 
-/// A service, characteristic or descriptor. Its UUID has two halves, the higher first. It has a short form instead if
-/// this host announced API 1.12 or later.
+/// A service, characteristic or descriptor. Its UUID has two halves, the higher first, or a short form if this host
+/// announced API 1.12 or later.
 package protocol FoundAttribute: ProtoDescription {
     static var short: ProtoField<UInt32> { get }
 }
@@ -108,7 +108,6 @@ package enum AttributeMessage: ProtoDescription {
         case write = 75
         case writeDescriptor = 77
         case notify = 78
-        /// The device sent a value without a request.
         case notified = 79
         case failed = 82
         case writeDone = 83
@@ -117,18 +116,18 @@ package enum AttributeMessage: ProtoDescription {
 
     package static let address = ProtoField.wide(1)
     package static let handle = ProtoField.number(2)
-    /// Field of all messages with data except `write`.
+    /// In all messages with data except `write`.
     package static let data = ProtoField.bytes(3)
-    /// Whether the device must confirm the write; only in `write`.
+    /// Only in `write`.
     package static let wantsResponse = ProtoField.flag(3)
     package static let written = ProtoField.bytes(4)
-    /// Whether notifications are on; only in `notify`.
+    /// Only in `notify`.
     package static let isOn = ProtoField.flag(3)
-    /// Error code; only in `failed`.
+    /// Only in `failed`.
     package static let error = ProtoField.signed(3)
 
     package static let notConnected = -1
-    /// Error code of a proxy whose stack has no room and sent nothing (ESP-IDF: ESP_GATT_CONGESTED).
+    /// The proxy's Bluetooth stack had no room and sent nothing (ESP-IDF: ESP_GATT_CONGESTED).
     package static let congested = 143
 
     package static func frame(

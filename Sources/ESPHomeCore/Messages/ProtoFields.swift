@@ -1,4 +1,4 @@
-/// A message type of Protocol Buffers, version 3, as far as ESPHome's native API uses them
+/// A message type of Protocol Buffers, version 3, with the features that ESPHome uses
 /// (https://protobuf.dev/programming-guides/encoding/). Its static members are its fields.
 package protocol ProtoDescription: Sendable {}
 
@@ -29,9 +29,9 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
         }
     }
 
-    /// Reads a message. Skips unknown fields and uses the last of repeated fields.
+    /// Skips unknown fields and uses the last of repeated fields.
     ///
-    /// - Returns: nil for bytes that end within a field, an unknown type of field, or too many fields.
+    /// - Returns: nil for a truncated field, an unknown field type, or too many fields.
     package init?(encoded: some Sequence<UInt8>) {
         var rest = ArraySlice(encoded)
         while !rest.isEmpty {
@@ -54,7 +54,7 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
     }
 }
 
-/// A field of a message, with its encoding. An absent field has its type's zero, which is never written.
+/// A field of a message. An absent field has its type's zero, which is never written.
 package struct ProtoField<Value>: Sendable {
     let number: UInt64
     fileprivate let read: @Sendable ([ProtoValue]) -> Value
@@ -73,17 +73,17 @@ extension ProtoField {
             number: number, read: { $0.compactMap(\.number).last ?? 0 }, write: { $0 == 0 ? [] : [.number($0)] })
     }
 
-    /// Returns a `uint32` field. Reading truncates wider values.
+    /// `uint32`. Decoding truncates wider values.
     static func number(_ number: UInt64) -> Self where Value == UInt32 {
         ProtoField<UInt64>.wide(number).map({ UInt32(truncatingIfNeeded: $0) }, { UInt64($0) })
     }
 
-    /// Returns an `int32` field, written as 64 bits. Reading truncates wider values.
+    /// `int32`, encoded as 64 bits. Decoding truncates wider values.
     static func signed(_ number: UInt64) -> Self where Value == Int {
         ProtoField<UInt64>.wide(number).map({ Int(Int32(truncatingIfNeeded: $0)) }, { UInt64(bitPattern: Int64($0)) })
     }
 
-    /// Returns a `sint32` field: the sign is the lowest bit.
+    /// `sint32`: the sign is the lowest bit.
     static func zigzag(_ number: UInt64) -> Self where Value == Int {
         ProtoField<UInt64>.wide(number).map(
             { Int(Int32(truncatingIfNeeded: Int64(bitPattern: $0 >> 1) ^ -Int64($0 & 1))) },
@@ -94,7 +94,7 @@ extension ProtoField {
         ProtoField<UInt64>.wide(number).map({ $0 != 0 }, { $0 ? 1 : 0 })
     }
 
-    /// Returns a field of four bytes, little-endian.
+    /// Four bytes, little-endian.
     static func fixed(_ number: UInt64) -> Self where Value == UInt32 {
         Self(
             number: number,
@@ -118,7 +118,7 @@ extension ProtoField {
         ProtoField<[UInt8]>.bytes(number).map({ String(decoding: $0, as: UTF8.self) }, { Array($0.utf8) })
     }
 
-    /// Returns a field of numbers, packed or one by one. The value is nil if a packed number is incomplete.
+    /// Packed or one by one. The value is nil if a packed number is incomplete.
     static func numbers(_ number: UInt64) -> Self where Value == [UInt64]? {
         Self(
             number: number,
@@ -154,7 +154,7 @@ extension ProtoField {
 
 private enum ProtoValue: Hashable, Sendable {
     case number(UInt64)
-    /// Four or eight bytes. No message here uses eight.
+    /// Four or eight bytes. ESPHome's messages use four.
     case fixed(ArraySlice<UInt8>)
     case content(ArraySlice<UInt8>)
 
@@ -191,9 +191,9 @@ private enum ProtoValue: Hashable, Sendable {
     var content: ArraySlice<UInt8>? { if case .content(let bytes) = self { bytes } else { nil } }
 }
 
-/// A number in groups of seven bits, least significant first.
+/// Groups of seven bits, least significant first.
 enum ProtoVarint {
-    /// Reads a number of up to ten bytes. Returns nil if the number is incomplete.
+    /// Decodes up to ten bytes. Nil if the number is incomplete.
     static func read(_ rest: inout ArraySlice<UInt8>) -> UInt64? {
         var value: UInt64 = 0
         for shift in 0..<10 {

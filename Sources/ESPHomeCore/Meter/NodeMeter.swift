@@ -3,12 +3,12 @@ package import Domain
 package enum NodeMeterAction: Hashable, Sendable {
     case send([UInt8])
     case opened
-    /// A reading as a line of JSON: quantities by name, `null` for an unknown value.
+    /// One reading as JSON: quantities by name, `null` for an unknown value.
     case line([UInt8])
     case close(APIFault)
 }
 
-/// Reads a node's sensors as one meter, over one connection. Has no clock.
+/// Reads an ESPHome node's sensors as one meter, over one connection. Reads no clock.
 ///
 /// ```
 ///   ┌──────────┐ told  ┌─────────┐ all listed, chosen  ┌─────────┐
@@ -16,12 +16,12 @@ package enum NodeMeterAction: Hashable, Sendable {
 ///   └──────────┘       └─────────┘                     └─────────┘
 /// ```
 ///
-/// Each sensor reports at its own interval. Values measured together arrive together, because a node collects them for
-/// 100 ms (`batch_delay` in esphome 2026.6.5, `components/api/__init__.py`). So all values received at once make one
-/// reading. For the other sensors the reading repeats the last value, unless that value is older than `maxAge`.
+/// Each sensor reports at its own interval. The node collects values for 100 ms (`batch_delay` in esphome 2026.6.5,
+/// `components/api/__init__.py`), so values received together make one reading. It repeats the other sensors' last
+/// values, unless they are older than `maxAge`.
 ///
-/// The first value of each sensor after the subscription is ignored: it is the one that the node stored
-/// (`subscribe_state.cpp` there). Its age is unknown, and the sensor may have broken weeks ago.
+/// The first value of each sensor is ignored: the node stored it before the subscription (`subscribe_state.cpp` in
+/// esphome), and the sensor may have failed weeks ago.
 package struct NodeMeter: Sendable {
     private let node: NodeSettings
     private let names: [Quantity: String]
@@ -29,7 +29,7 @@ package struct NodeMeter: Sendable {
     private var session: APISession
     private var phase = Phase.greeting
     private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
-    /// Sensors whose first value, stored by the node, has arrived and was ignored.
+    /// Sensors whose first value, stored by the node, was ignored.
     private var remembered: Set<UInt32> = []
     private let timing: NodeTiming
 
@@ -42,7 +42,7 @@ package struct NodeMeter: Sendable {
     private static let sensorsMax = 1000
 
     /// - Parameters:
-    ///   - names: sensors that a person chose, by quantity.
+    ///   - names: sensors chosen by the user.
     ///   - maxAge: maximum age of a sensor's last value in a reading.
     package init(
         _ node: NodeSettings, names: [Quantity: String] = [:], maxAge: Duration, _ security: APISecurity,
@@ -80,7 +80,7 @@ package struct NodeMeter: Sendable {
 
     package mutating func farewell() -> [UInt8] { session.seal(EmptyMessage.disconnectRequest) }
 
-    /// Note for people about quantities that are not read, with the reason.
+    /// For users: quantities that are not measured, with the reason.
     package var remark: String? { if case .reading(let choice) = phase { choice.remark } else { nil } }
 
     private mutating func attempt(

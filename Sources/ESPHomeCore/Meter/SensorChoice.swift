@@ -1,13 +1,12 @@
 import Domain
 
-/// Sensors of the node that together act as one meter, each with its quantity.
+/// Sensors of an ESPHome node that together act as one meter.
 struct SensorChoice: Sendable {
     private(set) var sensors: [UInt32: (quantity: Quantity, unit: SensorUnit)] = [:]
-    /// Quantities of each reading, in order; their values may be unknown.
     private(set) var quantities: [Quantity] = []
     private(set) var remark: String?
 
-    /// - Parameter names: object ids that a person chose; empty to omit a quantity.
+    /// - Parameter names: object ids chosen by the user; empty to omit a quantity.
     /// - Throws: `APIFault.unsuitable` with advice if the choice is missing or ambiguous, or if no sensor is suitable.
     init(
         _ listed: [ProtoMessage<SensorInfo>], of info: ProtoMessage<DeviceInfoResponse>, names: [Quantity: String],
@@ -19,7 +18,6 @@ struct SensorChoice: Sendable {
         }
         for quantity in Quantity.ofNodes where names[quantity] != "" {
             let name = names[quantity]
-            // Sensors that report the node's own health are no measurements.
             let fitting = found.filter { one in
                 if let name { return one.id == name }
                 return one.sensor.deviceClass == quantity.word && one.sensor.category == 0
@@ -51,14 +49,14 @@ struct SensorChoice: Sendable {
                 "\(node.display) has no sensor of device_class voltage, current, power or energy. "
                     + (found.isEmpty ? "It has no sensors." : "Its sensors are: \(ids(found))."))
         }
-        // Without a power sensor, readings contain an unknown power. Otherwise a program would multiply voltage and
-        // current, which is wrong for alternating current.
+        // Without a power sensor, add power as unknown: a program's product of voltage and current would be wrong for
+        // alternating current.
         if quantities.contains(.voltage), quantities.contains(.current), !quantities.contains(.power) {
             quantities.append(.power)
         }
     }
 
-    /// Returns the object id. Since firmware 2026.1 the client derives it, as in aioesphomeapi 46.23.0, `object_id.py`.
+    /// Since firmware 2026.1, derived from the name, as in aioesphomeapi 46.23.0, `object_id.py`.
     private static func objectID(of sensor: ProtoMessage<SensorInfo>, _ info: ProtoMessage<DeviceInfoResponse>)
         -> String
     {
@@ -75,7 +73,7 @@ struct SensorChoice: Sendable {
     }
 }
 
-/// A unit, as a factor to the quantity's own unit.
+/// Factor of a sensor's unit to the quantity's own unit.
 struct SensorUnit: Hashable, Sendable {
     private let factor: Double
 
@@ -88,7 +86,7 @@ struct SensorUnit: Hashable, Sendable {
     }
 
     func value(of state: Float) -> Double? {
-        // Converts through text, which rounds as the board does, so that 0.31 remains 0.31.
+        // Convert through text, which rounds like the node, so that 0.31 remains 0.31.
         guard let number = Double("\(state)"), number.magnitude * factor <= 1e9 else { return nil }
         return (number * factor * 1e9).rounded() / 1e9
     }

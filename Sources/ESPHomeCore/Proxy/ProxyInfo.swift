@@ -4,7 +4,7 @@ package struct ProxyInfo: Hashable, Sendable {
     package var name: String
     package var version: String
     package var model: String
-    /// Address of the Bluetooth radio, which identifies the proxy as an adapter.
+    /// Of the Bluetooth radio; identifies the proxy as an adapter.
     package var address: MACAddress
     package var features: ProxyFeatures
 
@@ -30,6 +30,6 @@ package struct ProxyInfo: Hashable, Sendable {
         (self.address, self.features) = (address, features)
     }
 
-    /// Whether the proxy makes links. False for a proxy that only receives advertisements.
+    /// False if the proxy only receives advertisements.
     package var makesLinks: Bool { features.isSuperset(of: [.activeConnections, .remoteCaching]) }
 }

@@ -4,16 +4,14 @@ import Domain
 struct ProxyLink: Sendable {
     enum Phase: Sendable {
         case queued, connecting, listing, up
-        /// The link is ending, because its owner closed it.
         case leaving
     }
 
-    /// A request about an attribute. The bearer sends one at a time.
+    /// At most one at a time.
     struct Pending: Sendable {
         var kind: AttributeMessage.Kind
         var handle: UInt32
-        /// Client characteristic configuration descriptor to write after the proxy's notify answer, with its value; nil
-        /// for other requests.
+        /// Descriptor, and the value to write to it after the proxy's answer to `notify`; nil for other requests.
         var subscription: (descriptor: UInt32, value: [UInt8])?
     }
 
@@ -47,8 +45,8 @@ struct ProxyLink: Sendable {
             pending = Pending(kind: .notify, handle: UInt32(owner), subscription: subscription)
             return notify(owner, isOn: value.contains { $0 != 0 })
         case .writeCommand(let handle, let value): return write(value, to: handle, wantsResponse: false)
-        // Nothing to send: the proxy's own stack confirms indications, and the client sends no other PDU once the
-        // services are known.
+        // Nothing to send: the proxy confirms indications, and the client sends no other PDU once the services are
+        // known.
         default: return nil
         }
     }
@@ -67,9 +65,9 @@ struct ProxyLink: Sendable {
         database.services.lazy.flatMap(\.characteristics).first { $0.subscription == descriptor }?.value
     }
 
-    /// Handles the proxy's answer to the outstanding request. Ignores answers to writes without a response.
+    /// Ignores answers to writes without a response.
     ///
-    /// - Returns: the packet for the owner, or the next frame to send.
+    /// - Returns: the packet for the link's owner, or the next frame to send.
     mutating func answered(
         _ kind: AttributeMessage.Kind, _ message: ProtoMessage<AttributeMessage>
     ) -> (packet: ATTPDU?, next: APIFrame?) {
@@ -87,8 +85,8 @@ struct ProxyLink: Sendable {
             return (.writeResponse, nil)
         case (_, .failed):
             self.pending = nil
-            // Report a congested write as done, because an error would end the link. The session repeats any request
-            // without an answer.
+            // Report a congested write as done, because an error would end the link. The session repeats unanswered
+            // requests.
             if pending.kind == .write, message.error == AttributeMessage.congested { return (.writeResponse, nil) }
             let opcode = pending.kind == .read ? ATTOpcode.readRequest : .writeRequest
             let code = ATTErrorCode(rawValue: UInt8(clamping: message.error))

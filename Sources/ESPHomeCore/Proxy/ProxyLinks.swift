@@ -4,7 +4,7 @@ import Domain
 package enum ProxyLinkEvent: Hashable, Sendable {
     case up(GATTDatabase, mtu: Int)
     case packet([UInt8])
-    /// The link ended or could not be made. This is the last event.
+    /// The link ended or could not be made. Last event.
     case down(ProxyLinkEnd)
 }
 
@@ -18,7 +18,7 @@ package enum ProxyLinkEnd: Hashable, Sendable {
     case proxyGone
 }
 
-/// All links through one proxy: slots, queue and requests. Has no clock.
+/// All Bluetooth links through one proxy. Reads no clock.
 ///
 /// ```
 ///   ┌────────┐  its turn  ┌────────────┐  up   ┌─────────┐  all told  ┌────┐
@@ -27,13 +27,13 @@ package enum ProxyLinkEnd: Hashable, Sendable {
 ///                               └──────────────────┴───── given up ─────┴───▶ LEAVING ─▶ gone
 /// ```
 ///
-/// A proxy makes one link at a time, and ignores a connect to a device whose slot it has not cleared yet. So a link
-/// waits in the queue until the previous one is made and the slots no longer contain its address. A proxy reports the
-/// end of a link twice, so the second report is ignored.
+/// A proxy makes one link at a time, and ignores a connect to a device that still has a slot. So a link waits in the
+/// queue until the previous one is made and its address has no slot. A proxy reports the end of a link twice; the
+/// second report is ignored.
 ///
-/// To its owner a link carries packets of the attribute protocol, so that `GATTSerialMachine` drives it like a kernel
-/// socket. The link translates these packets into the proxy's own requests. A subscribing write to a descriptor becomes
-/// two requests, because the proxy does not write the descriptor itself.
+/// A link exchanges packets of the attribute protocol with its owner, so that `GATTSerialMachine` uses it like a kernel
+/// socket. The link translates them into the proxy's requests. A subscribing write to a descriptor becomes two
+/// requests, because the proxy does not write the descriptor itself.
 struct ProxyLinks: Sendable {
     enum Output: Hashable, Sendable {
         case send(APIFrame)
@@ -55,10 +55,10 @@ struct ProxyLinks: Sendable {
 
     var count: Int { links.values.count { $0.phase != .leaving } }
 
-    /// Number of links that the proxy supports. Nil until the proxy has reported the number.
+    /// Nil until reported by the proxy.
     var limit: Int? { slots?.limit }
 
-    /// Number of free slots for which no link is queued.
+    /// Excludes slots for queued links.
     var free: Int { max(0, (slots?.free ?? 0) - queue.count) }
 
     func contains(_ address: MACAddress) -> Bool { links[address.bits].map { $0.phase != .leaving } ?? false }
@@ -80,7 +80,7 @@ struct ProxyLinks: Sendable {
         return [.send(frame)]
     }
 
-    /// Ends a link. The link's owner receives no further event.
+    /// The link's owner receives no further event.
     mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [Output] {
         guard let link = links[address.bits], link.phase != .leaving else { return [] }
         guard link.phase != .queued else {
@@ -146,7 +146,7 @@ struct ProxyLinks: Sendable {
         queue.removeAll { $0 == address }
     }
 
-    /// Reports to the owner that there is no link. Keeps the entry until its slot is free.
+    /// Reports the end to the owner. Keeps the entry until the proxy frees the slot.
     private mutating func down(_ address: UInt64, _ end: ProxyLinkEnd, at now: MonotonicTime) -> [Output] {
         forget(address)
         if slots?.allocated.contains(address) == true {
@@ -170,7 +170,7 @@ struct ProxyLinks: Sendable {
 
     // MARK: The proxy
 
-    /// Handles a message about links. Ignores other and unreadable messages.
+    /// Ignores other and invalid messages.
     mutating func received(_ frame: APIFrame, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
         if let message = ConnectionsFree.read(frame), let allocated = message.allocated {
@@ -197,14 +197,13 @@ struct ProxyLinks: Sendable {
         for (address, link) in links.sorted(by: { $0.key < $1.key }) where !slots.allocated.contains(address) {
             switch link.phase {
             case .leaving: forget(address)
-            // The list lacks the address, so the link has ended. A proxy drops messages if its network has no room,
-            // even the report of an end (bleak-esphome 4.1.0 compares in the same way: `_async_reconcile_connections`).
+            // The list lacks the address, so the link has ended. A proxy drops even the report of an end if its network
+            // has no room (bleak-esphome 4.1.0 does the same: `_async_reconcile_connections`).
             case .listing where isWhole, .up where isWhole: outputs += down(address, .lost(0), at: now)
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // These links remain from an earlier connection of this host. End them: a proxy has only one client, so no
-        // other client ends them.
+        // Links from an earlier connection of this host. No other client will end them, because a proxy has only one.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
     }
@@ -212,7 +211,7 @@ struct ProxyLinks: Sendable {
     private mutating func changed(_ message: ProtoMessage<DeviceConnection>, at now: MonotonicTime) -> [Output] {
         let (address, reason) = (message.address, message.error)
         guard let link = links[address] else {
-            // The link was established after its attempt was given up. End it, because it would keep its slot forever.
+            // The link was established after its attempt was given up. It would keep its slot forever.
             return message.isConnected ? [Self.disconnect(address)] : []
         }
         switch (link.phase, message.isConnected) {
@@ -224,12 +223,11 @@ struct ProxyLinks: Sendable {
         case (.listing, false): return down(address, .failed(reason), at: now)
         case (.up, false): return down(address, .lost(reason), at: now)
         case (.leaving, false):
-            // The proxy may free the slot only later. Until its list lacks the address, keep the entry.
+            // The proxy may free the slot later. Keep the entry until the proxy's list lacks the address.
             if slots?.allocated.contains(address) != true { forget(address) }
             return []
-        // An attempt that was given up succeeded late, so end its link.
         case (.leaving, true), (.queued, true): return [Self.disconnect(address)]
-        // Ignore the second report of an earlier end, or of a link that already exists.
+        // Second report of an end, or of a link that already exists.
         case (.queued, false), (.listing, true), (.up, true): return []
         }
     }
@@ -275,8 +273,8 @@ struct ProxyLinks: Sendable {
 }
 
 extension GATTDatabase {
-    /// - Returns: false for impossible or decreasing handles, and for more attributes than a server may have; the list
-    ///   is then unusable.
+    /// - Returns: false if the list is unusable: impossible or decreasing handles, or more attributes than a server may
+    ///   have.
     fileprivate mutating func append(_ found: [ProtoMessage<FoundGATTService>]?) -> Bool {
         for found in found ?? [] {
             guard let first = UInt16(exactly: found.handle), first > (services.last?.range.last ?? 0),

@@ -2,10 +2,10 @@ package import BluetoothCore
 package import Domain
 
 package enum ProxyAction: Hashable, Sendable {
-    /// Open a connection. `opened` or `closed` follows.
+    /// `opened` or `closed` follows.
     case open
-    /// Send the bytes before performing the other actions. Encrypted frames are valid only in the order of their
-    /// encryption, and another action may immediately cause a later frame to be sent.
+    /// Send the bytes before performing the other actions, which may immediately send the next frame. Encrypted frames
+    /// are valid only in the order of encryption.
     case send([UInt8])
     case close
     case heard([ProtoMessage<RawAdvertisement>])
@@ -29,15 +29,14 @@ package enum ProxyAction: Hashable, Sendable {
 ///                                                      └──────────┘
 /// ```
 ///
-/// A proxy has one subscriber, which gets the Bluetooth answers of all clients. The proxy silently ignores a second
-/// subscriber. So links are made only after the answer to a subscription, and never in TAKEN. The machine performs no
-/// I/O and reads no clock, like `AdapterMachine`: each method handles one event and returns the actions.
+/// A proxy has one subscriber, which gets the Bluetooth answers of all clients, and silently ignores a second. So links
+/// are made only after the answer to a subscription, and never in TAKEN (another client is the subscriber). Performs no
+/// I/O and reads no clock.
 package struct ProxyMachine: Sendable {
     package let node: NodeSettings
     private let timing: NodeTiming
     private var phase = Phase.off
     private var until: MonotonicTime?
-    /// Number of subscription attempts on this connection.
     private var attempts = 0
     private var session: APISession?
     private var links: ProxyLinks
@@ -46,7 +45,7 @@ package struct ProxyMachine: Sendable {
     private var askedMode: UInt32?
     private var isSought = false
     private var failure: Failure?
-    /// Number of connection attempts after a connection that ended or failed.
+    /// Number of connection attempts after a failed or ended connection.
     package private(set) var recoveries = 0
 
     private enum Phase: Sendable { case off, waiting, opening, greeting, subscribing, taken, running }
@@ -121,7 +120,6 @@ package struct ProxyMachine: Sendable {
         return happened(at: now) { session throws(APIFault) in try session.begin() }
     }
 
-    /// Handles received bytes, which may be invalid.
     package mutating func received(_ bytes: [UInt8], at now: MonotonicTime) -> [ProxyAction] {
         happened(at: now) { session throws(APIFault) in try session.received(bytes, at: now) }
     }
@@ -143,7 +141,7 @@ package struct ProxyMachine: Sendable {
         phase == .off ? [] : fail(fault, at: now)
     }
 
-    /// Returns the actions for shutdown: they restore the proxy's own scan mode and close the connection.
+    /// Restores the proxy's own scan mode and closes the connection.
     package mutating func farewell() -> [ProxyAction] {
         var actions: [ProxyAction] = []
         if phase == .running, let askedMode, let scanner, askedMode != scanner.configuredMode {
@@ -197,10 +195,8 @@ package struct ProxyMachine: Sendable {
 
     // MARK: Search
 
-    /// Selects the scan mode for a changed demand.
-    ///
-    /// - Parameter isSought: whether a meter is missing, or a person is searching. The proxy then scans actively,
-    ///   because only an active scan receives names.
+    /// - Parameter isSought: whether a meter is missing, or a user is searching. The proxy then scans actively, because
+    ///   only an active scan receives names.
     package mutating func demandChanged(isSought: Bool) -> [ProxyAction] {
         self.isSought = isSought
         return setMode()
@@ -268,8 +264,7 @@ package struct ProxyMachine: Sendable {
             }
             return landed() + [.heard(list)]
         default:
-            // Accept slot reports even before the answer to the subscription: a proxy sends them also while another
-            // client is its subscriber.
+            // A proxy also sends slot reports while another client is its subscriber.
             return tell(links.received(frame, at: now))
         }
     }

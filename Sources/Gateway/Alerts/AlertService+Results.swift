@@ -1,23 +1,23 @@
 package import Domain
 import Synchronization
 
-/// Announces each result of a battery test once, through the notifications of alerts.
+/// Announces each battery test's result once, through the notifications of alerts.
 extension AlertService {
     struct Telling {
         var recording: Recording
         var meter: MeterID
-        /// Number of targets still to be notified.
+        /// Number of targets not yet notified.
         var left: Int
         var over: @Sendable () -> Void
     }
 
-    /// - Parameter over: called after every target was notified or given up. Until then, a restart announces the result
+    /// - Parameter over: called once every target was notified or given up. Until then, a restart announces the result
     ///   again.
     package func tell(_ test: Recording, of meter: MeterID, over: @escaping @Sendable () -> Void) {
         guard let targets = test.test?.notify, !targets.isEmpty, test.result != nil else { return over() }
         state.withLock { state in
-            // The number is the test's start in milliseconds, greater than any alert's number. It is the same after a
-            // restart, so that a receiver recognises a repetition.
+            // The notice number is the test's start in milliseconds, which exceeds every alert's number. It survives a
+            // restart, so that receivers recognise a repetition.
             var number = test.started.millisecondsSince1970
             while let other = state.tellings[number] {
                 guard other.recording.id != test.id else { return }
@@ -29,8 +29,7 @@ extension AlertService {
         wakeUp.yield()
     }
 
-    /// Adds notices to the outbox for battery test results that have none yet: one for each target, with the meter's
-    /// name.
+    /// Adds the missing notices of battery test results to the outbox, one for each target.
     func addResults(_ facts: [MeterID: MeterFacts], in state: inout State) {
         for number in state.untold {
             guard let telling = state.tellings[number], let test = telling.recording.test,
@@ -51,7 +50,6 @@ extension AlertService {
         state.untold = []
     }
 
-    /// Counts a delivered or abandoned notice of a test.
     func resultEnded(_ entry: AlertOutbox.Entry, in state: inout State) {
         guard var telling = state.tellings[entry.number] else { return }
         telling.left -= 1

@@ -8,7 +8,7 @@ extension AlertService {
 
     package var raisedCount: Int { meters.parts(AlertTrack.self).reduce(0) { $0 + $1.raisedCount } }
 
-    /// All rules by id. Meter names may be outdated: they date from the last event or the last call of `list`.
+    /// Meter names date from the last event or the last call of `list`.
     package var entries: [AlertEntry] {
         state.withLock { state in
             state.rules.values.sorted { $0.id < $1.id }.map { rule in
@@ -19,14 +19,12 @@ extension AlertService {
         }
     }
 
-    /// Returns the rules with the current names of their meters.
     package func list() async -> [AlertEntry] {
         let facts = await facts(of: Set(state.withLock { Array($0.rules.values) }.map(\.meter)).sorted())
         state.withLock { state in for (meter, facts) in facts { state.names[meter] = facts.name } }
         return entries
     }
 
-    /// Notification targets with their delivery figures.
     package var targets: [AlertTarget] {
         let targets = notifier.targets
         return state.withLock { state in
@@ -98,7 +96,8 @@ extension AlertService {
             next: "\(legal); Docs/Alerts.md says how to add one")
     }
 
-    /// Finds a rule by its id or name; throws `notFound`.
+    /// - Parameter reference: id or name.
+    /// - Throws: `notFound`.
     package func entry(_ reference: String) async throws(GatewayError) -> AlertEntry {
         let all = await list()
         let wanted = reference.lowercased()
@@ -111,7 +110,6 @@ extension AlertService {
         return found
     }
 
-    /// Deletes a rule and its undelivered notices.
     package func remove(_ reference: String) async throws(GatewayError) -> AlertEntry {
         let entry = try await entry(reference)
         try await delete([entry.rule])
@@ -133,7 +131,9 @@ extension AlertService {
         }
     }
 
-    /// Sends a test notice to each target of a rule, once; throws `refused` if there are none.
+    /// Sends a test notice once to each target of a rule.
+    ///
+    /// - Throws: `refused` if there are no targets.
     package func test(_ reference: String) async throws(GatewayError) -> [(target: String, delivery: AlertDelivery)] {
         let entry = try await entry(reference)
         guard !entry.rule.notify.isEmpty else {

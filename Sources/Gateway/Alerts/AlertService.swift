@@ -3,17 +3,16 @@ import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Watches this host's meters for alert rules and notifies people (Docs/Alerts.md). Sessions send readings and states
-/// to `track(for:)`. Changes are written before notices are sent, so that a restart neither repeats nor loses a notice.
+/// Applies alert rules to this host's meters and notifies people (Docs/Alerts.md). Changes are written before notices
+/// are sent, so that a restart neither repeats nor loses a notice.
 package final class AlertService: MeterKeeping {
     package static let rulesMax = 200
-    /// Maximum number of targets per rule.
     static let notifyMax = 8
     private static let tickInterval = Duration.seconds(1)
 
     package struct MeterFacts: Sendable {
         package var name: String?
-        /// Id of the host that holds the meter.
+        /// Id of the host that holds the meter's lease.
         package var holder: String?
         package var holderName: String?
 
@@ -34,19 +33,18 @@ package final class AlertService: MeterKeeping {
         var lastNumber: Int64 = 0
         var timer: LoopTimer?
         var isDue = false
-        /// Whether the host is closing its meters, so that their absence triggers no event.
+        /// Whether the host is shutting down: the absence of meters then triggers no event.
         var isLeaving = false
-        /// Whether the last write failed, so that the log reports it once.
+        /// Whether the last write failed; the log reports only the first failure.
         var isFailing = false
-        /// Battery tests being announced, by notice number.
         var tellings: [Int64: Telling] = [:]
-        /// Notice numbers of the tests that are not in the outbox yet.
+        /// Notice numbers of battery tests that are not in the outbox yet.
         var untold: [Int64] = []
     }
 
     let state = Mutex(State())
-    /// Time from which states and missing data can trigger events. They are ignored before, because every meter is
-    /// absent for a while after a restart. Has its own lock, because `Meters` must not wait for that of `state`.
+    /// Before this time, connection states and missing data trigger no event, because every meter is absent for a while
+    /// after a restart. Has its own lock, because `Meters` must not wait for the lock of `state`.
     private let settledAt = Mutex(MonotonicTime.origin)
     let meters: Meters
     let repository: any AlertRepository
@@ -74,12 +72,11 @@ package final class AlertService: MeterKeeping {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Sets the function that returns meters' names and holders.
     package func ask(_ about: @escaping @Sendable ([MeterID]) async -> [MeterID: MeterFacts]) {
         self.about.withLock { $0 = about }
     }
 
-    /// Loads rules and notices of earlier runs. Call once, before any meter's session starts.
+    /// Call once, before any meter's session starts.
     ///
     /// - Parameter mainIDs: current ids of this host's meters, by former ids and aliases.
     package func restore(mainIDs: [MeterID: MeterID] = [:]) async throws {
@@ -110,7 +107,7 @@ package final class AlertService: MeterKeeping {
 
     package func track(for meter: MeterID) -> AlertTrack { meters.take(meter, newTrack) }
 
-    /// Suppresses events from now on, because the host stops and closes its meters.
+    /// Suppresses events, because a shutdown closes the meters.
     func leaveAll() { state.withLock { $0.isLeaving = true } }
 
     func add(_ rule: AlertRule, _ standing: AlertSnapshot = AlertSnapshot()) {
@@ -158,7 +155,7 @@ package final class AlertService: MeterKeeping {
 
     // MARK: Running
 
-    /// Watches and notifies until `finish`. Deliveries in progress are repeated by the next run.
+    /// Runs until `finish`. A delivery that `finish` interrupts is repeated after the next start.
     package func run() async {
         await withDiscardingTaskGroup { group in
             for await _ in wake {
@@ -177,10 +174,10 @@ package final class AlertService: MeterKeeping {
         await write()
     }
 
-    /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
-    /// Sets the timer for the next second if a rule depends on time or the outbox or unwritten changes are not empty.
+    /// Sets the timer for the next second if a rule depends on time, or if there are pending notices or unwritten
+    /// changes.
     func arm() {
         let isNeeded = state.withLock { state in
             // Rules on values need no timer, because each new reading is checked.
@@ -252,7 +249,6 @@ package final class AlertService: MeterKeeping {
 
     private func note(_ event: MeterAlerts.Event, _ facts: MeterFacts?, in state: inout State) {
         let rule = event.rule
-        // Ignore the event if the rule was deleted in the meantime.
         guard state.rules[rule.id] != nil, let track = track(of: rule.meter) else { return }
         state.unwritten.standings[rule.id] = track.standing(of: rule.id)
         guard let notice = AlertNotice(event, facts) else { return }
@@ -338,10 +334,10 @@ extension AlertNotice {
 }
 
 extension AlertChanges {
-    /// Restores changes after a failed write; newer changes win.
+    /// Restores the changes of a failed write. Newer changes win.
     fileprivate mutating func putBack(_ older: AlertChanges) {
         standings.merge(older.standings) { newer, _ in newer }
-        // A notice that was delivered or given up before it was written needs no write.
+        // A notice delivered or given up before it was written needs no write.
         let over = Set(older.ended + ended)
         let unsent = older.sending + sending
         sending = unsent.filter { !over.contains($0.number) }

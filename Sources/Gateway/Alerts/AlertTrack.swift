@@ -1,7 +1,7 @@
 package import Domain
 import Synchronization
 
-/// Applies the rules of one meter to the readings and states that its session reports.
+/// Applies one meter's alert rules to the readings and connection states from its session.
 package final class AlertTrack: MeterPart {
     private let alerts: Mutex<MeterAlerts>
     private let loop: any SessionLoop
@@ -25,7 +25,7 @@ package final class AlertTrack: MeterPart {
         handle { $0.stateChanged(to: state, at: now, wall) }
     }
 
-    /// Sets the silence after which the meter has no data, so that a slow meter's pauses are no gaps.
+    /// Sets the silence after which the meter counts as without data.
     func expectReadings(within staleAfter: Duration) {
         alerts.withLock { $0.gapMax = max(MeterAlerts.gapMaxDefault, staleAfter) }
     }

@@ -2,7 +2,7 @@ package import Domain
 import GatewayAPI
 
 extension MeterDirectory {
-    /// Returns the meter of a new rule: a meter of this host or, for rules about the holder, any meter of the zone.
+    /// Returns the meter for a new rule: a meter of this host or, for rules about the holder, any meter of the zone.
     package func watched(_ reference: String) async throws(GatewayError) -> MeterID { try await wanted(reference) }
 
     package func alertFacts(of meters: [MeterID]) -> [MeterID: AlertService.MeterFacts] {

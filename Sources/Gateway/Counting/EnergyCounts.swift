@@ -1,7 +1,7 @@
 package import Domain
 
-/// Energy and charge of the meters, kept across restarts. Counts are written together with their readings. So both
-/// agree after a power cut, and a memory card gets no extra writes.
+/// Energy and charge of the meters, kept across restarts. Written together with readings, so that both agree after a
+/// power cut and a memory card gets no extra writes.
 package final class EnergyCounts: MeterKeeping {
     private let meters: Meters
     private let repository: any EnergyCountRepository
@@ -11,7 +11,7 @@ package final class EnergyCounts: MeterKeeping {
         self.repository = repository
     }
 
-    /// Loads earlier counts. Call once, before any meter's session starts.
+    /// Call once, before any meter's session starts.
     ///
     /// - Parameter mainIDs: current ids of this host's meters, by former ids and aliases.
     package func restore(mainIDs: [MeterID: MeterID] = [:]) async throws {
@@ -19,8 +19,7 @@ package final class EnergyCounts: MeterKeeping {
         var stored: [MeterID: EnergyCount] = [:]
         for (id, count) in counts {
             let meter = mainIDs[id] ?? id
-            // A count under the current id continues. Otherwise continue with the greatest count of the former ids, so
-            // that nothing is lost.
+            // Without a count under the current id, use the greatest count of the former ids.
             guard meter == id || counts[meter] == nil, stored[meter].map({ $0.isLess(than: count) }) ?? true else {
                 continue
             }
@@ -45,7 +44,7 @@ package final class EnergyCounts: MeterKeeping {
         EnergyTrack(of: meter, count, repository: repository)
     }
 
-    /// Returns the counts to write with the next batch of readings, and marks them as being written.
+    /// Marks the returned counts as being written.
     func changes() -> [MeterID: EnergyCount] {
         var changes: [MeterID: EnergyCount] = [:]
         for track in meters.parts(EnergyTrack.self) { changes[track.meter] = track.takeChanged() }
@@ -60,7 +59,7 @@ package final class EnergyCounts: MeterKeeping {
         for meter in changes.keys { meters.part(EnergyTrack.self, of: meter)?.wasNotWritten() }
     }
 
-    /// Stored sums of the meters with a session, as quantities of a reading.
+    /// Stored energy and charge of the meters with a session, as quantities of a reading.
     var written: [MeterID: Reading] {
         var written: [MeterID: Reading] = [:]
         for track in meters.parts(EnergyTrack.self, usedOnly: true) {

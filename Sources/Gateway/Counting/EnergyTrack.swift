@@ -1,16 +1,14 @@
 package import Domain
 import Synchronization
 
-/// Counts one meter's energy and charge and adds them to its readings. Called on the loop for each reading, so it must
-/// be cheap.
+/// Counts one meter's energy and charge and adds them to its readings. Called on the session loop for each reading, so
+/// it must be fast.
 package final class EnergyTrack: MeterPart {
     private struct State {
         var counter: EnergyCounter
         var stepMax = Duration.seconds(10)
         var steps = CounterSteps.fine
-        /// Whether there are unwritten counts.
         var isChanged = false
-        /// Count in the store, which survives a power cut; nil if none.
         var written: EnergyCount?
     }
 
@@ -27,7 +25,7 @@ package final class EnergyTrack: MeterPart {
     /// - Parameter steps: resolution of the meter's own counters over the link in use.
     func adopt(_ steps: CounterSteps) { state.withLock { $0.steps = steps } }
 
-    /// - Parameter stepMax: maximum time between two readings over which energy is counted; a longer one is a gap.
+    /// - Parameter stepMax: maximum time between two readings over which energy is counted.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
     /// - Parameter token: fencing token of this host's lease.
@@ -38,8 +36,8 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Counts a reading. Adds the sums to it, unless the meter sends its counters in separate frames and this reading
-    /// contains none.
+    /// Counts a reading and adds the sums to it, except to a reading without counters from a meter that sends them in
+    /// separate frames.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
             let isForSums = state.counter.add(reading, stepMax: state.stepMax, steps: state.steps)
@@ -51,7 +49,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Current count; nil before the first counted reading.
+    /// Nil before the first counted reading.
     package var count: EnergyCount? {
         state.withLock { state in
             let count = state.counter.count
@@ -61,7 +59,7 @@ package final class EnergyTrack: MeterPart {
 
     package var isNeeded: Bool { count != nil }
 
-    /// Ends the integration, so that the time until the next session's first reading adds no energy.
+    /// The time until the next session's first reading adds no energy.
     package func sessionEnded() {
         state.withLock { state in
             let count = state.counter.count
@@ -79,7 +77,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Writes the count if it changed. If the store fails, the next batch of readings contains the count.
+    /// If this fails, the count is written with the next batch of readings.
     func writeChanges() async throws {
         guard let count = takeChanged() else { return }
         do {
@@ -95,8 +93,7 @@ package final class EnergyTrack: MeterPart {
         state.withLock { ($0.counter, $0.isChanged, $0.written) = (EnergyCounter(EnergyCount()), false, nil) }
     }
 
-    /// Continues the count of another id unless this meter already has one, because the sum of both would look like a
-    /// jump.
+    /// Continues the count of another id, unless this meter already has one: the sum of both would look like a jump.
     func takeUp(_ other: EnergyCount) {
         state.withLock { state in
             guard state.counter.count.since == nil else { return }
@@ -105,7 +102,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Returns the count and marks it as written; nil if it is already written.
+    /// Nil if the count is unchanged since the last write. Marks it as written.
     func takeChanged() -> EnergyCount? {
         state.withLock { state in
             guard state.isChanged else { return nil }

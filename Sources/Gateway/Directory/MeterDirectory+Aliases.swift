@@ -11,7 +11,7 @@ extension MeterDirectory {
         [meter] + aliases.mainIDs.filter { $0.value == meter }.map(\.key).sorted()
     }
 
-    /// Returns the meter at this port or with this alias. `MeterReference` resolves main ids and names.
+    /// Finds a meter by its port or alias only.
     func exactly(_ reference: String) -> MeterID? {
         let byPort = known.values.first { $0.link?.node == reference }?.id
         return byPort ?? MeterID(reference).flatMap { aliases.meter(of: $0) }
@@ -54,7 +54,7 @@ extension MeterDirectory {
         await learn(alias, of: meter)
     }
 
-    /// - Parameter shared: the zone's new aliases.
+    /// - Parameter shared: all aliases of the zone.
     func aliasesChanged(_ shared: [MeterID: MeterID]) async {
         let before = aliases.mainIDs
         aliases.update(shared)
@@ -62,7 +62,7 @@ extension MeterDirectory {
         for (alias, meter) in aliases.mainIDs where before[alias] != meter { await merge(alias, into: meter) }
     }
 
-    /// Removes the links of a former alias from the meter. Then handles them like newly found devices with that id.
+    /// Removes the former alias's links from the meter, then handles them like newly found devices.
     private func part(_ alias: MeterID, from meter: MeterID) async {
         for sighting in aliases.sightings(of: alias) {
             aliases.vanished(from: sighting.link)
@@ -84,8 +84,8 @@ extension MeterDirectory {
         return MeterAliasBody(alias: other.description, meter: target.description)
     }
 
-    /// Separates an id from its meter permanently, on every host. A plugged-in meter that shares its serial number with
-    /// another is then identified by its port.
+    /// Separates an id from its meter permanently, on every host. Of two plugged-in meters with the same serial number,
+    /// the separated one is then identified by its port.
     ///
     /// - Throws: `refused` if the id is no alias, or while this host wants the meter.
     package func unalias(_ text: String) async throws(GatewayError) -> MeterAliasBody {
@@ -112,13 +112,12 @@ extension MeterDirectory {
         return MeterAliases(aliases: all.map { MeterAliasBody(alias: $0.key.description, meter: $0.value.description) })
     }
 
-    /// Returns the id in the text, even of an unknown meter, or the id of the meter with this name.
+    /// Accepts names, and ids even of unknown meters.
     private func anyID(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), !id.isGivenByName { return id }
         return try await wanted(reference)
     }
 
-    /// Ends an alias's session and moves its data and links to the meter.
     private func merge(_ alias: MeterID, into meter: MeterID) async {
         guard let twin = drop(alias) else { return }
         let links = await twin.links.inOrder

@@ -3,7 +3,6 @@ import GatewayAPI
 package import MeterCodec
 
 extension ConnectRequest {
-    /// Equivalent command of meterctl.
     var words: String {
         var words = "connect"
         if takeover == true { words += " --takeover" }
@@ -15,16 +14,16 @@ extension ConnectRequest {
 }
 
 extension MeterDirectory {
-    /// Returns the profile of the meter's current driver; without one, the profile of the model's driver.
+    /// Profile of the meter's current driver; without one, that of the model's driver.
     ///
-    /// - Parameter model: name that users see; nil if unknown.
+    /// - Parameter model: as shown to users; nil if unknown.
     package func profile(of id: MeterID?, model: String?) async -> MeterProfile? {
         if let id, let profile = await session(of: id)?.profile { return profile }
         let catalogue = dependencies.catalogue
         return catalogue.models.first { $0.displayName == model }.flatMap { catalogue.driver(for: $0)?.profile }
     }
 
-    /// Sends a command, records it in the meter's log, and returns the session.
+    /// Sends a command and records it in the meter's log.
     ///
     /// - Throws: `noSuchMeter`, `ambiguousMeter`, and the errors of `DeviceSession.perform`.
     @discardableResult

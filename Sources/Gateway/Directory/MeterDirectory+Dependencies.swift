@@ -14,16 +14,14 @@ extension MeterDirectory {
         package var recorder: SampleRecorder
         package var recordings: RecordingService?
         package var marks: MarkService?
-        /// Energy counts of meters without counters of their own.
         package var counts: EnergyCounts?
         package var alerts: AlertService?
         package var log: LogKeeper?
         package var otherKeepers: [any MeterKeeping] = []
-        /// This host's id, part of meter ids that are valid on this host only.
+        /// Part of meter ids that are valid on this host only.
         package var hostID: String
         package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
-        /// Gate that decides which host may use which meter; nil for a host without a cloud. `MeterDirectory.use`
-        /// replaces it.
+        /// Nil for a host without a cloud. `MeterDirectory.use` replaces it.
         package var gate: (any LinkGate)?
 
         package init(

@@ -4,10 +4,9 @@ import Logging
 
 extension MeterDirectory {
     /// Disconnects a meter and deletes its entry and log on this host, and its settings and aliases on every host. With
-    /// `readings`, also deletes its readings and local marks. Keeps recordings and shared marks. If the meter is seen
-    /// again, it appears as a new meter.
+    /// `readings`, also deletes its readings and local marks. Keeps recordings and shared marks.
     ///
-    /// - Throws: `held` if another host has the meter; `refused` during a recording.
+    /// - Throws: `held` if another host holds the meter's lease; `refused` during a recording.
     package func forget(_ reference: String, readings: Bool) async throws(GatewayError) -> ForgottenMeter {
         try checkRunning()
         let id = try await forgettable(reference)
@@ -47,7 +46,7 @@ extension MeterDirectory {
         return gone
     }
 
-    /// Returns the id of the meter. Also resolves a hidden meter whose id contains a host's name.
+    /// Also resolves a hidden meter whose id contains a host's name.
     private func forgettable(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), id.isGivenByName, try await !dependencies.settings.texts(of: id).isEmpty {
             return id

@@ -3,7 +3,7 @@ import GatewayAPI
 import MeterCodec
 
 extension MeterDirectory {
-    /// Returns the sessions' need for radios. Call only on the loop, where the sessions run.
+    /// Call only on the session loop.
     package nonisolated func radioDemand() -> RadioDemand {
         assumeIsolated { directory in
             var demand = RadioDemand()
@@ -18,11 +18,11 @@ extension MeterDirectory {
 }
 
 extension MeterDirectory {
-    /// Logs an adapter's repair for each wanted meter that uses the adapter or may connect over it. Call only on the
+    /// Logs an adapter's repair for each wanted meter that uses it or may connect over it. Call only on the session
     /// loop.
     package nonisolated func remedied(_ remedy: AdapterRemedy) { assumeIsolated { $0.tell(remedy) } }
 
-    /// Separate method: as a nested closure, it crashes the compiler Swift 6.2.3 of Debian, which builds the arm64
+    /// A separate method, because a nested closure crashes the compiler of Debian (Swift 6.2.3), which builds the arm64
     /// package.
     private func tell(_ remedy: AdapterRemedy) {
         let (adapter, log) = (remedy.adapter, log)
@@ -35,11 +35,10 @@ extension MeterDirectory {
 }
 
 extension DeviceSession {
-    /// Longest reading interval at which a meter counts as keeping its radio busy.
+    /// Maximum interval of readings at which a meter keeps its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
-    /// Kinds of Bluetooth link over which the meter may connect. Empty if the meter has a link, is unwanted, or is held
-    /// by another host.
+    /// Empty if the meter has a link, is unwanted, or is held by another host.
     var missingOver: [LinkAddress.Transport] {
         guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)
@@ -58,8 +57,7 @@ extension DeviceSession {
         return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// Whether another host holds a meter that this host wants. This host may then receive no advertisements from the
-    /// meter.
+    /// Whether another host holds a meter that this host wants. This host may then receive no advertisements from it.
     var isDistant: Bool {
         guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {
@@ -68,7 +66,7 @@ extension DeviceSession {
         }
     }
 
-    /// Adapter over which the meter sends several times a second; nil if it does not.
+    /// Adapter over which the meter sends several readings a second; nil if it does not.
     var streamsFastOver: MACAddress? {
         guard isLinkUp, let interval = expectedInterval, interval <= Self.fastInterval else { return nil }
         return link?.adapter

@@ -2,7 +2,7 @@ package import Domain
 package import GatewayAPI
 
 extension MeterDirectory {
-    /// Returns the meter with this name or id: one of this host, one with settings, or one of another host.
+    /// Returns the meter with this name or id: of this host, with settings, or of another host.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), meters.session(of: id) != nil { return id }
         if let exact = exactly(reference) { return exact }
@@ -10,13 +10,13 @@ extension MeterDirectory {
         do {
             return try MeterReference.resolve(reference, among: known, models: models)
         } catch {
-            // The name may belong to another host's meter without settings, so search the leases too.
+            // The name may belong to a meter known only from another host's lease.
             guard error.code == .noSuchMeter else { throw error }
             return try await resolve(reference, amongLeasedAnd: known)
         }
     }
 
-    /// Like `meter`, but accepts any complete id: the meter may appear later, or have only imported data.
+    /// Like `meter`, but accepts the complete id of an unknown meter.
     package func anyMeter(_ reference: String) async throws(GatewayError) -> MeterID {
         do throws(GatewayError) {
             return try await meter(reference)
@@ -37,8 +37,8 @@ extension MeterDirectory {
         return SettingsBody(settings: texts, known: MeterSettings.Key.allCases.map(\.rawValue), details: details)
     }
 
-    /// Writes settings; a connected meter applies them immediately. This host does not know the models of other hosts'
-    /// meters, so only their own host detects unsupported values.
+    /// A connected meter applies the settings immediately. Only the meter's own host detects values that its model does
+    /// not support.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
         let profile = await meters.session(of: id)?.profile
@@ -57,7 +57,6 @@ extension MeterDirectory {
         return names
     }
 
-    /// Model names of this host's meters, if known.
     var models: [MeterID: String] {
         var models: [MeterID: String] = [:]
         forEach { models[$0.id] = $0.shownModel?.displayName }
@@ -70,7 +69,6 @@ extension MeterDirectory {
 
     // MARK: What changed
 
-    /// Applies settings changed on any host to their meters.
     func hear(_ news: SettingsNews) async {
         for settings in news.settings { await meters.session(of: settings.meter)?.adopt(settings) }
         if let shared = news.aliases { await aliasesChanged(shared) }

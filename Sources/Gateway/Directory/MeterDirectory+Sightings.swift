@@ -10,8 +10,8 @@ extension MeterDirectory {
                 aliases.appeared(sighting)
                 await rememberPlug(of: sighting)
                 (sighting.id, sighting.plug) = (meter, nil)
-                // Keep the known model, because over USB it may be less exact: a TC66C reports TC66 there, although a
-                // TC66 has no radio.
+                // Keep the known model: over USB a meter may report a less exact one, as a TC66C reports TC66, which
+                // has no radio.
                 if known[meter]?.model != nil { sighting.model = nil }
             }
             do {
@@ -32,8 +32,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Drops the session of a device that is no longer present and was never identified as a meter, unless a user wants
-    /// it.
+    /// Drops the session of an absent device that was never identified as a meter, unless a user wants it.
     func forgetPasserBy(_ id: MeterID) {
         guard known[id] == nil, meters.session(of: id)?.assumeIsolated({ $0.isPasserBy }) == true else { return }
         drop(id)
@@ -59,7 +58,7 @@ extension MeterDirectory {
         tellOfTwins(of: sighting)
         meter.plug = sighting.plug ?? meter.plug
         meter.lastSeen = dependencies.loop.wallNow
-        // Unidentified radios are everywhere, so a meter of unknown model is stored only once a user wants it.
+        // Unidentified radios are everywhere, so store them only if a user wants them.
         if meter.model != nil || meter.isWanted { await saveOrLog(meter) }
         await release(sighting.link, to: meter.id)
         if let session = meters.session(of: meter.id) { return session }
@@ -103,9 +102,9 @@ extension MeterDirectory {
     }
 
     /// Identifies a plugged-in meter by its port from now on, because another meter has the same serial number.
-    /// Settings and readings remain stored under the serial number.
+    /// Settings and readings remain under the serial number.
     ///
-    /// - Returns: the new id; nil if the meter is not plugged in or is already identified by its port.
+    /// - Returns: nil if the meter is not plugged in or is already identified by its port.
     func partByPort(_ id: MeterID) async throws(GatewayError) -> MeterID? {
         guard case .usb(let vendor, let product, _) = id, var meter = known[id], let plug = meter.plug,
             await meters.session(of: id)?.isPresent == true
@@ -118,9 +117,7 @@ extension MeterDirectory {
     }
 }
 
-/// Information from a meter's own answers, which the directory must store.
 package enum MeterDiscovery: Hashable, Sendable {
-    /// Detected model.
     case model(ModelName, of: MeterID)
     case device(DeviceInfo, of: MeterID)
 }

@@ -4,15 +4,15 @@ import GatewayAPI
 extension MeterDirectory {
     /// - Parameters:
     ///   - end: time limit for all waits together.
-    ///   - wasWanted: whether the meter was wanted before. If not, a wait that cannot succeed makes it unwanted again,
-    ///     for example because another host has the meter.
+    ///   - wasWanted: whether the meter was wanted before the request. If not, a wait that cannot succeed makes it
+    ///     unwanted again.
     ///   - isSought: whether the meter is absent and its lease was requested.
     func wait(
         for session: DeviceSession, _ request: ConnectRequest, until end: MonotonicTime?, wasWanted: Bool,
         isSought: Bool
     ) async throws(GatewayError) {
         do throws(GatewayError) {
-            // Errors contain the requested time, not the shorter remaining time.
+            // Errors contain the requested duration, not the shorter remaining one.
             func limit(_ milliseconds: Int64) -> (patience: Duration, asked: Duration) {
                 (
                     .wait(milliseconds, until: end, from: dependencies.loop.now),
@@ -40,7 +40,7 @@ extension MeterDirectory {
             if isSought, await session.wasNotHeard { isInVain = true }
             if await session.isBarred { isInVain = true }
             guard isInVain, !wasWanted else { throw error }
-            // Ignores a failed write: its only effect is that meterd connects the meter again after a restart.
+            // Ignore a failed write: its only effect is that meterd connects the meter again after a restart.
             _ = await remember(session.id, model: nil, isWanted: false)
             await session.disconnect()
             throw error
@@ -102,7 +102,7 @@ extension MeterDirectory {
 }
 
 extension Duration {
-    /// Returns the time that a client requested, limited to 0 s to 1 h.
+    /// Limited to 0 s to 1 h.
     static func wait(_ milliseconds: Int64) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 3_600_000))
     }

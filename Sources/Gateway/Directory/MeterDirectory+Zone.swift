@@ -1,10 +1,9 @@
 import Domain
 import GatewayAPI
 
-/// Commands for a meter connected to another host. This host does not receive the meter, but the zone lists its holder
+/// Commands for a meter that is connected to another host and known here only from the zone
 /// (Docs/Operating.md#a-meter-that-is-not-heard-here).
 extension MeterDirectory {
-    /// Resolves a meter of this host, or one known from other hosts.
     func wanted(_ reference: String) async throws(GatewayError) -> MeterID {
         if let exact = exactly(reference) { return exact }
         let here = names
@@ -19,7 +18,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Returns the meter that the reference names, which may be known only from another host's lease.
+    /// Also resolves meters known only from another host's lease.
     func resolve(
         _ reference: String, amongLeasedAnd known: [(id: MeterID, name: String?)]
     ) async throws(GatewayError) -> MeterID {
@@ -29,9 +28,9 @@ extension MeterDirectory {
             try MeterReference.resolve(reference, among: known + leased.map { ($0, nil) }, models: models))
     }
 
-    /// Returns `held` for a meter that this host has never seen and another host has; nil for any other meter.
+    /// Returns `held` if another host has the meter and this host has never seen it.
     func refusal(elsewhere reference: String) async -> GatewayError? {
-        // If the store fails, a name of another host's meter is not found, but its id still is.
+        // If the store fails, another host's meter is found only by its id.
         let known = (try? await allNames()) ?? names
         guard let gate = dependencies.gate,
             let id = (try? MeterReference.resolve(reference, among: known)) ?? MeterID(reference)
@@ -45,7 +44,7 @@ extension MeterDirectory {
             next: gate.role == .readOnly ? watch : "\(watch); connect \(argument) --takeover takes it from there")
     }
 
-    /// Throws `permission` if a read-only host would take another host's meter or wait for it.
+    /// - Throws: `permission` if a read-only host would take another host's meter or wait for it.
     func checkRole(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) {
         guard request.takeover == true || request.queue_ms != nil, request.no_lease != true,
             let gate = dependencies.gate, gate.role == .readOnly, let lease = await gate.look()[id],
@@ -56,7 +55,7 @@ extension MeterDirectory {
                 ? "it does not take \(id) over from \(holder)" : "it does not wait for \(id), which \(holder) has")
     }
 
-    /// Returns whether to request an absent meter's lease and then search for the meter.
+    /// Whether to request an absent meter's lease and then search for the meter.
     ///
     /// - Throws: `held` with the holder; `refused` if a user must confirm first.
     func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
@@ -87,7 +86,7 @@ extension MeterDirectory {
         return true
     }
 
-    /// Checks a declared port immediately instead of waiting for the check every second.
+    /// Checks a declared port now, because the regular check runs only once a second.
     private func lookAtPort(of id: MeterID) async {
         guard let meter = known[id], meter.isDeclared, let link = meter.link, let path = link.node,
             dependencies.ports.isThere(path), let session = meters.session(of: id), await !session.isPresent
@@ -95,8 +94,8 @@ extension MeterDirectory {
         await handle(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
-    /// Returns the time limit for getting a lease: the requested queue time. Without one, the longest time until a
-    /// holder's lease ends, because a take-over may wait for that.
+    /// Time limit for getting a lease: the requested queue time, or the maximum time until a holder's lease ends,
+    /// because a take-over may wait for that.
     static func askingTime(_ request: ConnectRequest) -> Duration {
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: .zero, policy: .strict)

@@ -6,7 +6,7 @@ import MeterCodec
 /// All meters of this host, with one session each. Only this type uses both the store and the sessions. A failing store
 /// never stops a session.
 ///
-/// An actor on the loop, like the sessions. It therefore visits all sessions without suspension, and adds or removes a
+/// An actor on the session loop, like the sessions. So it visits all sessions without suspension, and adds or removes a
 /// meter with all its parts in one step (`addSession`, `drop`).
 package actor MeterDirectory {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
@@ -16,7 +16,7 @@ package actor MeterDirectory {
     private nonisolated let loop: any SessionLoop
     package nonisolated let log: LogKeeper?
     nonisolated let meters: Meters
-    /// Sessions in the order of their ids as texts.
+    /// Sorted by the text of their ids.
     private(set) var sessions: [DeviceSession] = [] { didSet { dependencies.settings.changes.mark(.zone) } }
     private(set) var known: [MeterID: KnownMeter] = [:]
     let aliases = LocalAliases()
@@ -31,7 +31,7 @@ package actor MeterDirectory {
         log = dependencies.log
     }
 
-    /// Restores known and wanted meters after a restart. Call once, before `run`.
+    /// Call once, before `run`.
     package func restore() async throws {
         await dependencies.settings.subscribe { [weak self] in await self?.hear($0) }
         aliases.former = try await dependencies.repository.formerIDs()
@@ -47,7 +47,7 @@ package actor MeterDirectory {
         logger.info("meters restored", metadata: ["known": "\(known.count)", "wanted": "\(wanted)"])
     }
 
-    /// Handles appearing and vanishing meters, and new discoveries, until the task is cancelled.
+    /// Handles appearing and vanishing meters, until the task is cancelled.
     package func run() async {
         await dependencies.radios?.follow {
             [weak self] in
@@ -78,7 +78,7 @@ package actor MeterDirectory {
         }
     }
 
-    /// Shuts down every session. Afterwards no new one is created.
+    /// Shuts down every session. No new one is created afterwards.
     package func shutdown() {
         isShuttingDown = true
         dependencies.alerts?.leaveAll()
@@ -86,13 +86,13 @@ package actor MeterDirectory {
         logger.info("meter sessions ended", metadata: ["count": "\(sessions.count)"])
     }
 
-    /// Changes the gate when this host joins or leaves a cloud.
+    /// Called when this host joins or leaves a cloud.
     package func use(_ gate: (any LinkGate)?) {
         dependencies.gate = gate
         forEach { $0.use(gate) }
     }
 
-    /// Visits all meters in the order of their ids, without suspension.
+    /// In the order of the meters' ids, without suspension.
     func forEach(_ body: (isolated DeviceSession) -> Void) {
         for session in sessions { session.assumeIsolated(body) }
     }
@@ -105,27 +105,27 @@ package actor MeterDirectory {
         return all
     }
 
-    /// Returns the status of each meter marked as changed, or of all meters, for the live feed. Removes the marks.
+    /// For the live feed: the status of each meter flagged as changed, or of all meters. Clears the flags.
     func takeStatus(ofAll isAll: Bool) -> [MeterStatus] {
         var taken: [MeterStatus] = []
         forEach { if $0.states.takeMark() || isAll { taken.append($0.status()) } }
         return taken
     }
 
-    /// Returns the session of a meter under any of its ids.
+    /// - Parameter id: the main id or an alias.
     package func session(of id: MeterID) -> DeviceSession? { meters.session(of: canonical(id)) }
 
-    /// Returns a meter's readings from now on; nil without a session or during shutdown.
+    /// Nil without a session or during shutdown.
     func readings(of id: MeterID, all: Bool = false) -> Feed<TimedReading>.Subscription? {
         isShuttingDown ? nil : session(of: id)?.feed(ofAll: all).subscribe()
     }
 
     package func adapters() async -> [AdapterStatus] { await dependencies.radios?.adapters() ?? [] }
 
-    /// Returns devices that the radios received recently but did not report as meters.
+    /// Devices that the radios received recently and did not identify as meters.
     package func others() async -> [ScanOther] { await dependencies.radios?.others() ?? [] }
 
-    /// Returns the meters that are present. Repeated calls keep the radios searching.
+    /// Returns the meters that are present. Repeated calls keep the radios scanning.
     package func scan() async -> [ScanEntry] {
         await dependencies.radios?.sought()
         var all: [ScanEntry] = []
@@ -193,8 +193,8 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Disconnects a meter until the next `connect`. Waits until the lease is released, so that another host can get
-    /// it. If the cloud does not answer, returns after a few seconds anyway.
+    /// Disconnects a meter until the next `connect`. Waits until the lease is released, but only a few seconds if the
+    /// cloud does not answer.
     package func disconnect(
         _ reference: String, by author: LogAuthor = .person
     ) async throws(GatewayError) -> MeterStatus {
@@ -213,9 +213,9 @@ package actor MeterDirectory {
         return await session.status()
     }
 
-    /// Runs a command of a meter and logs its outcome. Errors contain the caller's `reference` instead of the id.
+    /// Runs a command and logs its outcome. Errors contain the caller's `reference` instead of the id.
     ///
-    /// - Parameter what: the command as typed after `meterctl`, for the log.
+    /// - Parameter what: the command as typed after `meterctl`.
     func logging<Value>(
         _ what: String, of id: MeterID, called reference: String, by author: LogAuthor,
         _ body: () async throws(GatewayError) -> Value
@@ -227,8 +227,8 @@ package actor MeterDirectory {
 
     /// Watches a port that a user named in the configuration or on the command line.
     ///
-    /// - Parameter wanted: whether to connect an unknown meter. For a known one, the user's last connect or disconnect
-    ///   takes precedence.
+    /// - Parameter wanted: whether to connect an unknown meter. For a known meter, the user's last connect or
+    ///   disconnect takes precedence.
     package func declare(_ port: DeclaredPort, wanted: Bool = false) async throws(GatewayError) {
         try checkRunning()
         try checkDriver(of: port)
@@ -274,8 +274,7 @@ extension MeterDirectory {
             id = parsed
         }
         let meter = id ?? .port(host: dependencies.hostID, path: path)
-        // The device must exist, so that a typing error creates no meter. A port that was declared before is accepted
-        // even while it is unplugged.
+        // The device must exist, so that a typing error creates no meter. An already declared port may be unplugged.
         let port = DeclaredPort(isRawHID ? .hid(path: path) : .serial(path: path), model: model, id: id)
         guard dependencies.ports.isThere(path) || known[meter]?.link == port.link else {
             throw GatewayError(
@@ -286,11 +285,10 @@ extension MeterDirectory {
         try await declare(port)
     }
 
-    /// Returns whether the path has the kernel's name of a raw HID node. Nodes with other names must be declared in the
-    /// configuration.
+    /// Recognises only the kernel's name. Other nodes must be declared in the configuration.
     private static func isRawHIDNode(_ path: String) -> Bool { path.hasPrefix("/dev/hidraw") }
 
-    /// Throws if no driver reads the port's model, because meterd would retry it endlessly.
+    /// Throws if no driver supports the model, because meterd would retry endlessly.
     private func checkDriver(of port: DeclaredPort) throws(GatewayError) {
         guard dependencies.catalogue.driver(for: port.model, over: port.link.transport) == nil else { return }
         let kind =
@@ -308,8 +306,8 @@ extension MeterDirectory {
         dependencies.catalogue.models(over: transport).map(\.rawValue).joined(separator: ", ")
     }
 
-    /// Throws if the path is a wanted meter's port, to catch typing errors. A user may still give an id to a meter that
-    /// was identified only by its port.
+    /// Throws if the path is a wanted meter's port, to detect typing errors. A user may still give an id to a meter
+    /// that was identified only by its port.
     private func checkFree(_ path: String, for id: MeterID) throws(GatewayError) {
         let holder = known.values.first { meter in
             guard meter.id != id, meter.isDeclared, meter.isWanted, let other = meter.link?.node else { return false }
@@ -321,7 +319,7 @@ extension MeterDirectory {
             next: "correct the path, or disconnect that meter first: meterctl disconnect \(holder.id)")
     }
 
-    /// Removes the link from every other meter last seen on it, because the meter `id` is there now.
+    /// Removes the link from other meters last seen on it.
     func release(_ link: LinkAddress, to id: MeterID) async {
         for other in known.values where other.id != id && other.link == link {
             var other = other
@@ -332,7 +330,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Throws if the requested kind of link is unavailable, instead of using another kind.
+    /// Throws if the requested kind of link is unavailable; there is no fallback to another kind.
     private func checkLink(_ kind: String?, of session: DeviceSession) async throws(GatewayError) {
         guard let kind else { return }
         guard let intent = LinkPreference(kind) else {
@@ -360,7 +358,7 @@ extension MeterDirectory {
 
     func removeKnown(_ id: MeterID) { known[id] = nil }
 
-    /// Saves a meter. If the store fails, meterd logs the error and still serves the meter.
+    /// If the store fails, meterd logs the error and still serves the meter.
     func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)
@@ -413,8 +411,7 @@ extension MeterDirectory {
         return DeclaredPort(port, model: model, id: meter.id)
     }
 
-    /// Stores whether the meter is wanted. Returns the store's error, if any; the request then takes effect only until
-    /// a restart.
+    /// Returns the store's error, if any; the change is then lost at a restart.
     func remember(
         _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkPreference? = nil
     ) async -> GatewayError? {
@@ -434,7 +431,7 @@ extension MeterDirectory {
     private func save(_ meter: KnownMeter) async throws(GatewayError) {
         known[meter.id] = meter
         var written: KnownMeter?
-        // Two saves may reach the store in either order. Each repeats until the latest state was written last.
+        // Two saves may reach the store in either order, so repeat until the latest version was written last.
         while let latest = known[meter.id], latest != written {
             try await GatewayError.doing("saving \(meter.id)") { try await dependencies.repository.save(latest) }
             written = latest

@@ -1,12 +1,10 @@
 package import Domain
 import GatewayAPI
 
-/// Ways to name a meter: an id or MAC in any form, a name, an unambiguous prefix of either, or a model with only one
-/// meter (Docs/CommandLine.md#meters).
+/// Names of a meter: an id or MAC address in any form, a name, an unambiguous prefix of either, or a model with only
+/// one meter (Docs/CommandLine.md#meters).
 package enum MeterReference {
-    /// Finds the one meter that a text names.
-    ///
-    /// - Parameter models: known models as users see them.
+    /// - Parameter models: as shown to users.
     /// - Throws: `noSuchMeter` with a suggestion; `ambiguousMeter` with the candidates.
     package static func resolve(
         _ text: String, among meters: [(id: MeterID, name: String?)], models: [MeterID: String] = [:]

@@ -2,13 +2,13 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// Current state of one meter as plain values, for frequent use.
+/// Plain values, cheap enough for frequent polling.
 package struct MeterSnapshot: Sendable {
     package var id: MeterID
     package var state: ConnectionState
     package var since: WallTime
     package var isWanted: Bool
-    /// Name given by a user, or else the device's own.
+    /// Name given by a user, or else by the device.
     package var name: String?
     package var model: ModelName?
     package var device: DeviceInfo?
@@ -18,7 +18,7 @@ package struct MeterSnapshot: Sendable {
     package var error: String?
     /// Last reading as published to programs (`Reading.published`).
     package var reading: TimedReading?
-    /// Start of the energy count; nil before the first reading.
+    /// Nil before the first reading.
     package var countedSince: WallTime?
     package var told: TelemetryBody?
     package var commands: [MeterProfile.CommandRule] = []
@@ -32,10 +32,10 @@ package struct MeterSnapshot: Sendable {
 }
 
 extension MeterDirectory {
-    /// Returns the stored energy counts as `Quantity.countedEnergy` and `countedCharge`. A power cut never lowers them.
+    /// Stored energy counts, as `Quantity.countedEnergy` and `countedCharge`. A power cut never lowers them.
     package func writtenTotals() -> [MeterID: Reading] { dependencies.counts?.written ?? [:] }
 
-    /// Returns all meters in the order of their ids, without suspension. Call only on the loop.
+    /// In the order of the meters' ids. Call only on the session loop.
     package nonisolated func snapshots() -> [MeterSnapshot] {
         assumeIsolated { directory in
             var all: [MeterSnapshot] = []

@@ -1,9 +1,9 @@
 package import Domain
 import Synchronization
 
-/// In-memory part of a service for one meter, such as its sample buffer (`Meters`).
+/// A service's in-memory data for one meter, such as its sample buffer (`Meters`).
 package protocol MeterPart: AnyObject, Sendable {
-    /// Whether to keep the part without a session. Called under a lock: the getter must not call `Meters`.
+    /// Whether to keep the part without a session. Called under a lock, so it must not call `Meters`.
     var isNeeded: Bool { get }
     func sessionEnded()
 }
@@ -13,13 +13,13 @@ extension MeterPart {
     package func sessionEnded() {}
 }
 
-/// Service that keeps data of meters, in memory or on disk.
+/// A service that keeps data of meters, in memory or on disk.
 package protocol MeterKeeping: Sendable {
-    /// Deletes the data of a meter that a user forgets. Returns the number of deleted readings.
+    /// Returns the number of deleted readings.
     ///
     /// - Parameter isDropped: whether to delete the readings too.
     func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int
-    /// Moves the data of `alias`, which turned out to be another id of `meter`.
+    /// Moves the data of `alias` to `meter`, because both ids are the same device.
     func merge(_ alias: MeterID, into meter: MeterID) async throws
 }
 
@@ -33,9 +33,9 @@ extension MeterKeeping {
 /// uses it or a part is needed.
 package final class Meters: Sendable {
     private struct Meter {
-        /// Owned by the directory. A strong reference would be a cycle: a session holds the log, which holds `Meters`.
+        /// Weak to avoid a cycle: a session holds the log, which holds `Meters`.
         weak var session: DeviceSession?
-        /// Parts of the services, at most one of each type.
+        /// At most one part of each type.
         var parts: [ObjectIdentifier: any MeterPart] = [:]
         var isUsed = false
         var users = 0
@@ -54,7 +54,7 @@ package final class Meters: Sendable {
 
     // MARK: Parts
 
-    /// Returns the part that a session uses until `end`. Calls `make` under a lock, so `make` must not call `Meters`.
+    /// Returns the part, which a session uses until `end`. Calls `make` under a lock, so `make` must not call `Meters`.
     func take<Part: MeterPart>(_ id: MeterID, _ make: () -> Part) -> Part {
         state.withLock { meters in
             meters[id, default: Meter()].isUsed = true
@@ -62,7 +62,7 @@ package final class Meters: Sendable {
         }
     }
 
-    /// Calls `body` with a part, and afterwards keeps the part as long as it is needed.
+    /// Calls `body` with a part. Afterwards the part is kept only if it is needed.
     func use<Part: MeterPart, Result>(
         _ id: MeterID, _ make: () -> Part, _ body: (Part) throws -> Result
     ) rethrows -> Result {
@@ -81,7 +81,7 @@ package final class Meters: Sendable {
         state.withLock { $0[id]?.parts[ObjectIdentifier(Part.self)] as? Part }
     }
 
-    /// Returns all parts of a type, in no particular order.
+    /// Unordered.
     func parts<Part: MeterPart>(_: Part.Type = Part.self, usedOnly: Bool = false) -> [Part] {
         state.withLock { meters in
             meters.values.compactMap { meter in
@@ -104,7 +104,7 @@ package final class Meters: Sendable {
     /// Meters with a session, in the order of their ids.
     package var used: [MeterID] { state.withLock { $0.filter(\.value.isUsed).keys.sorted() } }
 
-    /// Meters with a session, or with data that a service keeps.
+    /// Meters with a session, or with a service's data.
     package var all: [MeterID] { state.withLock { $0.keys.sorted() } }
 
     func session(of id: MeterID) -> DeviceSession? { state.withLock { $0[id]?.session } }

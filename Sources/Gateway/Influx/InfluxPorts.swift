@@ -1,19 +1,19 @@
 package import Domain
 
 package protocol PointSink: Sendable {
-    /// - Parameter lines: line protocol with times in milliseconds.
+    /// - Parameter lines: InfluxDB line protocol with times in milliseconds.
     func send(_ lines: [UInt8]) async -> SendAnswer
 }
 
-/// Saves the time up to which each meter's readings were sent.
+/// Saves, for each meter, the time up to which its readings were sent.
 package protocol SendJournal: Sendable {
-    /// Returns the saved times; empty if nothing was saved.
+    /// Empty if nothing was saved.
     func load() throws -> [MeterID: WallTime]
-    /// Saves the times of all given meters or none.
+    /// Saves all given times or none.
     func save(_ positions: [MeterID: WallTime]) throws
 }
 
 package protocol StoredMetersRepository: Sendable {
-    /// Returns the meters whose readings this host measured, without imports.
+    /// Excludes meters with only imported readings.
     func storedMeters() async throws -> [MeterID]
 }

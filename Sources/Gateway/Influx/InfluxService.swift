@@ -2,8 +2,8 @@ package import Domain
 package import Logging
 import Synchronization
 
-/// Sends this host's unsent readings to a time series database, one batch at a time. If the server fails, metering
-/// continues and the backlog is sent later.
+/// Sends this host's unsent readings to a time series database, one batch at a time. After a failure of the server, the
+/// backlog is sent later.
 package final class InfluxService: Sendable {
     package struct Tags: Hashable, Sendable {
         package var name: String?
@@ -18,7 +18,7 @@ package final class InfluxService: Sendable {
     package struct Dependencies: Sendable {
         package var series: SeriesService
         package var stored: any StoredMetersRepository
-        /// Returns the meters that have a session, because their first readings may not be stored yet.
+        /// Meters with a session. Their first readings may not be stored yet.
         package var present: @Sendable () -> [MeterID]
         package var tags: @Sendable ([MeterID]) async -> [MeterID: Tags]
         package var sink: any PointSink
@@ -52,7 +52,7 @@ package final class InfluxService: Sendable {
     private let timer = Mutex<LoopTimer?>(nil)
 
     /// - Parameters:
-    ///   - measurement: name of the points.
+    ///   - measurement: InfluxDB measurement.
     ///   - hostName: this host's name, a tag of each point.
     package init(
         _ settings: SendMachine.Settings, measurement: String, hostName: String, _ dependencies: Dependencies,
@@ -68,8 +68,7 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // Without the saved positions, the readings are sent again. This is harmless, because the server replaces a
-            // point with the same time.
+            // All readings are sent again. This is harmless, because the server replaces a point with the same time.
             logger.warning(
                 "InfluxDB send progress not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }
@@ -78,8 +77,7 @@ package final class InfluxService: Sendable {
 
     package var state: SendMachine { machine.withLock { $0 } }
 
-    /// Sends until `finish`, then cancels the current batch and saves the positions. The next run sends that batch
-    /// again.
+    /// Sends until `finish`, then cancels the current batch, which the next run sends again.
     package func run() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.sendAll() }
@@ -91,7 +89,6 @@ package final class InfluxService: Sendable {
         save()
     }
 
-    /// Makes `run` return.
     package func finish() { endUp.finish() }
 
     private func sendAll() async {
@@ -121,7 +118,7 @@ package final class InfluxService: Sendable {
                 news = []
             } else {
                 let answer = await dependencies.sink.send(lines)
-                // Ignore a cancelled attempt, because it does not show whether the server works.
+                // A cancelled attempt does not show whether the server works.
                 if Task.isCancelled, answer != .taken { return }
                 news = machine.withLock { $0.answered(answer, to: batch, at: loop.now, loop.wallNow) }
             }
@@ -159,7 +156,6 @@ package final class InfluxService: Sendable {
 
     private struct Full: Error {}
 
-    /// Returns the next readings of all meters, up to a full batch.
     private func collect() async throws -> (SendBatch, [UInt8]) {
         let wall = dependencies.loop.wallNow
         let known = Set(try await dependencies.stored.storedMeters() + dependencies.present())

@@ -1,7 +1,6 @@
 package import Domain
 
 extension MeterDirectory {
-    /// Returns names and models of meters as this host knows them.
     package func tags(of meters: [MeterID]) -> [MeterID: InfluxService.Tags] {
         var tags: [MeterID: InfluxService.Tags] = [:]
         for meter in meters {

@@ -1,15 +1,13 @@
 package import Domain
 
-/// All leases of the zone as last received, with remaining times counted down on this host's clock
+/// All leases of the zone as last received. Their remaining times count down on this host's monotonic clock
 /// (Docs/Leases.md#rule-3).
 ///
-/// Renewals send no event, so another host's lease appears to expire. `listAt` returns the time to fetch the list
-/// again.
+/// Renewals send no event, so another host's lease appears to expire. `listAt` is the time to fetch the list again.
 package struct LeaseBoard: Sendable {
-    /// Minimum time between two requests for the list.
     static let listInterval = Duration.seconds(10)
-    /// Minimum time between two requests for the list when another host's lease was already expired. It is longer,
-    /// because an event reports the lease's end.
+    /// Minimum time between two requests for the list while another host's lease appears expired. Longer, because an
+    /// event reports the lease's end.
     static let idleInterval = Duration.seconds(60)
 
     fileprivate struct Entry {
@@ -28,23 +26,21 @@ package struct LeaseBoard: Sendable {
 
     package private(set) var isKnown = false
     private(set) var isAsked = false
-    /// Whether the event stream opened during the request. The list may then be too old: neither it nor the stream
-    /// contains a change made in between.
+    /// Whether the event stream opened during the request. Then neither the list nor the stream may contain a change
+    /// made in between.
     private var isTooOld = false
 
-    /// Records that the list is being requested.
     package mutating func listAsked() { (toldSinceAsked, isAsked) = ([], true) }
 
     mutating func streamOpened() { isTooOld = isAsked }
 
-    /// Returns whether the list must be requested again.
+    /// Returns whether to request the list again.
     mutating func listEnded() -> Bool {
         defer { (isAsked, isTooOld) = (false, false) }
         return isTooOld
     }
 
-    /// Replaces all leases by the list. Meters missing from it are free. Keeps leases updated since the request, which
-    /// may be newer.
+    /// Replaces all leases by the list. Keeps leases updated since the request, because they may be newer.
     package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
         (listedAt, isKnown) = (now, true)
         entries = entries.filter { toldSinceAsked.contains($0.key) }
@@ -53,7 +49,7 @@ package struct LeaseBoard: Sendable {
         }
     }
 
-    /// Records a failed request, so that the next one is not sent at once.
+    /// Delays the next request after a failed one.
     package mutating func listFailed(at now: MonotonicTime) { listedAt = now }
 
     package mutating func update(_ lease: LeaseView, at now: MonotonicTime) {
@@ -67,7 +63,7 @@ package struct LeaseBoard: Sendable {
         entries[lease.meter] = Entry(lease: lease, receivedAt: now)
     }
 
-    /// Removes a released lease, and ignores later updates of it.
+    /// Removes a released lease and ignores delayed updates of it.
     package mutating func released(_ lease: HeldLease) {
         givenBack[lease.meter] = max(lease.token, givenBack[lease.meter] ?? lease.token)
         toldSinceAsked.insert(lease.meter)

@@ -1,13 +1,13 @@
 package import Domain
 
-/// Requests to the authority. Only each request's own task waits for the answer.
+/// Requests to the lease authority. Only each request's own task waits for the answer.
 extension LeaseKeeper {
     package struct Identity: Hashable, Sendable {
         package var host: HostID
         package var hostName: String
-        /// Id of the program's current run.
+        /// Id of the current program run.
         package var session: SessionID
-        /// Id of the previous run, if this run holds the state directory's lock: the previous run must then have ended.
+        /// Nil unless this run holds the lock of the state folder, which proves that the previous run has ended.
         package var previousSession: SessionID?
 
         package init(host: HostID, hostName: String, session: SessionID, previousSession: SessionID? = nil) {
@@ -18,7 +18,7 @@ extension LeaseKeeper {
         }
     }
 
-    /// Request to the authority. `of` is the meter's id on this host.
+    /// `of` is the meter's id on this host.
     enum Call: Sendable {
         case acquire(LeaseAcquire, of: MeterID, sentAt: MonotonicTime)
         case renew([HeldLease], of: [MeterID], sentAt: MonotonicTime)
@@ -36,7 +36,7 @@ extension LeaseKeeper {
         }
     }
 
-    /// Makes each call in its own task, until `shutdown` or cancellation.
+    /// Sends each request in its own task, until `shutdown` or cancellation.
     package func run() async {
         arm()
         await withDiscardingTaskGroup { group in

@@ -1,7 +1,7 @@
 package import Domain
 package import GatewayAPI
 
-/// Sessions and keeper share the loop, so each call takes effect at once.
+/// Sessions and `LeaseKeeper` share the session loop, so each call takes effect immediately.
 extension LeaseKeeper: LinkGate {
     package nonisolated func attach(_ meter: MeterID, tell: (@Sendable (LinkVerdict) -> Void)?) {
         assumeIsolated { $0.attached(meter, tell) }
@@ -46,8 +46,7 @@ extension LeaseKeeper: LinkGate {
 }
 
 extension LeaseKeeper {
-    /// Returns this host's meter that is leased under an id, with the fencing token; nil if this host does not hold the
-    /// lease.
+    /// Returns this host's meter that is leased under an id; nil if this host does not hold the lease.
     func held(_ leased: MeterID) -> (meter: MeterID, token: FencingToken)? {
         for (meter, entry) in table.entries where entry.leasedAs == leased {
             if let permit = entry.machine.permit { return (meter, permit.token) }
@@ -66,7 +65,7 @@ extension LeaseKeeper {
 }
 
 extension LeaseKeeper {
-    /// Returns all leases of the zone with a holder or a queue. The caller adds names and models.
+    /// All leases of the zone with a holder or a queue, without the meters' names and models.
     package func who() -> [WhoEntry] {
         let now = loop.now
         var byMeter: [MeterID: WhoEntry] = [:]
@@ -102,12 +101,12 @@ extension LeaseKeeper {
         case .lost: return own(entry, .lost, lease)
         case .unleased(let refusal): return status(of: refusal == nil ? nil : lease, .unleased)
         case .requesting:
-            // During the retry pause of its own requests, this host answers from the cached lease.
+            // Between retries of its request, this host reports the cached lease's holder.
             let isElsewhere = lease?.holder.map { $0 != identity.host } ?? false
             return status(of: lease, isElsewhere ? .waiting : .requesting)
         case .waiting: return status(of: lease, .waiting)
         case .none, .barred, .stopping, .releasing:
-            // Report no lease for one of an earlier run of this host, because it does not block this run.
+            // A lease of this host's earlier run does not block this run, so do not report it.
             guard let lease, let holder = lease.holder, holder != identity.host else { return LeaseStatus(.none) }
             return status(of: lease, lease.state == .expired ? .expired : .elsewhere)
         }
@@ -121,8 +120,7 @@ extension LeaseKeeper {
         status.token = permit.token.rawValue
         status.transport = entry?.transport.rawValue
         status.policy = permit.terms.policy.rawValue
-        // Show the holder's own remaining time. It is shorter than the cloud's, because the holder counts from its
-        // request.
+        // Shorter than the cloud's remaining time, because the holder counts from its request.
         status.remaining_ms = max(0, (permit.expiresAt - loop.now).milliseconds)
         return status
     }

@@ -1,22 +1,21 @@
 package import Domain
 package import Logging
 
-/// Holds this host's leases, with one state machine per meter, and sends the requests to the authority.
+/// Holds this host's leases, with one state machine per meter, and sends the requests to the lease authority.
 ///
-/// An actor on the loop, like the sessions, so that permissions take effect without a thread switch. Only the tasks of
-/// `run` wait for the cloud, so hard stops and timers are never delayed.
+/// An actor on the session loop, so that permissions take effect without a thread switch. Only the tasks of `run` wait
+/// for the cloud, so hard stops and timers are never delayed.
 package actor LeaseKeeper {
-    /// Event that a task waits for; `quiet` means that no request is in progress. A failed request also ends a wait for
-    /// `list` or `release`.
+    /// `quiet`: no request is in progress. A failed request also ends a wait for `list` or `release`.
     private enum Awaited: Hashable { case quiet, list, release(MeterID) }
 
     package nonisolated let identity: Identity
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Times at which the authority answered again after a failure.
+    /// Times at which the lease authority answered again after a failure.
     package nonisolated let recoveries = Feed<MonotonicTime>()
 
-    /// Fencing tokens of the leases granted to this run.
+    /// Fencing tokens of leases granted to this program run.
     package nonisolated let grants = Feed<FencingToken>()
 
     /// Meters whose greatest known fencing token rose, in any host's lease.
@@ -30,21 +29,21 @@ package actor LeaseKeeper {
     let table: LeaseTable
     private(set) var board: LeaseBoard { didSet { changes.mark(.zone) } }
     package private(set) var callsUnderWay = 0
-    /// Error of the last call; nil if the authority answered.
+    /// Error of the last request; nil if the lease authority answered.
     package private(set) var lastFailure: String?
     private let changes: ChangeMarks
     private let logger: Logger
     private var alarm: Alarm
     private var isShuttingDown = false
-    /// Whether shutdown is complete, so no timers are set.
+    /// Whether shutdown is complete; no timers are set from then on.
     private var isOver = false
     private var waits: [Awaited: [CheckedContinuation<Void, Never>]] = [:]
 
     /// - Parameters:
     ///   - hostPolicy: `strict` if this host is stricter than its zone.
     ///   - zonePolicy: last known policy, for a start without the cloud.
-    ///   - timeToLive: duration to request for a lease; the zone caps it.
-    ///   - tokens: greatest fencing tokens from earlier runs in this zone, which the authority may have forgotten.
+    ///   - timeToLive: requested duration of a lease; the zone caps it.
+    ///   - tokens: greatest fencing tokens from earlier runs, which the lease authority may have lost.
     package init(
         identity: Identity, authority: any LeaseAuthority, hostPolicy: LeasePolicy = .keep, zonePolicy: LeasePolicy,
         timeToLive: Duration = LeaseTerms.timeToLiveRange.upperBound, tokens: [MeterID: FencingToken] = [:],
@@ -106,8 +105,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Reports the meter's holder to the lease machine of a read-only host, which sends no requests and therefore gets
-    /// no answers.
+    /// A read-only host sends no requests, so its lease machine gets the meter's holder here.
     private func learnHolder(of meter: MeterID) {
         guard table.roleInForce == .readOnly, let lease = board.lease(of: leasedAs(meter), at: loop.now) else { return }
         react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -115,7 +113,7 @@ package actor LeaseKeeper {
 
     // MARK: Calls from sessions
 
-    /// Registers the receiver of the meter's verdicts; nil if this host no longer wants the meter.
+    /// - Parameter tell: receives the meter's verdicts; nil if this host no longer wants the meter.
     func attached(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         table.attach(meter, tell)
         guard tell == nil else { return }
@@ -138,10 +136,10 @@ package actor LeaseKeeper {
 
     // MARK: Closing
 
-    /// Releases all leases, and makes sessions close their open channels.
+    /// Releases all leases, and makes sessions close their links.
     ///
-    /// - Parameter patience: time to wait for the cloud. A lease that was not released is free for other hosts once it
-    ///   expires, and for this host's next run immediately.
+    /// - Parameter patience: time to wait for the cloud. An unreleased lease is free for other hosts once it expires,
+    ///   and for this host's next run immediately.
     package func shutdown(patience: Duration = .seconds(3)) async {
         isShuttingDown = true
         for meter in meters { react(meter) { machine, now, _ in machine.unwanted(at: now) } }
@@ -171,7 +169,7 @@ package actor LeaseKeeper {
         for waiter in waits.removeValue(forKey: awaited) ?? [] { waiter.resume() }
     }
 
-    /// Waits at most for `patience` until this host has released the meter's lease, so that other hosts can get it.
+    /// Waits at most for `patience` until this host has released the meter's lease.
     func givenBack(_ meter: MeterID, within patience: Duration) async {
         guard !isOver, table.isGivingBack(meter) else { return }
         await wait(for: .release(meter), patience)
@@ -213,7 +211,6 @@ package actor LeaseKeeper {
         }
     }
 
-    /// Renews all leases that are due or nearly due in one request.
     private func renew() {
         let now = loop.now
         let joining = table.joinRenewal(at: now)
@@ -250,7 +247,6 @@ package actor LeaseKeeper {
         if board.isAsked { await wait(for: .list, patience) }
     }
 
-    /// Updates counters and waits after the outcome of a call has been handled.
     func callEnded(_ call: Call) {
         if case .list = call {
             let isTooOld = board.listEnded()
@@ -286,7 +282,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // This host is read-only. Once the holders are known, its lease machines decide without requests.
+        // Once the leases' holders are known, a read-only host's lease machines decide without requests.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }
@@ -300,7 +296,7 @@ package actor LeaseKeeper {
         noted(outcome)
         let answers: [RenewOutcome] = if case .success(let answers) = outcome { answers } else { [] }
         for (index, meter) in meters.enumerated() {
-            // If the authority sends too few answers, the renewals without an answer count as failed.
+            // The authority sent too few answers: the remaining renewals count as failed.
             guard index < answers.count else {
                 react(meter) { machine, now, _ in machine.renewalFailed(at: now) }
                 continue
@@ -308,7 +304,7 @@ package actor LeaseKeeper {
             switch answers[index] {
             case .renewed(let lease):
                 board.update(lease, at: loop.now)
-                // A stricter zone policy takes effect at once, a laxer one only with the next granted lease.
+                // A stricter zone policy takes effect immediately, a laxer one with the next granted lease.
                 if lease.terms.policy == .strict { table.learnPolicy(.strict) }
                 react(meter) { $0.renewed(lease, sentAt: sentAt, at: $1, random: $2) }
             case .lost(let loss, let lease):
@@ -342,7 +338,7 @@ package actor LeaseKeeper {
         case .success(let leases):
             board.list(leases, at: loop.now)
             enforceRole()
-            // Events may have been missed while the stream was closed, so report every lease to its machine.
+            // Events may have been missed while the event stream was closed.
             for meter in meters {
                 guard let lease = board.lease(of: leasedAs(meter), at: loop.now) else { continue }
                 react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }
@@ -353,7 +349,7 @@ package actor LeaseKeeper {
 
     func noted(_ outcome: Result<some Sendable, SyncFailure>) {
         switch outcome {
-        // A refusal because this host is read-only counts as an answer, not as a failure.
+        // A refusal because this host is read-only is an answer, not a failure.
         case .failure(let failure) where failure.kind != .readOnly:
             if lastFailure == nil { logger.warning("cloud request failed", metadata: ["cause": "\(failure)"]) }
             lastFailure = failure.message
@@ -368,11 +364,11 @@ package actor LeaseKeeper {
 
     // MARK: Time
 
-    /// Sets the alarm to the next due time. An early alarm is harmless.
+    /// Sets the timer to the next due time. An early timer is harmless.
     func arm() {
         let listAt = board.isAsked || isShuttingDown ? nil : board.listAt
         let now = loop.now
-        // Displayed states change at these times, so wake for them even if no action is due.
+        // Displayed states change at these times.
         let shown = MonotonicTime.earliest(table.nextJeopardy(after: now), board.nextExpiry(after: now))
         let due = MonotonicTime.earliest(.earliest(table.nextWake, listAt), shown)
         alarm.set(to: isOver ? nil : due) { [weak self] in

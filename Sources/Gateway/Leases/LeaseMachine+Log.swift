@@ -29,16 +29,16 @@ extension LeaseMachine.Withdrawal {
 }
 
 extension LogHolding.End {
-    /// Derives the reason why a holding (a period in which this host held the meter) ended.
+    /// Reason why a `LogHolding` ended.
     init(_ before: LeaseMachine.Use, _ after: LeaseMachine.Use, _ action: LeaseMachine.Action) {
         switch action {
         case _ where before == .unleased && after.isLeased: self = .leased
-        // `barred`: the zone became strict while this host is read-only, so this host lost its permission.
+        // `barred`: this host is read-only and the zone became strict.
         case .withdraw(.revoked), .withdraw(.barred): self = .revoked
         case .withdraw(.takenOver): self = .takenOver
         case .withdraw(.hardStop): self = .notRenewed
         case .withdraw(.unknown): self = .unknown
-        // Under `keep`, a lost lease ends the holding, although the link continues.
+        // Under the policy `keep`, the link outlasts the lost lease, but the `LogHolding` ends.
         case .permitUnleased: self = .notRenewed
         case .withdraw(.unwanted), .sendAcquire, .sendRenewal, .sendRelease, .permit, .refuse, .bar, .joinQueue,
             .leaveQueue,

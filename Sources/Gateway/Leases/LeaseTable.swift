@@ -9,15 +9,14 @@ final class LeaseTable {
         fileprivate var requestID: RequestID?
         /// Id under which the authority leases the meter: the main id if the meter has two.
         fileprivate(set) var leasedAs: MeterID
-        /// Time to search for the meter after the last granted lease; see `searchTime(for:)`.
+        /// See `searchTime(for:)`.
         fileprivate(set) var searchTime = LeaseTiming.searchTime
-        /// Callback that reports verdicts to the session. If nil, `forgetUnused` may drop the entry.
+        /// Reports verdicts to the session. If nil, `forgetUnused` may drop the entry.
         fileprivate(set) var tell: (@Sendable (LinkVerdict) -> Void)?
         fileprivate var callsUnderWay = 0
     }
 
-    /// Function that reports an event to a lease machine, with the current time and random bits. Returns the action to
-    /// perform.
+    /// Receives the current time and random bits. Returns the action to perform.
     typealias Event = (inout LeaseMachine, MonotonicTime, UInt64) -> LeaseMachine.Action
 
     private let identity: LeaseKeeper.Identity
@@ -32,8 +31,8 @@ final class LeaseTable {
     private let log: LogKeeper?
     private let changes: ChangeMarks
     private(set) var entries: [MeterID: Entry] = [:] { didSet { changes.mark(.zone) } }
-    /// Role that the lease machines use. It becomes `readOnly` only once the holders are known, because a read-only
-    /// host uses only free meters.
+    /// Role that the lease machines use. `readOnly` only once the leases' holders are known, because a read-only host
+    /// uses only free meters.
     var roleInForce = HostRole.full
 
     init(
@@ -74,7 +73,7 @@ final class LeaseTable {
 
     // MARK: Events
 
-    /// Registers the receiver of the meter's verdicts; nil if this host does not want the meter.
+    /// - Parameter tell: receives the meter's verdicts; nil if this host does not want the meter.
     func attach(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         if tell == nil { entries[meter]?.tell = nil } else { entries[meter, default: entry(meter)].tell = tell }
     }
@@ -83,8 +82,7 @@ final class LeaseTable {
         entries[meter, default: entry(meter)].transport = transport
     }
 
-    /// Applies an event to a meter's machine and records changes in the meter's log. Returns the action; nil for an
-    /// unknown meter.
+    /// Applies an event to the meter's lease machine and logs changes. Nil for an unknown meter.
     func react(_ meter: MeterID, _ event: Event) -> LeaseMachine.Action? {
         guard let before = entries[meter]?.machine else { return nil }
         let random = rng.next()
@@ -106,7 +104,6 @@ final class LeaseTable {
         }
     }
 
-    /// Applies an event that needs no action.
     func change(_ meter: MeterID, _ event: (inout LeaseMachine) -> Void) {
         if entries[meter] != nil { event(&entries[meter, default: entry(meter)].machine) }
     }
@@ -120,7 +117,7 @@ final class LeaseTable {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
-    /// Adopts the policy of a lease, unless this host's own policy is `strict`.
+    /// Ignored if this host's own policy is `strict`.
     func learnPolicy(_ policy: LeasePolicy) {
         if hostPolicy == .keep, policy != zonePolicy { policyIs(policy) }
     }
@@ -132,8 +129,7 @@ final class LeaseTable {
 
     // MARK: Verdicts
 
-    /// Permits use without a lease. Warns only in a conflict or without the cloud, because after a join the host is
-    /// about to request leases anyway.
+    /// Warns only in a conflict or without the cloud: after a join, the host requests leases anyway.
     func permitUnleased(_ meter: MeterID) {
         guard let entry = entries[meter] else { return }
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
@@ -143,7 +139,7 @@ final class LeaseTable {
         entry.tell?(.permitted(.unleased))
     }
 
-    /// Reports a refusal to the session, unless the machine no longer waits for the lease.
+    /// No effect if the lease machine no longer waits for the lease.
     func refuse(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
         guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
         let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
@@ -159,7 +155,7 @@ final class LeaseTable {
 
     func callEnded(_ meter: MeterID) { entries[meter]?.callsUnderWay -= 1 }
 
-    /// Returns the request for a lease, with the last request's id if `again`; nil for an unknown meter.
+    /// Nil for an unknown meter. With `again`, the request has the same id as the last one.
     func acquire(_ meter: MeterID, again: Bool, takeover: FencingToken?) -> LeaseAcquire? {
         guard let entry = entries[meter] else { return nil }
         let known = again ? entry.requestID : nil
@@ -171,7 +167,7 @@ final class LeaseTable {
             policy: hostPolicy, takeover: takeover, tokenFloor: entry.machine.greatestToken)
     }
 
-    /// Returns the leases whose renewal is due or nearly due.
+    /// Leases whose renewal is due or nearly due.
     func joinRenewal(at now: MonotonicTime) -> [(meter: MeterID, lease: HeldLease)] {
         meters.compactMap { meter in
             let random = rng.next()
@@ -185,14 +181,14 @@ final class LeaseTable {
         guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
         return switch entry.machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        // Wait for a pending request: if its lease is still granted, it must be released.
+        // A pending request may still be granted, and must then be released.
         case .none: entry.callsUnderWay > 0
         case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }
     }
 
-    /// Drops an entry that has no session, no pending call and no known fencing token. A lease granted late must still
-    /// be released, and tokens are needed as long as meterd runs.
+    /// Keeps entries with a pending request, because a lease granted late must be released. Keeps fencing tokens too,
+    /// because they are needed as long as meterd runs.
     func forgetUnused(_ meter: MeterID) {
         guard let entry = entries[meter], entry.tell == nil, entry.callsUnderWay == 0,
             entry.machine.greatestToken == nil, entry.machine.phase(at: loop.now) == .none

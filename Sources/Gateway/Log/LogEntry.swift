@@ -1,13 +1,13 @@
 package import Domain
 
-/// Event of a meter on this host, which may have occurred several times (Docs/Relay.md#the-meters-log). For logs that
-/// the meter itself records, see `MeterLogs`.
+/// Event of a meter on this host, possibly repeated (Docs/Relay.md#the-meters-log). For logs that the meter itself
+/// records, see `MeterLogs`.
 package struct LogEntry: Hashable, Sendable {
-    /// First occurrence; of a holding (`LogHolding`), its start.
+    /// First occurrence, or the start of a `LogHolding`.
     package var first: LogMoment
-    /// Last occurrence; of a holding, its end. While a holding continues, equal to `first`.
+    /// Last occurrence, or the end of a `LogHolding`. Equal to `first` while the holding continues.
     package var last: LogMoment
-    /// Number of occurrences, at least 1.
+    /// At least 1.
     package var count: Int
     package var event: LogEvent
 
@@ -20,9 +20,9 @@ package struct LogEntry: Hashable, Sendable {
 }
 
 package struct LogMoment: Hashable, Sendable {
-    /// Time by the calendar as it was set at that time.
+    /// Wall-clock time, as the system clock was set at that moment.
     package var wall: WallTime
-    /// Time by the monotonic clock; nil for a moment before the machine's last start.
+    /// Nil for a moment before the machine's last start.
     package var sinceBoot: MonotonicTime?
 
     package init(wall: WallTime, sinceBoot: MonotonicTime?) {
@@ -32,7 +32,7 @@ package struct LogMoment: Hashable, Sendable {
 
     package init(_ moment: HostMoment) { self.init(wall: moment.wall, sinceBoot: moment.sinceBoot) }
 
-    /// Returns the age, never negative. Calendar steps change it only if the machine restarted since.
+    /// Returns the age, never negative. Steps of the system clock change it only if the machine restarted since.
     package func age(at now: HostMoment) -> Duration {
         if let sinceBoot { return max(.zero, now.sinceBoot - sinceBoot) }
         let (age, overflow) = now.wall.millisecondsSince1970.subtractingReportingOverflow(wall.millisecondsSince1970)
@@ -40,7 +40,7 @@ package struct LogMoment: Hashable, Sendable {
     }
 }
 
-/// Event of a meter; settings have their own history.
+/// Event in a meter's log; settings have their own history.
 package enum LogEvent: Hashable, Sendable {
     case held(LogHolding)
     case state(ConnectionState, cause: String)
@@ -51,17 +51,16 @@ package enum LogEvent: Hashable, Sendable {
     /// Alert of this host (Docs/Alerts.md); `outcome` is "raised", "over" or "changed hands".
     case alert(String, outcome: String)
 
-    /// Whether the event is a command. Equal events before and after a command are not counted in one line, so that
-    /// their order remains visible.
+    /// Equal events before and after a command have separate lines, so that their order remains visible.
     var isDeed: Bool { if case .command = self { true } else { false } }
 }
 
-/// Holding: a period in which this host held a meter. One entry may combine several short periods in a row.
+/// A period in which this host had a meter. One entry may combine several short periods in a row.
 package struct LogHolding: Hashable, Sendable {
-    /// Raw values are shown to people.
+    /// The raw values are shown to users.
     package enum End: String, Hashable, Sendable, CaseIterable {
         case givenBack = "given back"
-        /// End of a holding without a lease, because a lease was granted.
+        /// End of a period without a lease, because a lease was granted.
         case leased = "its lease came"
         case revoked
         case takenOver = "taken over"
@@ -70,12 +69,12 @@ package struct LogHolding: Hashable, Sendable {
         case stopped = "meterd stopped"
     }
 
-    /// Fencing token of the lease; nil for a holding without a lease, while the cloud was unreachable.
+    /// Fencing token; nil for a period without a lease, while the cloud was unreachable.
     package var token: FencingToken?
     /// Fencing token of the last lease, if the entry combines several periods.
     package var lastToken: FencingToken?
     package var transport: LeaseTransport
-    /// End of the holding; nil while it continues.
+    /// Nil while the period continues.
     package var end: End?
 
     package init(

@@ -1,14 +1,13 @@
 package import Domain
 
-/// Last lines of one meter's log, in the order of their starts. New events may fold into them: raise a line's count
-/// instead of adding a line.
+/// Last lines of one meter's log, in the order of their starts. A repeated event may fold into a line: it raises the
+/// line's count instead of adding a line.
 ///
-/// So a link that breaks for hours takes few lines. A command folds only into an equal command right before it, and no
-/// event folds past a command. A connection state that lasts less than `passingTime` is omitted; every other event
-/// counts in exactly one line.
+/// A command folds only into an equal command right before it, and no event folds past a command. A connection state
+/// that lasts less than `passingTime` is omitted; every other event counts in exactly one line.
 package struct LogFold: Sendable {
     package struct Line: Hashable, Sendable {
-        /// Line number, which rises with each line of this host.
+        /// Rises with each line of this host.
         package let number: Int64
         package fileprivate(set) var entry: LogEntry
         fileprivate var isWritten = false
@@ -22,21 +21,21 @@ package struct LogFold: Sendable {
 
     /// Maximum age of a line into which new events can fold.
     package static let foldedWithin = Duration.seconds(900)
-    /// Number of recent lines into which new events can fold. It exceeds the number of states of a link that breaks and
+    /// Number of recent lines into which new events can fold. Exceeds the number of states of a link that breaks and
     /// reconnects.
     package static let reach = 12
-    /// Minimum duration of an intermediate state during connection for the log to record it.
+    /// Minimum duration of a logged intermediate connection state.
     static let passingTime = Duration.seconds(10)
-    /// Duration below which a holding released by this host and the next one share a line.
+    /// If this host releases a meter sooner than this, its next `LogHolding` shares the line.
     static let shortHolding = Duration.seconds(120)
     /// Maximum number of lines while the store fails; the oldest are dropped.
     package static let linesMax = 256
     package static let textBytesMax = 256
 
-    /// Lines that are unwritten, belong to a current holding, or may still receive events; oldest first.
+    /// Lines that are unwritten, belong to a current `LogHolding`, or may still be folded into; oldest first.
     package private(set) var lines: [Line] = []
     private var passing: Passing?
-    /// Start of the current holding, even if its line began with an earlier holding; nil if there is none.
+    /// Start of the current `LogHolding`, even if its line began earlier; nil if there is none.
     private var heldSince: HostMoment?
 
     package init() {}
@@ -78,7 +77,7 @@ package struct LogFold: Sendable {
         add(.alert(Self.clipped(title), outcome: Self.clipped(outcome)), at: now, &lastNumber)
     }
 
-    /// - Parameter token: fencing token of the lease; nil without a lease.
+    /// - Parameter token: nil without a lease.
     package mutating func held(
         _ token: FencingToken?, over transport: LeaseTransport, at now: HostMoment, _ lastNumber: inout Int64
     ) {
@@ -94,7 +93,6 @@ package struct LogFold: Sendable {
         lines[place].entry.count = lines[place].entry.count.incremented
     }
 
-    /// Ends the current holding, if any.
     package mutating func letGo(_ end: LogHolding.End, at now: HostMoment) {
         guard let place = lines.lastIndex(where: \.entry.isOpen), case .held(var holding) = lines[place].entry.event
         else { return }
@@ -102,11 +100,11 @@ package struct LogFold: Sendable {
         change(place, to: .held(holding), at: now)
     }
 
-    /// Adds a state once the meter has stayed in it for `passingTime`.
+    /// Adds the pending connection state once it has lasted for `passingTime`.
     package mutating func settle(at now: HostMoment, _ lastNumber: inout Int64) {
         guard let stayed = passing, now.sinceBoot - stayed.since.sinceBoot >= Self.passingTime else { return }
         passing = nil
-        // If later events are already in the log, use the last one's time, so that lines remain in order.
+        // Lines must remain in order, even if later events are already in the log.
         let since = lines.last.flatMap { last -> HostMoment? in
             guard let begun = last.entry.first.sinceBoot, begun > stayed.since.sinceBoot else { return nil }
             return HostMoment(wall: last.entry.first.wall, sinceBoot: begun)
@@ -116,10 +114,10 @@ package struct LogFold: Sendable {
 
     // MARK: Writing
 
-    /// Lines that the store lacks, oldest first.
+    /// Oldest first.
     package var unwritten: [Line] { lines.filter { !$0.isWritten } }
 
-    /// Marks lines as written unless they changed meanwhile.
+    /// Lines that changed since remain unwritten.
     package mutating func wrote(_ written: [Line]) {
         let known = Dictionary(written.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
         for place in lines.indices where known[lines[place].number] == lines[place].entry {
@@ -128,7 +126,7 @@ package struct LogFold: Sendable {
         trim()
     }
 
-    /// Returns whether the fold may be dropped: all lines are written, and no event can fold into them.
+    /// Whether all lines are written and no event can fold into them.
     package func isOver(at now: HostMoment) -> Bool {
         guard passing == nil else { return false }
         return lines.allSatisfy { $0.isWritten && !$0.entry.isOpen && !isNear($0.entry.last, now) }
@@ -157,7 +155,6 @@ package struct LogFold: Sendable {
     private func placeToFold(_ event: LogEvent, at now: HostMoment) -> Int? {
         placeBehindDeeds { entry in
             if entry.event == event { return isNear(entry.last, now) }
-            // A command folds only into the line right before it.
             return event.isDeed ? false : nil
         }
     }
@@ -173,8 +170,8 @@ package struct LogFold: Sendable {
         }
     }
 
-    /// Returns the index of the line that `fits` accepts, searching back from the last line to the last command. `fits`
-    /// returns true to accept, false to end the search, and nil to skip the line.
+    /// Searches from the last line back to the last command. `fits` returns true to accept a line, false to end the
+    /// search, and nil to skip the line.
     private func placeBehindDeeds(_ fits: (LogEntry) -> Bool?) -> Int? {
         for place in lines.indices.suffix(Self.reach).reversed() {
             if let isFit = fits(lines[place].entry) { return isFit ? place : nil }
@@ -187,7 +184,7 @@ package struct LogFold: Sendable {
         moment.sinceBoot.map { now.sinceBoot - $0 <= Self.foldedWithin } ?? false
     }
 
-    /// Drops written lines into which no event can fold, and the oldest lines above `linesMax`.
+    /// Drops written lines into which no event can fold, and the oldest lines beyond `linesMax`.
     private mutating func trim() {
         var place = 0
         while lines.count > Self.reach, place < lines.count - Self.reach {
@@ -199,7 +196,7 @@ package struct LogFold: Sendable {
         }
     }
 
-    /// Shortens a text. A NUL, which ends a text in SQLite, is made visible.
+    /// Makes a NUL visible, because it ends a text in SQLite.
     private static func clipped(_ text: String) -> String {
         guard !text.utf8.contains(0) else { return clipped(text.visible) }
         guard text.utf8.count > textBytesMax else { return text }
@@ -217,7 +214,6 @@ extension LogEntry {
 }
 
 extension ConnectionState {
-    /// Whether the state is an intermediate state during connection.
     fileprivate var isPassing: Bool {
         switch self {
         case .offline, .notConnected, .dataAvailable: false

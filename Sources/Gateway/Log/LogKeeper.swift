@@ -2,16 +2,16 @@ package import Domain
 package import Logging
 import Synchronization
 
-/// Keeps the logs of this host's meters: periods in which it held them, states, commands, alerts and adapter repairs
-/// (Docs/Relay.md#the-meters-log).
+/// Keeps the logs of this host's meters: periods in which it had them, connection states, commands, alerts and adapter
+/// repairs (Docs/Relay.md#the-meters-log).
 ///
-/// Folds events in memory and writes them every `flushInterval` and at a clean stop, so that an SD card receives few
-/// writes. A crash loses at most `flushInterval`. Callable from any thread; cheap.
+/// Writes every `flushInterval` and at a clean stop, so that an SD card receives few writes. Callable from any thread;
+/// fast.
 package final class LogKeeper: MeterKeeping {
-    /// Recent lines of one meter's log. Change them only under the lock of `state`.
+    /// Change only under the lock of `state`.
     private final class Track: MeterPart {
         let meter: MeterID
-        /// Lines; nil if all are written and no event can fold into them.
+        /// Nil if all lines are written and no event can fold into them.
         let fold = Mutex<LogFold?>(nil)
 
         init(_ meter: MeterID) { self.meter = meter }
@@ -21,13 +21,13 @@ package final class LogKeeper: MeterKeeping {
 
     private struct State {
         var lastNumber: Int64 = 0
-        /// Whether the last write failed, so that the log reports it once.
+        /// Whether the last write failed; meterd's log reports only the first failure.
         var isFailing = false
     }
 
-    /// Time for which a line is kept after its last occurrence, measured by the date of `RetentionCalendar`.
+    /// Age limit of lines since their last occurrence, by the date of `RetentionCalendar`.
     package static let keptFor = Duration.seconds(90 * 86_400)
-    /// Maximum lines per meter at any age. A line takes about 150 bytes.
+    /// Per meter. A line takes about 150 bytes.
     package static let linesMax = 2000
     private static let pruneInterval = Duration.seconds(3600)
     private static let retryInterval = Duration.seconds(5)
@@ -42,8 +42,7 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: source of the current date, to delete lines by age; nil for the loop's wall clock, in
-    ///   tests.
+    /// - Parameter calendar: source of the date for deletion by age; nil, in tests, uses the loop's wall clock.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger
@@ -57,7 +56,7 @@ package final class LogKeeper: MeterKeeping {
         (wake, wakeUp) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Continues the log of earlier runs. Call once, before any meter's session starts.
+    /// Ends `LogHolding` periods left open by the last run. Call once, before any meter's session starts.
     package func restore() async throws {
         try await repository.endHoldings(.stopped)
         let last = try await repository.lastLogNumber()
@@ -66,8 +65,8 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: What happens
 
-    /// - Parameter isWanted: whether this host wants the meter. An unwanted meter's appearing and vanishing are not
-    ///   logged, because radios receive neighbours' meters all day.
+    /// - Parameter isWanted: if false, appearing and vanishing are not logged, because radios receive neighbours'
+    ///   meters all day.
     func stateChanged(
         of meter: MeterID, from before: ConnectionState, to state: ConnectionState, because cause: String,
         isWanted: Bool
@@ -79,7 +78,7 @@ package final class LogKeeper: MeterKeeping {
         }
     }
 
-    /// - Parameter token: fencing token of the lease; nil without a lease.
+    /// - Parameter token: nil without a lease.
     func held(_ meter: MeterID, _ token: FencingToken?, over transport: LeaseTransport) {
         change(meter) { fold, now, last in fold.held(token, over: transport, at: now, &last) }
     }
@@ -98,9 +97,9 @@ package final class LogKeeper: MeterKeeping {
         change(meter) { fold, now, last in fold.alerted(title, outcome: outcome, at: now, &last) }
     }
 
-    /// Runs a command of a meter and logs its outcome.
+    /// Runs a command and logs its outcome.
     ///
-    /// - Parameter what: command as written on the command line.
+    /// - Parameter what: the command as typed after `meterctl`.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value
@@ -140,7 +139,6 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: Writing
 
-    /// Writes the logs regularly until `finish`, then writes the remaining lines.
     package func run() async {
         let flushing = FlushTimer(loop: loop, wakeUp: wakeUp)
         flushing.start(every: flushInterval)
@@ -157,12 +155,11 @@ package final class LogKeeper: MeterKeeping {
         _ = await write()
     }
 
-    /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
     package var meterCount: Int { tracks.count(where: \.isNeeded) }
 
-    /// - Returns: false if the store failed; the lines are kept.
+    /// - Returns: false if the store failed.
     private func write() async -> Bool {
         let now = moment
         let batch = state.withLock { state in
@@ -203,7 +200,7 @@ package final class LogKeeper: MeterKeeping {
                 let (first, last) = (line.entry.first.wall, line.entry.last.wall)
                 return min(first, last)...max(first, last)
             })
-        // Leave out lines of a meter that was forgotten meanwhile.
+        // Omit lines of a meter that a user deleted during the write.
         let forgotten = Set(batch.filter { !$0.0.isNeeded }.map(\.0.meter))
         lines.removeAll { forgotten.contains($0.meter) }
         try await repository.keepLog(lines, countMax: Self.linesMax)
@@ -225,17 +222,16 @@ package final class LogKeeper: MeterKeeping {
 
     // MARK: Reading
 
-    /// Returns a meter's log, oldest first.
-    ///
     /// - Parameter ids: all ids of the meter on this host.
+    /// - Returns: lines, oldest first.
     package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
-        // Get the lines in memory both before and after those in the store, so that no line written meanwhile is
+        // Take the lines in memory both before and after those in the store, so that no line written meanwhile is
         // missed.
         let before = inMemory(ids)
         let stored = try await GatewayError.doing("reading the log of \(ids.first.map { "\($0)" } ?? "no meter")") {
             try await repository.log(of: ids, limit: Self.linesMax)
         }
-        // Lines in memory are newer, so they replace stored ones with the same number.
+        // Lines in memory replace stored ones, because they are newer.
         let entries = Dictionary(stored.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
             .merging(before) { $1 }.merging(inMemory(ids)) { $1 }
         return entries.sorted { $0.key < $1.key }.map(\.value).suffix(Self.linesMax)
@@ -264,7 +260,7 @@ package final class LogKeeper: MeterKeeping {
 }
 
 extension LogKeeper? {
-    /// Runs and logs a command like `LogKeeper.logging`; on a host without a log, only runs it.
+    /// On a host without a log, only runs the command.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value

@@ -1,8 +1,9 @@
 package import Domain
 
-/// Line of a meter's log for transfer and display. It contains ages, because the clocks of hosts may differ.
+/// Line of a meter's log, for other hosts and for display. Contains ages, because the system clocks of hosts may
+/// differ.
 package struct LogLine: Hashable, Sendable {
-    /// Kind of event. Other hosts with a later version may send unknown kinds.
+    /// Hosts with a later version may send unknown kinds.
     package struct Kind: RawRepresentable, Hashable, Sendable {
         package let rawValue: String
 
@@ -18,27 +19,25 @@ package struct LogLine: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// Age of the first occurrence.
     package var age: Duration
-    /// Age of the last occurrence, or of a holding's end; nil while the holding continues.
+    /// Age of the last occurrence, or of the end of a `LogHolding`; nil while it continues.
     package var lastAge: Duration?
-    /// Time of the first occurrence by the calendar of the host that logged it.
+    /// Time of the first occurrence by the logging host's system clock.
     package var time: WallTime
     package var count: Int
-    /// Depends on `kind`: the kind of link (for a holding), the state, the setting's key, the command, the repair, the
-    /// alert, or the mark's name.
+    /// Depends on `kind`: the kind of link (for a `LogHolding`), the connection state, the setting's key, the command,
+    /// the repair, the alert, or the mark's name.
     package var what: String
-    /// Depends on `kind`: the end of a holding, the cause of a state or repair, the value of a setting, or the outcome
-    /// of a command or alert.
+    /// Depends on `kind`: the end of a `LogHolding`, the cause of a connection state or repair, the value of a setting,
+    /// or the outcome of a command or alert.
     package var detail: String?
     /// Author of a setting, mark or command: a host's name, or for example "MQTT".
     package var by: String?
     package var byID: String?
-    /// Address of the repaired adapter.
     package var adapter: String?
-    /// Fencing token of a holding's lease; nil for a holding without a lease and for other kinds.
+    /// Fencing token of a `LogHolding`; nil without a lease and for other kinds.
     package var token: UInt64?
-    /// Fencing token of the last lease, if the line combines several holdings.
+    /// Fencing token of the last lease, if the line combines several `LogHolding` periods.
     package var lastToken: UInt64?
 
     package init(
@@ -58,7 +57,7 @@ package struct LogLine: Hashable, Sendable {
 extension LogLine {
     init(_ entry: LogEntry, at now: HostMoment, host: LeaseKeeper.Identity) {
         let age = entry.first.age(at: now)
-        // After a calendar step, the line must not end before its start.
+        // After a step of the system clock, the line must not end before its start.
         let lastAge = min(age, entry.last.age(at: now))
         func line(_ kind: Kind, _ what: String, _ detail: String?) -> LogLine {
             LogLine(
@@ -85,7 +84,7 @@ extension LogLine {
         }
     }
 
-    /// Creates the line of a setting. Only the queried host reports settings, because all hosts have them.
+    /// Only the queried host adds settings, because all hosts have them.
     init(_ write: SettingWrite, at now: HostMoment) {
         let author = write.author
         let age = LogMoment(wall: author.at, sinceBoot: nil).age(at: now)
@@ -97,8 +96,7 @@ extension LogLine {
         byID = author.host?.description
     }
 
-    /// Creates the line of a mark. Only the queried host reports marks: shared marks are on every host, and local marks
-    /// are its own.
+    /// Only the queried host adds marks: shared marks are on every host, and local marks are its own.
     init(_ entry: MarkEntry, at now: HostMoment) {
         let mark = entry.mark
         let age = LogMoment(wall: mark.start, sinceBoot: nil).age(at: now)
@@ -107,7 +105,7 @@ extension LogLine {
         (by, byID) = (entry.hostName, mark.id.host.description)
     }
 
-    /// Approximate size in transit.
+    /// Approximate encoded size.
     var bytes: Int {
         [what, detail, by, byID, adapter].reduce(RelayTiming.logLineBytes) { $0 + ($1?.utf8.count ?? 0) }
     }

@@ -1,13 +1,12 @@
 package import Domain
 import GatewayAPI
 
-/// A meter's log for users, combined from the logs of this and other hosts, settings and marks
-/// (Docs/Relay.md#the-meters-log).
+/// A meter's log for users, combined from the logs of all hosts, settings and marks (Docs/Relay.md#the-meters-log).
 package struct ZoneLog: Sendable {
     package struct Report: Sendable {
         package struct Line: Sendable {
             package var line: LogLine
-            /// Host of the event; nil for a setting or a mark.
+            /// Nil for a setting or a mark.
             package var host: Host?
         }
 
@@ -18,21 +17,20 @@ package struct ZoneLog: Sendable {
         }
 
         package var meter: MeterID
-        /// Lines, oldest first.
+        /// Oldest first.
         package var lines: [Line]
-        /// Whether older lines were left out.
         package var isCut: Bool
         package var others: Others
         /// Names of hosts that do not share their logs.
         package var unshared: [String]
     }
 
-    /// Whether other hosts were queried for their parts of the log, and the result.
+    /// Result of the query for other hosts' logs.
     package enum Others: Hashable, Sendable {
         case unasked
         /// This host belongs to no cloud.
         case none
-        /// Other hosts were queried. `silent` contains the names of connected hosts that did not answer.
+        /// `silent`: names of connected hosts that did not answer the query.
         case asked(silent: [String])
         case unreachable(String)
     }
@@ -46,7 +44,7 @@ package struct ZoneLog: Sendable {
     private let link: @Sendable () async -> (any LogLink)?
     package let now: @Sendable () -> HostMoment
 
-    /// - Parameter shares: whether other hosts may see this host's part.
+    /// - Parameter shares: whether other hosts may see this host's log.
     package init(
         keeper: LogKeeper, directory: MeterDirectory, settings: SettingsService, marks: MarkService? = nil,
         host: LeaseKeeper.Identity, shares: Bool = true, link: @escaping @Sendable () async -> (any LogLink)? = { nil },
@@ -63,10 +61,10 @@ package struct ZoneLog: Sendable {
     }
 
     /// - Parameters:
-    ///   - since: earliest time at which a line's event or holding ended.
-    ///   - within: maximum time since a line's event or holding ended.
+    ///   - since: omits lines that ended earlier.
+    ///   - within: omits lines that ended longer ago.
     ///   - limit: at least 1; the newest lines are kept.
-    ///   - asksOthers: whether to query other hosts, which takes some seconds if a host does not answer.
+    ///   - asksOthers: a silent host delays the report by some seconds.
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; errors of the store.
     package func report(
         of reference: String, since: WallTime? = nil, within: Duration? = nil, limit: Int, asksOthers: Bool = true
@@ -99,13 +97,13 @@ package struct ZoneLog: Sendable {
         return report
     }
 
-    /// Returns this host's part of a meter's log for another host.
+    /// Returns this host's log of a meter for another host.
     package func part(for question: LogQuestion) async throws(GatewayError) -> LogPart {
         guard shares else { return LogPart(lines: [], isShared: false) }
         let lines = try await own(await directory.canonical(question.meter)).filter { $0.isWithin(question.within) }
         var part = LogPart(lines: [])
         var bytes = 0
-        // Add lines from the newest on, as many as fit into the answer.
+        // Newest first, as many as fit into the answer.
         for line in lines.reversed() {
             bytes += line.bytes
             guard part.lines.count < RelayTiming.logLinesMax, bytes <= RelayTiming.logBytesMax else {
@@ -134,13 +132,13 @@ package struct ZoneLog: Sendable {
         }
     }
 
-    /// Returns the maximum time since a line's event or holding ended; nil without a limit.
+    /// Returns the maximum age of a line's end; nil without a limit.
     private static func reach(since: WallTime?, within: Duration?, at now: HostMoment) -> Duration? {
         let past = since.map { LogMoment(wall: $0, sinceBoot: nil).age(at: now) }
         return [past, within].compactMap(\.self).min()
     }
 
-    /// Returns the lines sorted by age, oldest first. Lines of equal age keep their order.
+    /// Oldest first; lines of equal age keep their order.
     private static func sorted(_ lines: [Report.Line]) -> [Report.Line] {
         lines.enumerated().sorted { one, other in
             (other.element.line.age, one.offset) < (one.element.line.age, other.offset)

@@ -4,7 +4,7 @@ package protocol AlertNotifier: Sendable {
     var targets: [(name: String, kind: String)] { get }
     /// Notifies one target within its time limit; ends early if the task is cancelled.
     ///
-    /// - Parameter number: number of the notice, by which a target recognises a repetition.
+    /// - Parameter number: lets a target recognise a repetition.
     func send(_ notice: AlertNotice, number: Int64, to target: String) async -> AlertDelivery
 }
 

@@ -1,18 +1,17 @@
 package import Domain
 
-/// Stores this host's alert rules and pending notices.
 package protocol AlertRepository: Sendable {
-    /// Returns all rules in the order of their ids. Rules that need a newer version are omitted but remain stored.
+    /// Returns all rules in the order of their ids. Omits rules that need a newer version.
     func alerts() async throws -> [StoredAlert]
-    /// Adds a rule under an id that no rule of this host ever had.
+    /// Adds a rule with an id that no rule of this host ever had.
     func addAlert(_ pattern: AlertPattern, of meter: MeterID, name: String?, notify: [String]) async throws -> AlertRule
-    /// Writes all changes or none. Leaves out notices of deleted rules.
+    /// Writes all changes or none. Omits notices of deleted rules.
     func keepAlerts(_ changes: AlertChanges) async throws
     func moveAlerts(from meter: MeterID, to other: MeterID) async throws
     /// Deletes rules with their notices; ignores missing ones.
     func deleteAlerts(_ ids: [AlertID]) async throws
     func alertNotices() async throws -> [AlertOutbox.Entry]
-    /// Returns the greatest number that a notice ever had; 0 before the first.
+    /// Returns the greatest notice number ever used; 0 before the first.
     func lastAlertNotice() async throws -> Int64
 }
 

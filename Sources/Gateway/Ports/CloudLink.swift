@@ -3,8 +3,9 @@ package import Domain
 /// Connection to the cloud. Every error is a `SyncFailure`.
 package protocol CloudLink: Sendable {
     func account() async throws(SyncFailure) -> CloudAccount
-    /// Creates the zone if it is missing. `id` is the identity under which this host knows the zone; the cloud uses it
-    /// only for a new zone.
+    /// Creates the zone if it is missing.
+    ///
+    /// - Parameter id: this host's identity of the zone, which the cloud uses only for a new zone.
     func createZone(_ zone: String, id: String?) async throws(SyncFailure)
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome
@@ -13,14 +14,14 @@ package protocol CloudLink: Sendable {
 }
 
 package protocol LeaseAuthority: Sendable {
-    /// Requests a lease. The cloud uses the host and host name of the credential, not those of the request.
+    /// The cloud uses the host and host name of the access token, not those of the request.
     func acquire(_ request: LeaseAcquire, of meter: MeterID) async throws(SyncFailure) -> AcquireOutcome
-    /// Renews all leases of this host in one request. Returns one result per lease, in the same order.
+    /// Returns one result per lease, in the same order.
     func renew(_ leases: [HeldLease], session: SessionID) async throws(SyncFailure) -> [RenewOutcome]
     func release(_ lease: HeldLease, session: SessionID) async throws(SyncFailure)
     /// Returns every lease of the zone with a holder or a queue.
     func leases() async throws(SyncFailure) -> [LeaseView]
-    /// Joins the queue for a meter's lease. The place in the queue is kept while the event stream is open.
+    /// The place in the queue is kept while the event stream is open.
     func enqueue(for meter: MeterID, session: SessionID) async throws(SyncFailure)
     func leaveQueue(for meter: MeterID, session: SessionID) async throws(SyncFailure)
 }
@@ -37,8 +38,8 @@ package struct HeldLease: Hashable, Sendable {
 
 package enum AcquireOutcome: Hashable, Sendable {
     case granted(LeaseView)
-    /// The lease belongs to the host that has the meter or is offered it. It is nil without such a host, for example
-    /// while a restored cloud grants no leases yet.
+    /// Lease of the host that has the meter or is offered it; nil without such a host, for example while a restored
+    /// cloud grants no leases yet.
     case refused(LeaseAnswer.Refusal.Reason, LeaseView?, retryAfter: Duration?)
 }
 
@@ -48,9 +49,9 @@ package enum RenewOutcome: Hashable, Sendable {
 }
 
 package enum CloudEvent: Hashable, Sendable {
-    /// The stream is open; earlier changes must be fetched.
+    /// The event stream is open. Earlier changes must be fetched.
     case opened
-    /// Records of these types changed. `host` wrote them; nil for several hosts.
+    /// `host` is nil if several hosts changed records.
     case changed(types: [RecordType], host: HostID?)
     case lease(LeaseView)
     case offer(meter: MeterID, reserved: Duration)

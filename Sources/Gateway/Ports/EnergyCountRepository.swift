@@ -1,8 +1,8 @@
 package import Domain
 
-/// Stores energy counts. `SampleRepository.append` writes them together with readings.
+/// `SampleRepository.append` writes counts together with readings.
 package protocol EnergyCountRepository: Sendable {
     func energyCounts() async throws -> [MeterID: EnergyCount]
-    /// Replaces a meter's count at a user's request; nil deletes it.
+    /// Replaces a meter's count; nil deletes it.
     func keepEnergyCount(_ count: EnergyCount?, of meter: MeterID) async throws
 }

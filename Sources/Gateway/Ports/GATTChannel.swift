@@ -1,7 +1,7 @@
 package import Domain
 package import GatewayAPI
 
-/// Bluetooth LE link that discovers the other side's services. Use only on the loop.
+/// Bluetooth LE link that discovers the device's services. Use only on the session loop.
 package protocol GATTChannel: ByteChannel {
     var offered: [SupportService]? { get }
 }

@@ -2,8 +2,9 @@ package import Domain
 
 /// Queries of other hosts' logs. Every error is a `SyncFailure`.
 package protocol LogLink: Sendable {
-    /// Returns the log parts of connected hosts that answer within some seconds. `within` limits the
-    /// time since a line's event or holding ended; nil returns all lines.
+    /// Returns the logs of connected hosts that answer within some seconds.
+    ///
+    /// - Parameter within: maximum age of a line's end; nil returns all lines.
     func parts(of meter: MeterID, within: Duration?) async throws(SyncFailure) -> LogParts
     func answer(_ question: LogQuestion, with part: LogPart) async throws(SyncFailure)
 }
@@ -12,7 +13,7 @@ package struct LogQuestion: Hashable, Sendable {
     package var id: RequestID
     package var meter: MeterID
     package var within: Duration?
-    /// Replica of the cloud that collects the answers; nil if there is only one.
+    /// Replica of the cloud that collects the answers; nil if the cloud has only one.
     package var copy: String?
 
     package init(id: RequestID, meter: MeterID, within: Duration? = nil, copy: String? = nil) {
@@ -24,11 +25,10 @@ package struct LogQuestion: Hashable, Sendable {
 }
 
 package struct LogPart: Hashable, Sendable {
-    /// Lines, oldest first.
+    /// Oldest first.
     package var lines: [LogLine]
-    /// Whether older lines were left out for lack of room.
+    /// Whether older lines were omitted for lack of room.
     package var isCut: Bool
-    /// Whether the host shares its log.
     package var isShared: Bool
 
     package init(lines: [LogLine], isCut: Bool = false, isShared: Bool = true) {

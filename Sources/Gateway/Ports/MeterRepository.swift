@@ -13,11 +13,12 @@ package struct KnownMeter: Hashable, Sendable {
     package var model: ModelName?
     /// Link on which the meter was last seen.
     package var link: LinkAddress?
-    /// Whether a user declared the port (see `DeclaredPort`). meterd watches it, although nothing identifies the meter.
+    /// Whether a user declared the port (`DeclaredPort`). meterd watches the port, although nothing identifies the
+    /// meter.
     package var isDeclared: Bool
-    /// Whether to connect the meter, now and after a restart. Not shared with other hosts.
+    /// Whether to connect the meter, also after a restart. Not shared with other hosts.
     package var isWanted: Bool
-    /// Kind of link that a user requested; nil for the usual order. Not shared with other hosts.
+    /// Kind of link requested by a user; nil for the usual preference. Not shared with other hosts.
     package var preferred: LinkAddress.Transport?
     package var lastSeen: WallTime?
     /// Port where the meter was last plugged in; nil for a radio and a declared port.

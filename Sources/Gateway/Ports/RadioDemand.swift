@@ -1,13 +1,11 @@
 package import Domain
 
 package struct RadioDemand: Hashable, Sendable {
-    /// Number of wanted meters without a link, by kind of Bluetooth (LE or Classic). A meter that may use both kinds is
-    /// counted for both.
+    /// Number of wanted meters without a link. A meter that may use LE and Classic counts for both.
     package var missing: [LinkAddress.Transport: Int]
-    /// Whether another host uses a meter that this host wants. This host may then receive no advertisements from the
-    /// meter.
+    /// Whether another host uses a meter that this host wants. This host may then receive no advertisements from it.
     package var hasDistant: Bool
-    /// Adapters over which a meter sends several times a second.
+    /// Adapters over which a meter sends several readings a second.
     package var streaming: Set<MACAddress>
 
     package init(

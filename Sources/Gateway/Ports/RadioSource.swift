@@ -2,20 +2,20 @@ package import Domain
 package import GatewayAPI
 
 package protocol RadioSource: SightingSource {
-    /// Returns every adapter, also missing ones, by address.
+    /// Sorted by MAC address; includes missing adapters.
     func adapters() async -> [AdapterStatus]
-    /// Returns devices received recently but not reported as meters, with the reason. Possible meters come first.
+    /// Devices received recently but not identified as meters. Possible meters come first.
     func others() async -> [ScanOther]
-    /// Returns adapters, raw advertisements of meters and kernel requests.
+    /// For a support report: adapters, raw advertisements of meters and kernel requests.
     func support() async -> SupportRadios
     /// Adjusts the search for meters to the demand. Calls `demand` regularly and `remedied` for each adapter repair,
-    /// both on the loop. Calls `changed` when `adapters` may differ in more than its counts.
+    /// both on the session loop. Calls `changed` when `adapters` may differ in more than its counts.
     func follow(
         _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
         changed: @escaping @Sendable () -> Void) async
-    /// Reads the demand now rather than at the next regular time.
+    /// Calls `follow`'s `demand` immediately.
     func demandChanged() async
-    /// Extends the search. Call it repeatedly while a user looks for meters.
+    /// Extends the search. Call repeatedly while a user looks for meters.
     func sought() async
 }
 

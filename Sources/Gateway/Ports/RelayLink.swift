@@ -2,22 +2,22 @@ package import Domain
 
 /// Relay of readings and commands between hosts. Every error is a `SyncFailure`.
 package protocol RelayLink: Sendable {
-    /// Returns a meter's readings and events from now on; the stream throws when the connection breaks. `wantsAll`
-    /// requests every reading instead of means of several readings.
+    /// Returns future readings and events; throws when the connection breaks. `wantsAll` requests every reading instead
+    /// of means.
     func watch(_ meter: MeterID, wantsAll: Bool) -> AsyncThrowingStream<RelayNews, any Error>
     /// Sends readings of a meter that this host holds. Returns how long to continue: zero if nobody watches, nil if the
-    /// fencing token does not belong to the lease.
+    /// fencing token does not match the lease.
     func send(
         _ parcel: RelaySender.Parcel, of meter: MeterID, session: SessionID
     ) async throws(SyncFailure) -> Duration?
 
-    /// Sends a command to the holder and waits some seconds for the outcome.
+    /// Sends a command to the meter's holder and waits some seconds for the outcome.
     ///
-    /// - Throws: `SyncFailure` if the outcome is unknown. A refusal by the cloud is returned as an outcome.
+    /// - Throws: `SyncFailure` if the outcome is unknown. A refusal by the cloud is an outcome.
     func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
     ) async throws(SyncFailure) -> RelayOutcome
-    /// Asks whether this host may carry out another host's command.
+    /// Returns whether this host may execute another host's command.
     func claim(_ command: RelayCommand, session: SessionID) async throws(SyncFailure) -> Bool
     func answer(_ command: RelayCommand, _ outcome: RelayOutcome) async throws(SyncFailure)
 }
@@ -25,7 +25,7 @@ package protocol RelayLink: Sendable {
 package enum RelayNews: Hashable, Sendable {
     case holder(LeaseView)
     case readings(RelayObserver.Arrival)
-    /// The named host also uses the meter, without its lease.
+    /// This host also uses the meter, without its lease.
     case refused(hostName: String)
     /// Number of measurements lost in transit.
     case lost(Int)

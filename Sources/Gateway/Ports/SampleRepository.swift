@@ -1,14 +1,14 @@
 package import Domain
 
 package protocol SampleRepository: Sendable {
-    /// Writes all chunks and energy counts in one transaction, or nothing.
+    /// Writes everything in one transaction.
     func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) async throws
-    /// Returns a meter's readings in a time span, oldest first, at most `limit`.
+    /// Oldest first, at most `limit`.
     func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) async throws -> [StoredSample]
     /// Deletes whole chunks that end before `cutoff`, then the oldest until the store has at most `maxBytes`. Returns
-    /// the number of readings deleted.
+    /// the number of deleted readings.
     func prune(before cutoff: WallTime, maxBytes: Int64) async throws -> Int
-    /// Deletes all readings of a meter, also aggregated ones. Returns the number of single readings deleted.
+    /// Also deletes aggregated readings. Returns the number of deleted single readings.
     func deleteReadings(of meter: MeterID) async throws -> Int
 }
 

@@ -6,32 +6,31 @@ package import GatewayAPI
 /// Each method is one durable transaction. A write takes a stamp from the host's persisted clock, merges, queues
 /// changes in the outbox and moves overwritten values to the history.
 package protocol SettingsRepository: Sendable {
-    /// Returns this host's id, created once and kept.
+    /// This host's id, created once and kept.
     func hostIdentity() async throws -> HostID
-    /// - Returns: the record, nil if missing; a tombstone if it was deleted.
+    /// - Returns: nil if missing; a tombstone if deleted.
     func record(_ key: RecordKey) async throws -> SyncRecord?
-    /// Returns all records of a type, sorted by name, including tombstones.
+    /// Sorted by name; includes tombstones.
     func records(of type: RecordType) async throws -> [SyncRecord]
-    /// Writes all properties or none, in the order given, each under its key's normal form.
+    /// Writes all properties or none, in the given order, each under its key's normal form.
     ///
     /// - Throws: `StoreError` for an invalid name or value (`SyncRecord.fault`), and if the file fails.
     func write(_ changes: [SettingChange], at moment: HostMoment) async throws -> MergeOutcome
-    /// Deletes the record with exactly this name; a later write revives it. A missing record is no error.
+    /// Deletes the record with exactly this name. A later write revives it. A missing record is no error.
     func delete(_ key: RecordKey, at moment: HostMoment) async throws -> MergeOutcome
     /// Returns overwritten values, most recently overwritten first.
     ///
-    /// - Parameter property: the only property wanted; nil for all.
+    /// - Parameter property: nil for all properties.
     func history(of key: RecordKey, property: String?, limit: Int) async throws -> [HistoryEntry]
 
     // MARK: Rebuild (Docs/SettingsAndRebuild.md#rebuild)
 
     /// Returns the progress of the rebuild by `RebuildPlan.version`. Progress of another version counts as not begun.
     func rebuildProgress() async throws -> RebuildProgress
-    /// Examines the next records and merges each one under an older form of its name into the record under the current
-    /// form. Stores the progress in the same transaction.
+    /// Examines the next records, and merges each record under an older form of its name into the record under the
+    /// current form. Stores the progress in the same transaction.
     ///
-    /// - Parameter recordsMax: number of records to examine, at least 1.
-    /// - Returns: the progress afterwards, and the changes.
+    /// - Parameter recordsMax: at least 1.
     func rebuildStep(recordsMax: Int, at now: WallTime) async throws -> (progress: RebuildProgress, merge: MergeOutcome)
     /// Returns the changes that a complete rebuild would make, without writing them.
     func rebuildReport() async throws -> RebuildReportBody
@@ -40,7 +39,7 @@ package protocol SettingsRepository: Sendable {
 package struct SettingChange: Hashable, Sendable {
     package var key: RecordKey
     package var property: String
-    /// New value. Null resets to the default, which is a normal write.
+    /// Null resets to the default.
     package var value: SettingValue
 
     package init(key: RecordKey, property: String, value: SettingValue) {
@@ -50,10 +49,10 @@ package struct SettingChange: Hashable, Sendable {
     }
 }
 
-/// Time of an action on this host, by both of its clocks.
+/// Time of an event by this host's wall clock and boot-time clock.
 ///
-/// The store corrects the calendar by the cloud's (`SyncRepository.correct`). If the calendar was wrong, the boot-time
-/// clock gives the true age of an outbox entry.
+/// The store corrects the wall clock by the cloud's (`SyncRepository.correct`). If the wall clock was wrong, the
+/// boot-time clock gives the true age of an outbox entry.
 package struct HostMoment: Hashable, Sendable {
     package var wall: WallTime
     package var sinceBoot: MonotonicTime
@@ -64,10 +63,9 @@ package struct HostMoment: Hashable, Sendable {
     }
 }
 
-/// An overwritten value and its replacement.
 package struct HistoryEntry: Hashable, Sendable {
     package var overwritten: OverwrittenValue
-    /// Time at which this host received the replacement, by its own calendar.
+    /// Wall-clock time at which this host received the replacement.
     package var at: WallTime
 
     package init(overwritten: OverwrittenValue, at: WallTime) {

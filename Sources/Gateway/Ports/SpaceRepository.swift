@@ -1,10 +1,9 @@
-/// Reports which data fill the store's file beyond its size limit.
 package protocol SpaceRepository: Sendable {
-    /// Returns nil if the file, including its readings, fits into `maxBytes`.
+    /// Nil if the file, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> DiskUsage?
 }
 
-/// Size of a file above its limit, with the largest part of its data besides single readings and seconds.
+/// Excess size of a file, with the largest part of its data besides single readings and one-second aggregates.
 package struct DiskUsage: Hashable, Sendable {
     package var part: String
     package var partBytes: Int64

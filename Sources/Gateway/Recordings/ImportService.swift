@@ -4,13 +4,11 @@ package import Logging
 import MeterCodec
 import Synchronization
 
-/// Options of an import, as a person gives them.
 package struct ImportOrder: Sendable {
     package var meter: MeterID
     package var name: String?
     package var options: ImportOptions
-    /// Returns the maximum time between two samples that the filter for impossible samples still compares; nil turns
-    /// the filter off.
+    /// Maximum time between two samples that the filter for impossible samples compares; nil turns the filter off.
     package var filterReach: @Sendable (ImportReader) -> Duration? = { _ in nil }
 
     package init(meter: MeterID, name: String? = nil, options: ImportOptions) {
@@ -24,19 +22,19 @@ package struct ImportOutcome: Sendable {
     package var entry: RecordingEntry
     package var format: ImportFormat
     package var lines: Int
-    /// Columns of the file that match no quantity.
+    /// Columns that match no quantity.
     package var columnsLeftOut: [String]
-    /// Number of lines left out because of impossible values.
+    /// Number of lines with impossible values.
     package var linesLeftOut: Int
-    /// Single impossible samples that were replaced or left out.
+    /// Number of single impossible samples that were replaced or omitted.
     package var filteredSamples: Int
     /// Sentences that list changed, omitted and assumed data.
     package var remarks: [String]
 }
 
 extension MeterDirectory {
-    /// Returns the value ranges of the meter's model. For an unknown model, returns the ranges of all models that match
-    /// its USB ids or the file's program.
+    /// Value ranges of the meter's model. For an unknown model, those of all models that match its USB ids or the
+    /// program that wrote the file.
     package func ranges(of id: MeterID) async -> @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] {
         let catalogue = dependencies.catalogue
         return { [models = await models(of: id)] format in
@@ -51,8 +49,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Returns the maximum time between samples for the filter, as in live decoding; nil if the meter's setting turns
-    /// the filter off. Nil also for our own files, whose readings are already filtered.
+    /// Maximum time between samples for the filter, as in live decoding. Nil if the meter's setting turns the filter
+    /// off, and for meterd's own files, whose readings are already filtered.
     package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
         let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
         let models = await models(of: id)
@@ -74,12 +72,12 @@ extension MeterDirectory {
     }
 }
 
-/// Makes recordings from files. Stores the imported readings separately from measured ones, and then the recording.
+/// Makes recordings from files. Imported readings are stored separately from measured ones.
 package final class ImportService: Sendable {
     package struct Limits: Sendable {
         package var readingsMax = 20_000_000
         package var bytesMax: Int64 = 4 << 30
-        /// Maximum bytes in the store per file, so that older readings are not deleted to make room.
+        /// Maximum stored bytes per file, so that older readings are not deleted to make room.
         var storedBytesMax: Int64
 
         package init(storeBytesMax: Int64) { storedBytesMax = max(1, storeBytesMax / 4) }
@@ -93,11 +91,11 @@ package final class ImportService: Sendable {
     private let logger: Logger
     private let isBusy = Mutex(false)
 
-    /// Tolerance for a wrong clock when rejecting readings later than now.
+    /// Maximum time by which readings may be ahead of this host's system clock, which may be wrong.
     private static let future = Duration.seconds(86_400)
     private static let batchChunks = 32
 
-    /// - Parameter calendar: makes readings age from their import; if nil, for tests, they age from their dates.
+    /// - Parameter calendar: counts the age of imported readings from their import; nil, in tests, from their dates.
     package init(
         repository: any SampleRepository & ImportRepository, recordings: RecordingService,
         calendar: RetentionCalendar? = nil, wallNow: @escaping @Sendable () -> WallTime, limits: Limits, logger: Logger
@@ -110,7 +108,8 @@ package final class ImportService: Sendable {
         self.logger = logger
     }
 
-    /// Deletes readings of interrupted imports and of recordings deleted elsewhere. Call once, before any import.
+    /// Deletes readings left by interrupted imports and by recordings deleted on another host. Call once, before any
+    /// import.
     package func restore() async throws {
         let stretches = try await repository.importStretches()
         guard !stretches.isEmpty else { return }
@@ -121,9 +120,9 @@ package final class ImportService: Sendable {
         }
     }
 
-    /// Reads a file to its end and makes a recording of it. After an error, nothing is kept.
+    /// Imports a file and makes a recording of it. After an error, nothing is kept.
     ///
-    /// - Parameter next: returns more bytes, nil at the end of the file. Its errors end the import.
+    /// - Parameter next: returns more bytes; nil at the end of the file. Its errors end the import.
     /// - Throws: `badRequest` with the faulty line; `refused` for a file imported before, a file too large, or during
     ///   another import; errors of the store.
     package func take(
@@ -173,7 +172,7 @@ package final class ImportService: Sendable {
         if !run.isWriting {
             id = try await free(id)
             run.id = id
-            // An earlier import of the file may have failed without deleting its readings, so delete them now.
+            // A failed import of the same file may have left readings.
             try await repository.deleteImport(id.importStretch)
             run.isWriting = true
         }
@@ -193,8 +192,7 @@ package final class ImportService: Sendable {
         try await repository.append(chunks)
     }
 
-    /// Returns an unused id for an imported recording. Imports with a start time given by the user may begin at the same
-    /// moment.
+    /// Returns an unused id. Imports with a start time given by the user may begin at the same moment.
     private func free(_ id: RecordingID) async throws -> RecordingID {
         let all = try await recordings.recordings().map(\.recording)
         if let own = all.first(where: { $0.id == id && $0.source == nil }) {
@@ -205,7 +203,7 @@ package final class ImportService: Sendable {
         return id
     }
 
-    /// - Throws: `refused` if an earlier file had the same readings.
+    /// - Throws: `refused` if an imported recording has the same readings.
     private func check(_ recording: Recording) async throws {
         func isAlike(_ one: Double?, _ other: Double?) -> Bool { abs((one ?? 0) - (other ?? 0)) < 1e-6 }
         let twin = try await recordings.recordings().map(\.recording).first { other in
@@ -245,7 +243,6 @@ package final class ImportService: Sendable {
             do {
                 try await repository.deleteImport(id.importStretch)
             } catch {
-                // The stored readings are deleted at meterd's next start, or by the next import of the file.
                 left = "no recording was made; meterd deletes the stored readings at its next start"
                 logger.error("partial import not deleted", metadata: ["cause": "\(error)"])
             }
@@ -271,22 +268,21 @@ extension ImportService {
         var bytes: Int64 = 0
         var storedBytes: Int64 = 0
         var chunks: [SampleChunk] = []
-        /// Id of the recording; nil before the first reading.
         var id: RecordingID?
         /// Whether the store may have some of the readings.
         var isWriting = false
         var summary: StretchSummary?
-        /// Filter for impossible samples; nil before the first reading or if the filter is off.
+        /// Nil before the first reading or if the filter is off.
         private(set) var filter: FNIRSIReadingFilter?
         private var builder: SampleChunkBuilder?
         /// First readings, which determine the file's usual interval.
         private var begun: [(WallTime, Reading)] = []
-        /// Last reading date registered with the retention calendar; nil before the first.
+        /// Latest date registered with the retention calendar; nil before the first registration.
         private var declared: WallTime?
 
         private static let chunkReadings = 1024
         private static let paceReadings = 65
-        /// Time span to register in advance, because the retention calendar remembers few spans.
+        /// Time span registered at once, because the retention calendar stores only few spans.
         private static let reach = Duration.seconds(31 * 86_400)
 
         init(_ order: ImportOrder, host: HostID, latest: Int64) {
@@ -347,7 +343,7 @@ extension ImportService {
             builder?.append(time, reading)
         }
 
-        /// Begins the summary. The limit for gaps depends on the file's usual interval, which may be a minute.
+        /// The limit for gaps depends on the file's usual interval, which may be a minute.
         private mutating func begin() {
             guard summary == nil, !begun.isEmpty else { return }
             let times = begun.map { $0.0.millisecondsSince1970 }
@@ -360,8 +356,8 @@ extension ImportService {
             self.summary = summary
         }
 
-        /// Returns the dates of chunks not yet registered with the retention calendar, plus dates likely to follow; nil
-        /// if all are registered.
+        /// Dates to register with the retention calendar: those of the chunks and some later ones. Nil if all are
+        /// registered.
         mutating func undeclared(_ chunks: [SampleChunk]) -> ClosedRange<WallTime>? {
             guard let first = chunks.first?.first, let last = chunks.last?.last, declared.map({ $0 < last }) ?? true
             else {

@@ -4,11 +4,11 @@ package import Logging
 import MeterCodec
 import Synchronization
 
-/// Drives the loads of battery tests (Docs/Recordings.md#with-a-load): performs the decisions of `LoadDrive`, and
-/// checks each load once a second.
+/// Performs the decisions of `LoadDrive` on the loads of battery tests (Docs/Recordings.md#with-a-load), and checks
+/// each load once a second.
 ///
-/// The service sets a load's cut-off and time limit before switching it on, so that the load stops even without its
-/// link or meterd. Stopping meterd switches no load off.
+/// Sets a load's cut-off and time limit before switching it on, so that the load stops even without its link or meterd.
+/// Stopping meterd switches no load off.
 package final class LoadService: Sendable {
     private struct Drive {
         var test: RecordingID
@@ -16,8 +16,8 @@ package final class LoadService: Sendable {
     }
 
     private static let lookInterval = Duration.seconds(1)
-    /// Time after the end of a test during which a restarted meterd still tries to switch the load off. Later it does
-    /// not, because somebody else may use the load.
+    /// Time after a test's end in which a restarted meterd still tries to switch the load off. Later, somebody else may
+    /// use the load.
     private static let takenUpFor = Duration.seconds(24 * 3600)
 
     private let drives = Mutex<[MeterID: Drive]>([:])
@@ -38,10 +38,10 @@ package final class LoadService: Sendable {
         timer = FlushTimer(loop: loop, wakeUp: wakeUp)
     }
 
-    /// Resumes the tests of earlier runs. Call once, after the recordings' `restore`.
+    /// Call after `RecordingService.restore`.
     package func restore() async throws {
         let now = loop.wallNow.millisecondsSince1970
-        // Oldest first, because of two tests of one meter, the later one must replace the earlier.
+        // Oldest first: of two tests of one meter, the later one replaces the earlier.
         for entry in try await recordings.recordings().reversed() where entry.isMine {
             guard let load = entry.recording.test?.load, load.phase != .over else { continue }
             let isRunning = entry.recording.end == nil
@@ -60,7 +60,7 @@ package final class LoadService: Sendable {
 
     // MARK: What people ask for
 
-    /// Begins a battery test. A test with a load returns once the load draws current.
+    /// Begins a battery test. With a load, returns once the load draws current.
     ///
     /// - Throws: `refused` if the meter is no load, answers no query, is not off yet or rejects a command;
     ///   `notConnected`.
@@ -167,7 +167,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Performs the action that an event causes, and all actions that follow from it.
+    /// Performs the action that an event causes, and all actions that follow.
     private func carryOut(
         _ meter: MeterID, _ event: (inout LoadDrive) -> LoadDrive.Act, whenChanged: (LoadDrive) -> Void = { _ in }
     ) async {
@@ -205,7 +205,7 @@ package final class LoadService: Sendable {
         }
     }
 
-    /// Stores the phase of the load in the recording. Stops watching the load if the test is over.
+    /// Stores the load's phase in the recording. Ends the control of the load once the test is over.
     private func keep(_ meter: MeterID, _ whenChanged: (LoadDrive) -> Void) async {
         guard let drive = drives.withLock({ $0[meter] }) else { return }
         whenChanged(drive.machine)

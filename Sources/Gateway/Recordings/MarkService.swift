@@ -7,18 +7,17 @@ package struct MarkEntry: Hashable, Sendable {
     /// Current id of the mark's meter.
     package var meter: MeterID
     package var isLocal: Bool
-    /// Name of the host that made the mark, as that host reports it; nil if unknown.
+    /// As reported by the host that made the mark; nil if unknown.
     package var hostName: String?
 }
 
-/// Marks on the timelines of meters, independent of their holders. Shared marks are records that any host may change;
-/// local marks exist only in this host's store.
+/// Shared marks are records that any host may change; local marks exist only in this host's store.
 package actor MarkService: MeterKeeping {
     package struct Order: Sendable {
         package var name: String
-        /// Start of the mark; nil means now.
+        /// Nil means now.
         package var start: WallTime?
-        /// End of the mark; nil for a moment and for an open span.
+        /// Nil for a moment and for an open span.
         package var end: WallTime?
         package var isOpen: Bool
         package var isLocal: Bool
@@ -40,11 +39,11 @@ package actor MarkService: MeterKeeping {
     }
 
     /// Maximum number of shared marks per meter. More are refused, because deleted ones cost every host a tombstone.
-    /// Also the maximum number of local marks, above which the oldest is deleted.
+    /// Also the maximum number of local marks, beyond which the oldest is deleted.
     package static let marksMax = 1000
-    /// Earliest plausible current date, because this program did not exist before.
+    /// Earliest plausible current date: this program did not exist before.
     private static let earliestNow = WallTime(millisecondsSince1970: 1_577_836_800_000)
-    /// Maximum time by which a calendar may lag behind stored data, or a mark may be ahead of the calendar.
+    /// Maximum time by which the system clock may lag behind stored data, or a mark may be ahead of it.
     private static let tolerance = Duration.seconds(86_400)
 
     private static let newsMax = 64
@@ -61,7 +60,7 @@ package actor MarkService: MeterKeeping {
     private var isWriting = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// - Parameter formerIDs: current ids of this host's meters, by their ids when they were marked.
+    /// - Parameter formerIDs: returns the current ids of this host's meters, by former id.
     package init(
         host: HostID, settings: SettingsService, repository: any MarkRepository,
         wallNow: @escaping @Sendable () -> WallTime, believed: @escaping @Sendable () async -> WallTime? = { nil },
@@ -77,9 +76,9 @@ package actor MarkService: MeterKeeping {
 
     // MARK: Reading
 
-    /// Returns marks that touch a span, in order.
+    /// Marks that overlap a time span, in order.
     ///
-    /// - Parameter meters: ids of a meter; nil for all meters.
+    /// - Parameter meters: ids of one meter; nil for all meters.
     package func marks(of meters: [MeterID]? = nil, in span: Range<WallTime>? = nil) async throws(GatewayError)
         -> [MarkEntry]
     {
@@ -122,7 +121,7 @@ package actor MarkService: MeterKeeping {
         return read
     }
 
-    /// Returns the last `newsMax` shared marks made or changed on this host since the last call.
+    /// Last `newsMax` shared marks made or changed on this host since the previous call.
     package nonisolated func takeNews() -> [MarkEntry] {
         news.withLock { news in
             defer { news = [] }
@@ -147,7 +146,7 @@ package actor MarkService: MeterKeeping {
 
     /// Marks a moment, or begins a span.
     ///
-    /// - Throws: `badRequest` for an invalid name or time; `refused` for too many marks or a wrong clock of this host.
+    /// - Throws: `badRequest` for an invalid name or time; `refused` for too many marks or a wrong system clock.
     package func add(_ order: Order, of meter: MeterID) async throws(GatewayError) -> MarkEntry {
         let name = try Self.name(order.name)
         let now = try await now(isNeeded: order.start == nil)
@@ -161,7 +160,6 @@ package actor MarkService: MeterKeeping {
                     .refused, "\(meter) has \(Self.marksMax) shared marks, the maximum",
                     next: "delete some with meterctl mark delete, or mark with --local")
             }
-            // Keep short ids of this host's marks unique.
             let taken = Set(all.map(\.mark.id.short))
             var id = RecordingID(host: host, meter: meter, token: 0, started: start)
             while taken.contains(id.short) { id.token += 1 }
@@ -173,9 +171,9 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Renames a mark or ends an open span. Every host may do this. Nil leaves a value unchanged.
+    /// Renames a mark or ends an open span. Allowed on every host. Nil leaves a value unchanged.
     ///
-    /// - Throws: `badRequest`, `notFound`; `refused` if the mark has an end.
+    /// - Throws: `badRequest`, `notFound`; `refused` if the mark already has an end.
     package func change(
         _ reference: String, name: String? = nil, end: End? = nil
     ) async throws(GatewayError) -> MarkEntry {
@@ -198,7 +196,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Deletes a mark; a shared mark is deleted on every host. Every host may do this.
+    /// Allowed on every host. A shared mark is deleted on every host.
     package func delete(_ reference: String) async throws(GatewayError) -> MarkEntry {
         try await inTurn { () throws(GatewayError) in
             let entry = try await mark(reference)
@@ -212,7 +210,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Deletes local marks if the readings are deleted too. Keeps shared marks, like recordings.
+    /// Deletes local marks, if the readings are deleted too. Keeps shared marks.
     package func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int {
         guard isDropped else { return 0 }
         try await inTurn { () throws(GatewayError) in
@@ -256,9 +254,8 @@ package actor MarkService: MeterKeeping {
         return now
     }
 
-    /// Rejects times before 1970 and in the future.
     private func check(_ time: WallTime, _ now: WallTime) throws(GatewayError) {
-        // While this host's clock is wrong, only times before 1970 can be rejected.
+        // While the system clock is wrong, only times before 1970 can be rejected.
         guard time.millisecondsSince1970 > 0, now < Self.earliestNow || time <= now + Self.tolerance else {
             throw GatewayError(
                 .badRequest, "a mark cannot be at \(time): the clock says \(now)",

@@ -1,7 +1,7 @@
 package import Domain
 
 extension MeterSettings {
-    /// - Parameter staleAfter: lower bound of `stepMax`, because the pauses of a slow meter are no gaps.
+    /// - Parameter staleAfter: lower bound of `stepMax`, so that the pauses of a slow meter are no gaps.
     package func recordingRules(staleAfter: Duration) -> RecordingRules {
         var rules = RecordingRules(threshold: recordAbove)
         rules.hold = recordHold ?? rules.hold

@@ -8,9 +8,9 @@ import Synchronization
 /// gap.
 package final class RecordingService: MeterKeeping {
     private struct State {
-        /// Latest state of started or ended recordings not written yet.
+        /// Latest versions of started or ended recordings.
         var unwritten: [RecordingID: Recording] = [:]
-        /// Recordings to delete from `repository`: waiting tests, which got another id when they began, and announced
+        /// Recordings to delete from `repository`: battery tests that got another id when they began, and announced
         /// results.
         var obsolete: Set<RecordingID> = []
         var formerIDs: [MeterID: MeterID] = [:]
@@ -53,9 +53,9 @@ package final class RecordingService: MeterKeeping {
 
     package func tellResults(by teller: @escaping Teller) { self.teller.withLock { $0 = teller } }
 
-    /// Resumes the recordings of an earlier run. Call once, before any meter's session starts.
+    /// Call once, before any meter's session starts.
     ///
-    /// - Parameter former: current ids of this host's meters, by their ids when they were recorded.
+    /// - Parameter former: current ids of this host's meters, by former id.
     package func restore(former: [MeterID: MeterID] = [:]) async throws {
         state.withLock { $0.formerIDs = former }
         let running = try await repository.runningRecordings().filter { $0.id.host == host }
@@ -67,15 +67,14 @@ package final class RecordingService: MeterKeeping {
                 tell(recording)
                 continue
             }
-            // If meterd was killed between the two writes of the end, an ended recording still has its local copy.
-            // Delete the copy.
+            // The recording has ended, but meterd was killed before it deleted the local copy.
             guard !ended.contains(recording.id), recording.end == nil else {
                 try await repository.forget(recording.id)
                 continue
             }
             let meter = mainIDs[recording.id.meter] ?? recording.id.meter
-            // If meterd was killed while it wrote the start, both the waiting and the running test are stored, in this
-            // order. Delete the waiting one.
+            // meterd was killed while it wrote a start, so both the waiting and the running test are stored, in this
+            // order.
             if let former = present(meter)?.recording, former.isWaiting { try await repository.forget(former.id) }
             resume(recording, of: meter, isRestart: true)
             logger.notice(
@@ -84,7 +83,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Returns the track for one meter's readings. The track of a running recording is kept when the session ends.
+    /// With a running recording, the track outlives the session.
     package func track(for meter: MeterID) -> RecordingTrack { meters.take(meter) { newTrack(of: meter) } }
 
     private func newTrack(of meter: MeterID) -> RecordingTrack {
@@ -103,7 +102,6 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Returns current ids of this host's meters, by former ids and aliases.
     private func mainIDs(_ aliases: [MeterID: MeterID]) -> [MeterID: MeterID] {
         state.withLock { AliasMap.mainIDs(former: $0.formerIDs, aliases: aliases) }
     }
@@ -130,7 +128,6 @@ package final class RecordingService: MeterKeeping {
 
     // MARK: Running
 
-    /// Writes recordings until `finish`, then writes the remaining ones.
     package func run() async {
         let saving = FlushTimer(loop: loop, wakeUp: wakeUp)
         saving.start(every: saveInterval) { [weak self] in self.map { !$0.tracks.isEmpty } ?? false }
@@ -143,12 +140,11 @@ package final class RecordingService: MeterKeeping {
         _ = await write(saving: true)
     }
 
-    /// Makes `run` write everything and return.
     package func finish() { wakeUp.finish() }
 
     private var tracks: [RecordingTrack] { meters.parts() }
 
-    /// - Returns: false if the store failed; unwritten recordings are kept.
+    /// - Returns: false if the store failed.
     private func write(saving isDue: Bool) async -> Bool {
         do {
             for recording in state.withLock({ Array($0.unwritten.values) }) { try await write(recording) }
@@ -165,8 +161,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Writes the local copy for restarts before the published record. For a finished recording, publishes the record
-    /// first.
+    /// Writes a running recording's local copy before publishing it. Publishes a finished recording first.
     private func write(_ recording: Recording) async throws {
         if recording.end == nil { try await repository.keep([recording]) }
         if !recording.isWaiting { try await settings.publish(recording) }
@@ -177,13 +172,12 @@ package final class RecordingService: MeterKeeping {
             try await repository.forget(recording.id)
         }
         state.withLock { state in
-            // Keep the entry if the recording changed during the write, for example because it ended.
+            // Keep the entry if the recording changed during the write.
             if state.unwritten[recording.id] == recording { state.unwritten[recording.id] = nil }
         }
     }
 
-    /// Announces the result of a battery test. The stored test is deleted once the announcement has succeeded or been
-    /// given up.
+    /// The stored test is deleted once the announcement was delivered or given up.
     private func tell(_ recording: Recording) {
         guard let teller = teller.withLock({ $0 }) else { return }
         let meter = state.withLock { $0.formerIDs[recording.id.meter] } ?? recording.id.meter
@@ -222,7 +216,7 @@ package final class RecordingService: MeterKeeping {
         return recording
     }
 
-    /// Ends the meter's recording, whether it began manually or automatically; throws `refused` if there is none.
+    /// - Throws: `refused` if there is none.
     package func stop(_ meter: MeterID) async throws(GatewayError) -> Recording {
         guard let recording = present(meter)?.stop(at: loop.wallNow, loop.now) else {
             throw GatewayError(
@@ -240,7 +234,7 @@ package final class RecordingService: MeterKeeping {
 
     func endTest(_ id: RecordingID, of meter: MeterID, _ end: Recording.End) { present(meter)?.loadEnded(id, end) }
 
-    /// Stores the state of a test's load, during the test or afterwards.
+    /// Called during the test or afterwards.
     func drove(_ id: RecordingID, of meter: MeterID, _ phase: LoadDrive.Phase, problem: String?) async {
         do {
             if isRunning(id, of: meter) {
@@ -264,7 +258,7 @@ package final class RecordingService: MeterKeeping {
 
     /// Publishes a finished recording made from stored readings.
     ///
-    /// - Throws: `badRequest` for an invalid name; `refused` if a recording begins at the same moment.
+    /// - Throws: `badRequest` for an invalid name; `refused` if another recording begins at the same moment.
     package func keep(_ recording: Recording) async throws(GatewayError) -> RecordingEntry {
         try Self.check(name: recording.name)
         guard try await !recordings().contains(where: { $0.recording.id == recording.id }) else {
@@ -279,7 +273,7 @@ package final class RecordingService: MeterKeeping {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// Returns a recording as listed. Also accepts a battery test that was cancelled while waiting, which is not
+    /// Returns a recording as listed. Also accepts a battery test that was cancelled while it waited, which is not
     /// listed.
     package func entry(of recording: Recording) async throws(GatewayError) -> RecordingEntry {
         guard recording.isWaiting, recording.end != nil else {
@@ -298,7 +292,7 @@ package final class RecordingService: MeterKeeping {
             next: "a name has 1 to 64 characters")
     }
 
-    /// Changes the name or the note of a recording of this host. Nil leaves a text unchanged; an empty text removes it.
+    /// Nil leaves a text unchanged; an empty text removes it.
     ///
     /// - Throws: `badRequest` for an invalid name or a note above 1,000 characters; `refused` for another host's
     ///   recording.
@@ -350,7 +344,7 @@ package final class RecordingService: MeterKeeping {
         return count
     }
 
-    /// Continues a running recording of the alias under the meter's id, unless the meter is being recorded itself
+    /// Continues a running recording of the alias under the meter's id, or ends it if the meter already has one
     /// (Docs/Decisions/0038-two-ids-one-meter.md).
     package func merge(_ alias: MeterID, into meter: MeterID) async throws {
         guard let recording = present(alias)?.recording else { return }
@@ -374,7 +368,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Returns a recording of this host. Throws for another host's, because only the recording host may change it.
+    /// Throws for another host's recording.
     private func own(_ reference: String, _ deed: String) async throws(GatewayError) -> RecordingEntry {
         let entry = try await recording(reference)
         guard entry.isMine else {
@@ -386,7 +380,7 @@ package final class RecordingService: MeterKeeping {
         return entry
     }
 
-    /// - Throws: `refused` during a recording, so that the meter cannot be forgotten.
+    /// - Throws: `refused` during a recording.
     func checkUnrecorded(_ meter: MeterID) throws(GatewayError) {
         if let recording = present(meter)?.recording {
             throw GatewayError(
@@ -402,11 +396,13 @@ package final class RecordingService: MeterKeeping {
         try await GatewayError.doing(consequence) { try await write(recording) }
     }
 
-    /// Returns all hosts' recordings of one meter, or of all, latest first.
+    /// All hosts' recordings, latest first.
+    ///
+    /// - Parameter meter: nil for all meters.
     package func recordings(of meter: MeterID? = nil) async throws(GatewayError) -> [RecordingEntry] {
         var all: [RecordingID: Recording] = [:]
         for recording in try await settings.recordings() { all[recording.id] = recording }
-        // Local states are newer than published ones, so they replace them.
+        // Local versions are newer than published ones.
         for recording in state.withLock({ Array($0.unwritten.values) }) { all[recording.id] = recording }
         for recording in tracks.compactMap(\.recording) { all[recording.id] = recording }
         guard !all.isEmpty else { return [] }
@@ -433,7 +429,7 @@ package final class RecordingService: MeterKeeping {
 
     /// Finds a recording by its name, its record's name, or the beginning of its short id.
     ///
-    /// - Throws: `notFound`; `badRequest` if several fit.
+    /// - Throws: `notFound`; `badRequest` if several match.
     package func recording(_ reference: String) async throws(GatewayError) -> RecordingEntry {
         let all = try await recordings()
         let wanted = reference.lowercased()
@@ -460,7 +456,7 @@ package struct RecordingEntry: Hashable, Sendable {
     package var recording: Recording
     /// Current id of the recording's meter.
     package var meter: MeterID
-    /// Name of the host that made the recording, as that host reports it; nil if unknown.
+    /// As reported by the host that made the recording; nil if unknown.
     package var hostName: String?
     /// Whether this host made the recording and has its readings.
     package var isMine: Bool
@@ -468,6 +464,6 @@ package struct RecordingEntry: Hashable, Sendable {
     package var overlaps: [RecordingID]
     package var tariff: Tariff?
 
-    /// Id under which the recording host stores the readings: the meter's, or a separate one for imported readings.
+    /// Id under which the readings are stored: the meter's, or a separate one for imported readings.
     package var stretch: MeterID { recording.source == nil ? meter : recording.id.importStretch }
 }

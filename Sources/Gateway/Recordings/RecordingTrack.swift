@@ -1,11 +1,11 @@
 package import Domain
 import Synchronization
 
-/// Passes one meter's readings to its recording. Called on the loop for each reading; cheap.
+/// Passes one meter's readings to its recording. Called on the session loop for each reading, so it must be fast.
 package final class RecordingTrack: MeterPart {
     package let meter: MeterID
     private let machine: Mutex<RecordingMachine>
-    /// Time at which the meter's other telemetry was last read.
+    /// Time of the last call of `told` in `append`; nil without a recording.
     private let glance = Mutex<MonotonicTime?>(nil)
     private let tell: @Sendable (Recording, RecordingID?) -> Void
 
@@ -20,10 +20,9 @@ package final class RecordingTrack: MeterPart {
 
     package var hasRecording: Bool { machine.withLock { $0.hasRecording } }
 
-    /// The recording that runs or waits, if any.
     package var recording: Recording? { machine.withLock { $0.recording } }
 
-    /// - Parameter told: returns the meter's telemetry without readings; called once a second during a recording.
+    /// - Parameter told: returns the meter's telemetry besides readings; called once a second during a recording.
     package func append(_ reading: TimedReading, told: () -> TelemetryBody? = { nil }) {
         let (outcome, goesOn) = machine.withLock { ($0.received(reading), $0.hasRecording) }
         tell(of: outcome)
@@ -40,7 +39,7 @@ package final class RecordingTrack: MeterPart {
 
     package func linkLost() { machine.withLock { $0.linkLost() } }
 
-    /// - Parameter token: fencing token of this host's lease from now on; 0 without a lease.
+    /// - Parameter token: 0 without a lease.
     package func leased(_ token: UInt64) { machine.withLock { $0.token = token } }
 
     package func apply(_ rules: RecordingRules) { handle { $0.rulesChanged(rules) } }
@@ -53,7 +52,7 @@ package final class RecordingTrack: MeterPart {
 
     func handOver() -> Recording? { machine.withLock { $0.handedOver() } }
 
-    /// - Returns: the new recording; nil if the meter is already being recorded.
+    /// - Returns: nil if the meter is already being recorded.
     func start(name: String?, test: BatteryTest?, at wall: WallTime, _ now: MonotonicTime) -> Recording? {
         guard case .started(let recording) = machine.withLock({ $0.start(name: name, test: test, at: wall, now) })
         else {
@@ -71,7 +70,7 @@ package final class RecordingTrack: MeterPart {
         machine.withLock { $0.described(name: name, note: note) }
     }
 
-    /// - Returns: the recording if it has this id and changed; otherwise nil.
+    /// - Returns: nil if the recording has another id or did not change.
     func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
         machine.withLock { $0.drove(id, phase, problem: problem) }
     }

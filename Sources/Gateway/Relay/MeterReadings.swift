@@ -1,19 +1,19 @@
 import Domain
 
-/// Readings of one meter, from this host's session or through the cloud from its holder. The source may change
-/// meanwhile.
+/// Readings of one meter, from this host's session or through the cloud from the meter's holder. May switch between the
+/// two.
 package struct MeterReadings: Sendable {
     private enum Source: Sendable {
-        /// Readings of this host's session only, for a host without a cloud; ends with the session.
+        /// For a host without a cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
-        /// Readings of this host or another holder; ends when this host shuts down.
+        /// Ends when this host shuts down.
         case anywhere(Places)
     }
 
     struct Places: Sendable {
-        /// Readings of this host's session; nil while there is no session.
+        /// Nil without a session on this host.
         let here: @Sendable () async -> Feed<TimedReading>.Subscription?
-        /// Readings from another host; nil while no other host has the meter.
+        /// Nil while no other host has the meter.
         let elsewhere: @Sendable () async -> Feed<WatchedReading>.Subscription?
         let isOver: @Sendable () async -> Bool
         let pause: @Sendable () async -> Void
@@ -34,7 +34,7 @@ package struct MeterReadings: Sendable {
         case .anywhere(let places):
             let feed = Feed<WatchedReading>()
             let all = feed.subscribe()
-            // Subscribes first, to miss no reading from now on.
+            // Subscribes before the tasks start, to miss no reading.
             let here = await places.here()
             try await withThrowingTaskGroup { group in
                 group.addTask { await places.followHere(here, into: feed) }

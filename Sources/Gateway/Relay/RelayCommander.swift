@@ -15,7 +15,6 @@ package struct RelayCommander: Sendable {
 
     /// Returns the holder and its API's answer; nil if no other host has the meter.
     ///
-    /// - Parameter reference: name that the user typed.
     /// - Throws: `permission` on a read-only host; the holder's error; `refused` if the command was not done;
     ///   `timedOut` if the outcome is unknown.
     package func order(

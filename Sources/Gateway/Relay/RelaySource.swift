@@ -3,7 +3,7 @@ package import Domain
 package struct RelaySource: Sendable {
     package var meter: MeterID
     package var readings: Feed<TimedReading>
-    /// Returns the model and state, if known. Called on the loop.
+    /// Called on the loop; each part is nil if unknown.
     package var look: @Sendable () -> (model: String?, state: String?)
 
     package init(

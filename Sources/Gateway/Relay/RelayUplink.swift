@@ -1,12 +1,12 @@
 package import Domain
 package import Logging
 
-/// Sends readings of this host's meters to the cloud while somebody watches them elsewhere (Docs/Relay.md).
+/// Sends readings of this host's meters to the cloud while users watch them on other hosts (Docs/Relay.md).
 ///
-/// An actor on the loop, like the sessions, so that it looks up the lease at the moment when it sends a batch.
+/// On the loop, like the sessions, to check each batch against the current lease.
 package actor RelayUplink {
     private struct Sending {
-        /// Number of this relay, to ignore late events of an earlier one for the same meter.
+        /// Number of this relay; late events of an earlier one for the same meter are ignored.
         let number: UInt64
         var source: RelaySource
         var sender: RelaySender
@@ -22,16 +22,15 @@ package actor RelayUplink {
     private let shares: Bool
     private let source: @Sendable (MeterID) async -> RelaySource?
     private let logger: Logger
-    /// Active relays by the meter's leased id.
     private var sendings: [MeterID: Sending] = [:]
-    /// Retry timers of meters that another host wants to watch, but whose lease this host does not hold yet.
+    /// Retry timers of meters that another host wants to watch before this host holds their lease.
     private var early: [MeterID: LoopTimer] = [:]
     private var lastNumber: UInt64 = 0
     private var isOver = false
 
     /// - Parameters:
-    ///   - shares: whether other hosts may see this host's readings. If not, they are only informed of this refusal.
-    ///   - source: returns a meter of this host; nil if there is none.
+    ///   - shares: if false, other hosts see no readings, but are informed of the refusal.
+    ///   - source: returns nil for a meter that this host does not have.
     package init(
         link: any RelayLink, keeper: LeaseKeeper, shares: Bool = true, loop: any SessionLoop, logger: Logger,
         source: @escaping @Sendable (MeterID) async -> RelaySource?
@@ -49,8 +48,9 @@ package actor RelayUplink {
         await interest(in: meter, for: remaining, wantsAll: wantsAll)
     }
 
-    /// Sends a meter's readings for `remaining`, because another host watches it; zero ends the relay. `leased` is the
-    /// id under which the meter is leased.
+    /// - Parameters:
+    ///   - leased: id under which the meter is leased.
+    ///   - remaining: zero ends the relay.
     private func interest(in leased: MeterID, for remaining: Duration, wantsAll: Bool) async {
         if let timer = early.removeValue(forKey: leased) { loop.cancel(timer) }
         guard remaining > .zero, !isOver else { return end(leased) }
@@ -70,8 +70,7 @@ package actor RelayUplink {
         logger.debug("relay started: another host watches the meter", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
-        // The task runs on the loop, like the session, so that each reading gets the fencing token under which it was
-        // measured.
+        // Runs on the loop, so that each reading gets the fencing token under which it was measured.
         let reader = Task {
             for await item in readings { self.received(item.value, missed: item.missed, of: leased, in: number) }
             self.ended(leased, in: number)
@@ -82,8 +81,8 @@ package actor RelayUplink {
         pump(leased)
     }
 
-    /// Checks again soon whether this host holds the lease: the cloud's interest event may arrive before the answer to
-    /// the lease request.
+    /// Checks the lease again soon, because the cloud's interest event may arrive before the answer to the lease
+    /// request.
     private func lookAgain(_ leased: MeterID, until: MonotonicTime, wantsAll: Bool) {
         early[leased] = loop.schedule(at: loop.now + RelayTiming.batchInterval) { [weak self] in
             self?.assumeIsolated { uplink in
@@ -97,7 +96,7 @@ package actor RelayUplink {
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
-        // Ignores a failure, because the next interest event causes another such batch.
+        // Ignores a failure, because the next interest event sends this refusal again.
         _ = try? await link.send(
             RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }
@@ -140,7 +139,7 @@ package actor RelayUplink {
         {
             Task { await self.send(parcel, of: leased, in: number) }
         }
-        // No event reports a change of the meter's state, so check it at this interval.
+        // No event reports a change of the meter's state, so poll it.
         let look = now + RelayTiming.stateInterval
         let wake = min(sendings[leased]?.sender.nextWake ?? look, look, until)
         sendings[leased]?.alarm.set(to: wake) { [weak self] in
@@ -151,7 +150,6 @@ package actor RelayUplink {
         }
     }
 
-    /// Returns the fencing token of this host's current lease of the meter; nil if there is none.
     private func token(_ leased: MeterID) -> FencingToken? {
         guard let held = held(leased), held.meter == sendings[leased]?.source.meter else { return nil }
         return held.token

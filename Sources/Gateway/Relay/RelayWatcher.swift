@@ -1,8 +1,7 @@
 package import Domain
 package import Logging
 
-/// Watches other hosts' meters through the cloud. Viewers of a meter share one stream, or two if some want every
-/// reading.
+/// Viewers of another host's meter share one stream, or two if some want every reading.
 package actor RelayWatcher {
     private struct Key: Hashable {
         var meter: MeterID
@@ -14,11 +13,11 @@ package actor RelayWatcher {
         let begunAt: MonotonicTime
         var observer = RelayObserver()
         var task: Task<Void, Never>?
-        /// Name of the holder, if it does not share its readings.
+        /// Holder's name, if it does not share its readings.
         var unshared: String?
         var state: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
-        /// Time until which the stream is kept for callers that need only the last reading.
+        /// Until then, the stream is kept for callers that need only the last reading.
         var isGlancedAtUntil = MonotonicTime.origin
     }
 
@@ -27,7 +26,7 @@ package actor RelayWatcher {
     /// First and longest pause before a broken stream is reopened.
     private static let retries = Duration.seconds(1)...Duration.seconds(16)
 
-    /// Maximum number of meters watched only for their last readings. Each needs a connection to the cloud.
+    /// Limits the meters watched only for their last readings, because each needs a connection to the cloud.
     static let glancesMax = 64
 
     private nonisolated let loop: any SessionLoop
@@ -48,9 +47,9 @@ package actor RelayWatcher {
         self.logger = logger
     }
 
-    /// Returns a meter's readings from now on, while another host has it, until `shutdown`.
+    /// Returns a meter's readings whenever another host has it, until `shutdown`.
     ///
-    /// - Parameter wantsAll: whether to get every reading, not means of several readings.
+    /// - Parameter wantsAll: false to get means of several readings.
     package func watch(_ meter: MeterID, wantsAll: Bool) -> Feed<WatchedReading>.Subscription {
         let key = Key(meter: meter, wantsAll: wantsAll)
         let feed = watched[key]?.feed ?? Feed<WatchedReading>()
@@ -63,9 +62,10 @@ package actor RelayWatcher {
         return subscription
     }
 
-    /// Returns the last readings of meters with their ages, and watches at most `glancesMax` meters for a short time.
+    /// Returns meters' last readings with their ages. Keeps streams of the first `glancesMax` meters open for a short
+    /// time.
     ///
-    /// - Parameter patience: longest wait for a meter's first reading, counted from the start of its watch.
+    /// - Parameter patience: longest wait for a meter's first reading, counted from the start of its stream.
     package func latest(
         of meters: [MeterID], within patience: Duration
     ) async -> [MeterID: (WatchedReading, Duration)] {
@@ -142,7 +142,7 @@ package actor RelayWatcher {
         }
     }
 
-    /// Returns whether anybody watches the stream; removes an unwatched stream.
+    /// Returns whether the stream has viewers; removes it otherwise.
     private func isWanted(_ key: Key) -> Bool {
         guard let entry = watched[key], !Task.isCancelled else { return false }
         guard !entry.feed.hasListeners, entry.isGlancedAtUntil < loop.now else { return true }
@@ -183,7 +183,7 @@ package actor RelayWatcher {
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
         // If this host became the holder, its viewers switch to its own readings (`MeterReadings`).
         case .holder(let lease):
-            // The former holder's state, and its refusal to share readings, no longer apply.
+            // This state and refusal to share belong to the former holder.
             watched[key]?.unshared = nil
             watched[key]?.state = nil
             if lease.holder == host { end(key) }
@@ -191,7 +191,6 @@ package actor RelayWatcher {
         }
     }
 
-    /// Waits on the loop's clock. Cancelling the task ends the wait at once.
     func pause(_ time: Duration) async {
         let loop = loop
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)

@@ -2,14 +2,14 @@ package import Domain
 import GatewayAPI
 package import Logging
 
-/// Serves other hosts' requests: commands for this host's meters (Docs/Relay.md#commands), and questions about meters'
-/// logs (Docs/Relay.md#the-meters-log).
+/// Serves other hosts' requests: commands for this host's meters (Docs/Relay.md#commands) and queries of meters' logs
+/// (Docs/Relay.md#the-meters-log).
 ///
-/// An actor on the loop, like the sessions, so that it checks the lease at the time of the action.
+/// On the loop, like the sessions, to check the lease at the time of the action.
 package actor RequestExecutor {
     package typealias Part = @Sendable (LogQuestion) async throws(GatewayError) -> LogPart
 
-    /// Performs an action before the deadline, or not at all. Returns the JSON answer of this host's API, if any.
+    /// Performs an action before the deadline or not at all. Returns the JSON answer of this host's API, if any.
     package typealias Act =
         @Sendable (RelayAction, MeterID, _ deadline: MonotonicTime) async throws(GatewayError) -> String?
 
@@ -25,7 +25,7 @@ package actor RequestExecutor {
     private let log: LogKeeper?
     private var duty = CommandDuty()
     private var questions = 0
-    /// Maximum number of pending questions. Further ones get no answer, because no host waits that long.
+    /// Further queries get no answer, because the asking host would time out first.
     private static let questionsMax = 64
 
     package init(
@@ -42,7 +42,7 @@ package actor RequestExecutor {
         self.part = part
     }
 
-    /// Handles an event and returns immediately, because commands take seconds and the next event must not wait.
+    /// Returns immediately: commands take seconds, and the next event must not wait.
     package func handle(_ event: CloudEvent) {
         switch event {
         case .command(let command): handle(command)
@@ -70,8 +70,8 @@ package actor RequestExecutor {
         do throws(SyncFailure) {
             isGranted = try await link.claim(command, session: keeper.identity.session)
         } catch {
-            // The cloud may have granted the claim although its answer was lost. Then no host executes the command, and
-            // the cloud reports an unknown outcome. So only log the failure.
+            // The cloud may have granted this host the command although its answer was lost. Then no host executes the
+            // command, and the cloud reports an unknown outcome.
             return logger.notice(
                 "command of another host not claimed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
@@ -125,7 +125,7 @@ package actor RequestExecutor {
         do {
             try await link.answer(question, with: try await part(question))
         } catch {
-            // A log entry suffices: the cloud informs the asking host that this host did not answer.
+            // The cloud informs the asking host that this host did not answer.
             logger.notice(
                 "log request not answered",
                 metadata: ["meter.id": "\(question.meter)", "cause": "\(error)"])

@@ -1,12 +1,11 @@
 package import Domain
 package import GatewayAPI
 
-/// Meters of the whole zone, for this host's users: its own, and other hosts' meters with their readings
-/// (Docs/Relay.md).
+/// Meters of the whole zone, for this host's users (Docs/Relay.md).
 ///
 /// MQTT and metrics report only this host's own meters (`MeterDirectory.status`), so that each meter is reported once.
 package actor ZoneMeters {
-    /// Time that a status waits for the first reading of a newly watched meter.
+    /// Maximum wait for the first reading of a newly watched meter.
     package static let patience = Duration.seconds(1)
 
     private let directory: MeterDirectory
@@ -16,7 +15,7 @@ package actor ZoneMeters {
     private let commander: @Sendable () async -> RelayCommander?
     private var names: (version: UInt64, of: [String: String])?
 
-    /// Each closure returns a part of the current cloud membership, or nil without a cloud.
+    /// The closures return parts of the current cloud membership, or nil without a cloud.
     package init(
         directory: MeterDirectory, settings: SettingsService? = nil,
         keeper: @escaping @Sendable () async -> LeaseKeeper? = { nil },
@@ -31,8 +30,6 @@ package actor ZoneMeters {
     }
 
     /// Returns this host's meters first, then those known only from other hosts.
-    ///
-    /// - Parameter patience: time to wait for readings of newly watched meters.
     package func status(within patience: Duration = ZoneMeters.patience) async -> [MeterStatus] {
         await complete(await directory.status(), hasForeign: true, within: patience)
     }
@@ -56,7 +53,7 @@ package actor ZoneMeters {
         return await withReadings(all, leases, within: patience)
     }
 
-    /// Returns the status of one meter. Throws `noSuchMeter` or `ambiguousMeter`.
+    /// - Throws: `noSuchMeter` or `ambiguousMeter`.
     package func status(of reference: String) async throws(GatewayError) -> MeterStatus {
         guard let keeper = await keeper() else { return try await directory.session(reference).status() }
         let (id, session) = try await meter(reference)
@@ -71,9 +68,9 @@ package actor ZoneMeters {
         return await withReadings([status], leases, within: Self.patience)[0]
     }
 
-    /// Returns a meter's readings from this host or the holder. With `wantsAll`, returns every reading, not means of
-    /// several readings.
+    /// Returns a meter's readings from this host or the holder.
     ///
+    /// - Parameter wantsAll: false to get means of several readings.
     /// - Throws: `noSuchMeter`, `ambiguousMeter`; `refused` if the holder does not share.
     package func readings(
         of reference: String, wantsAll: Bool = false
@@ -112,7 +109,7 @@ package actor ZoneMeters {
     ) async throws(GatewayError) -> (holder: String, result: String?)? {
         guard let commander = await commander() else { return nil }
         let (id, session) = try await meter(reference)
-        // If this host has its own link in addition to the holder's, users mean this host's link.
+        // If this host also has a link to the meter, users mean this link.
         if await session?.isLinked == true { return nil }
         return try await commander.order(action, of: id, named: reference)
     }

@@ -21,13 +21,12 @@ final class FlushTimer: Sendable {
         self.wakeUp = wakeUp
     }
 
-    /// - Parameter isNeeded: returns whether the service has work; otherwise the timer wakes no thread for it.
+    /// - Parameter isNeeded: returns false if the service has no work; the timer then wakes no thread.
     func start(every interval: Duration, while isNeeded: @escaping @Sendable () -> Bool = { true }) {
         arm(after: interval, while: isNeeded)
     }
 
-    /// Schedules one extra wake-up. Does nothing while one is pending, so that retries do not accumulate while the
-    /// store fails.
+    /// Schedules one extra wake-up, unless one is pending.
     func retry(after delay: Duration) {
         let isFirst = state.withLock { state in
             defer { state.isRetrying = true }
@@ -41,7 +40,6 @@ final class FlushTimer: Sendable {
         state.withLock { $0.retry = timer }
     }
 
-    /// Returns whether a wake-up, such as a retry, occurred since the last call.
     func isDue() -> Bool {
         state.withLock { state in
             defer { state.isDue = false }

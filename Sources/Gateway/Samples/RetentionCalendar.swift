@@ -1,12 +1,12 @@
 package import Domain
 package import Logging
 
-/// Keeps the trusted present date (`BelievedDate`), by which stored data is deleted at its maximum age.
+/// Keeps the trusted present date (`BelievedDate`) for retention by age.
 package actor RetentionCalendar {
     package struct Clocks: Sendable {
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
-        /// Whether another source than this machine's clock confirms the calendar.
+        /// Whether another source, such as NTP, confirms the system clock.
         package var isConfirmed: @Sendable () async -> Bool
 
         package init(
@@ -24,8 +24,7 @@ package actor RetentionCalendar {
     private let logger: Logger
     private var believed: BelievedDate?
     private var saved: BelievedDate?
-    /// Time up to which the program's running time has already advanced the believed date; nil before the first
-    /// `today`.
+    /// Moment up to which the program's running time has advanced the believed date; nil before the first `today`.
     private var counted: MonotonicTime?
     private var wasConfirmed: Bool?
 
@@ -35,8 +34,7 @@ package actor RetentionCalendar {
         self.logger = logger
     }
 
-    /// Returns the trusted present date. If this throws, the caller must delete nothing
-    /// by age.
+    /// If this throws, the caller must delete nothing by age.
     package func today() async throws -> WallTime {
         let isConfirmed = await clocks.isConfirmed()
         let known = try await load()
@@ -49,7 +47,7 @@ package actor RetentionCalendar {
         }
     }
 
-    /// Marks dates of an unconfirmed calendar as doubtful. Call before storing readings with these dates.
+    /// Marks dates from an unconfirmed system clock as doubtful. Call before storing readings with these dates.
     package func willStore(_ spans: [ClosedRange<WallTime>]) async throws {
         let isConfirmed = await clocks.isConfirmed()
         _ = try await load()
@@ -59,7 +57,7 @@ package actor RetentionCalendar {
                 return
             }
             date.confirm(wall)
-            // Readings far from the present date were dated before the calendar was corrected, so their dates are
+            // Readings far from the present date were dated before the system clock was corrected, so their dates are
             // doubtful.
             for span in spans where !(Self.around(wall) ~= span.upperBound && Self.around(wall) ~= span.lowerBound) {
                 date.doubt(span)
@@ -68,8 +66,8 @@ package actor RetentionCalendar {
         }
     }
 
-    /// Returns the calendar's date, by which parked records (excluded from sync) age. Nil if the date is unconfirmed,
-    /// differs from the believed date by more than a day, or the store fails.
+    /// Returns the system clock's date, by which parked records (excluded from sync) age. Nil if the date is
+    /// unconfirmed, differs from the believed date by more than a day, or the store fails.
     package func confirmed() async -> WallTime? {
         guard await clocks.isConfirmed(), let today = try? await today() else { return nil }
         let wall = clocks.wallNow()
@@ -84,7 +82,7 @@ package actor RetentionCalendar {
         if let believed { return believed }
         let kept = try await repository.believed()
         let newest = kept == nil ? try await repository.newestStored() : nil
-        // Another call may have loaded the date during the wait.
+        // Another call may have loaded the date during the `await`.
         if let believed { return believed }
         let first = kept ?? BelievedDate(newest: newest, calendar: clocks.wallNow())
         (believed, saved) = (first, kept)
@@ -96,7 +94,7 @@ package actor RetentionCalendar {
     ) async throws -> WallTime {
         let wall = clocks.wallNow()
         var date = believed ?? BelievedDate(date: wall)
-        // Doubt the present date even without readings: settings and their history also carry dates of this calendar.
+        // Doubt the present date even without readings: settings and their history also carry it.
         if !isConfirmed { date.doubt(wall...wall) }
         body(&date, wall)
         believed = date

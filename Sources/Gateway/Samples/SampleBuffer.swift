@@ -1,8 +1,7 @@
 package import Domain
 import Synchronization
 
-/// Buffers one meter's readings for the recorder: each one or, on request, one bucket per second. Called on the loop
-/// for each reading; cheap.
+/// Buffers one meter's readings for the recorder: each one or, on request, one bucket per second.
 package final class SampleBuffer: MeterPart {
     fileprivate struct State {
         var builder: SampleChunkBuilder
@@ -10,7 +9,6 @@ package final class SampleBuffer: MeterPart {
         var fullCount = 0
         var keepsSeconds = false
         var second: SampleBucket?
-        /// Buckets of complete seconds that the recorder has not taken yet.
         var seconds: [SampleBucket] = []
     }
 
@@ -40,7 +38,7 @@ package final class SampleBuffer: MeterPart {
         keepWhole()
     }
 
-    /// Keeps only one bucket per second from now on.
+    /// Combines further readings into one bucket per second.
     package func keepSeconds() { state.withLock { $0.keepsSeconds = true } }
 
     package func keepWhole() {
@@ -69,7 +67,6 @@ package final class SampleBuffer: MeterPart {
         if isFull { chunkIsFull() }
     }
 
-    /// Number of readings and one-second buckets that the recorder has not taken yet.
     var count: Int {
         state.withLock { $0.builder.count + $0.fullCount + $0.seconds.count + ($0.second == nil ? 0 : 1) }
     }
@@ -91,8 +88,8 @@ package final class SampleBuffer: MeterPart {
         }
     }
 
-    /// - Parameter isOver: whether no reading follows. If false, the current second remains in the buffer, so that it
-    ///   is stored only once.
+    /// - Parameter isOver: whether no reading follows. If false, the incomplete second remains in the buffer, to store
+    ///   it only once.
     func takeAll(isOver: Bool) -> [SampleChunk] {
         state.withLock { $0.takeAll(of: meter, isOver: isOver) }
     }

@@ -3,8 +3,8 @@ package import GatewayAPI
 package import Logging
 import Synchronization
 
-/// Collects readings in memory and writes them to the store every `flushInterval`, or earlier if there are many, so
-/// that an SD card receives few writes.
+/// Collects readings in memory and writes them to the store every `flushInterval`, or earlier if there are many, to
+/// spare an SD card.
 ///
 /// While the store fails, the recorder keeps readings and retries; beyond `keptBytesMax` it drops and counts the
 /// oldest. A clean stop writes everything; a power cut loses at most `flushInterval`.
@@ -12,7 +12,7 @@ package final class SampleRecorder: MeterKeeping {
     package struct Limits: Hashable, Sendable {
         package var flushInterval: Duration = .seconds(60)
         var chunkReadingsMax = 1024
-        /// Bytes of memory for readings while the store fails.
+        /// Bytes for readings while the store fails.
         var keptBytesMax = 8 << 20
         package var retryInterval: Duration = .seconds(5)
         var pruneInterval: Duration = .seconds(3600)
@@ -24,12 +24,11 @@ package final class SampleRecorder: MeterKeeping {
 
     private struct State {
         var pending: [SampleChunk] = []
-        /// Meters whose pending readings are to be dropped.
         var unwanted: Set<MeterID> = []
         var saved = 0
         var dropped = 0
         var error: String?
-        /// Excess of the store over its size limit at the last check; nil if the store is within the limit.
+        /// Nil if the store was within its size limit at the last check.
         var crowding: DiskUsage?
     }
 
@@ -49,8 +48,7 @@ package final class SampleRecorder: MeterKeeping {
 
     /// - Parameters:
     ///   - space: reports the data that fill the store besides readings; nil means no report.
-    ///   - calendar: returns the date from which the ages of readings are counted; nil means the loop's calendar, for
-    ///     tests.
+    ///   - calendar: returns the date for retention by age; nil means the loop's system clock, for tests.
     package init(
         meters: Meters, repository: any SampleRepository, tiers: (any TierRepository)? = nil,
         space: (any SpaceRepository)? = nil,
@@ -81,7 +79,6 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Writes readings until `finish`, then writes the remaining ones.
     package func run() async {
         let flushing = FlushTimer(loop: loop, wakeUp: wakeUp)
         flushing.start(every: limits.flushInterval)
@@ -134,8 +131,8 @@ package final class SampleRecorder: MeterKeeping {
     /// - Returns: false if the store failed; the readings are kept.
     private func write() async -> Bool {
         let batch = state.withLock { state in
-            // Remove unwanted readings only here, between two writes: during a write, the chunks being written must
-            // remain the first in `pending`.
+            // Do this only between two writes: during a write, the chunks being written must remain the first in
+            // `pending`.
             if !state.unwanted.isEmpty { state.pending.removeAll { state.unwanted.contains($0.meter) } }
             state.unwanted = []
             return state.pending
@@ -195,7 +192,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Returns the date from which the ages of readings are counted; nil if unknown, so that nothing is deleted by age.
+    /// Nil if the date is unknown, so that nothing is deleted by age.
     private func today() async -> WallTime? {
         guard let calendar else { return loop.wallNow }
         do {
@@ -226,8 +223,8 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Warns if the store exceeds its limit although readings were deleted, and names the largest other part. Warns again
-    /// only if that part changes.
+    /// Warns if the store exceeds its limit although readings were deleted, and names the largest other part. Repeats
+    /// the warning only if that part changes.
     private func lookAtSpace() async {
         guard let space else { return }
         let crowding: DiskUsage?
@@ -249,7 +246,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Deletes old readings. The size limit applies even if the date is unknown.
+    /// A nil date skips the age limit, but not the size limit.
     private func prune(_ today: WallTime?) async {
         do {
             let cutoff = today.map { $0 + (.zero - limits.retention.seconds) } ?? WallTime(millisecondsSince1970: .min)

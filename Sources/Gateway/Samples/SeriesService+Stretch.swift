@@ -2,8 +2,7 @@ package import Domain
 import GatewayAPI
 
 extension SeriesService {
-    /// Maximum length computed from single readings. A longer stretch is computed from `SeriesBuilder.pointsMax`
-    /// points.
+    /// Longer stretches (time spans) are computed from `SeriesBuilder.pointsMax` points instead of single readings.
     private static let singleReadingsMax = Duration.seconds(86_400)
 
     package func summary(
@@ -21,10 +20,10 @@ extension SeriesService {
         return summary
     }
 
-    /// Returns the energy of a span of at most a day, with one sample for each reading. The sum of the samples equals
-    /// the summary's energy.
+    /// Returns the energy of a span of at most a day, one sample for each reading. The samples add up to the summary's
+    /// energy.
     ///
-    /// - Parameter budget: number of readings that may be read; reduced by those read.
+    /// - Parameter budget: number of readings that may be loaded; reduced by those loaded.
     package func energy(
         of meter: MeterID, in span: Range<WallTime>, host: HostID, samplesMax: Int, budget: inout Int
     ) async throws -> EnergySamples {
@@ -48,9 +47,9 @@ extension SeriesService {
 }
 
 extension RecordingService {
-    /// Makes a recording of a past period from readings stored on this host.
+    /// Makes a recording of a past period from this host's readings.
     ///
-    /// - Throws: `refused` if this host has no such readings, or a recording begins at the same moment.
+    /// - Throws: `refused` without such readings, or if a recording begins at the same moment.
     package func record(
         _ span: Range<WallTime>, of meter: MeterID, name: String?, from series: SeriesService
     ) async throws -> RecordingEntry {
@@ -77,7 +76,7 @@ extension StretchSummary {
 }
 
 extension Series {
-    /// Adds one point. Skips a point without values: the time of the next point then shows the gap.
+    /// Skips a point without values: the time of the next point then shows the gap.
     fileprivate func add(_ point: Int, to summary: inout StretchSummary) {
         var (means, minima, maxima) = (Reading(), Reading(), Reading())
         for column in columns {

@@ -29,8 +29,8 @@ package struct SeriesService: Sendable {
         var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
         try await GatewayError.doing("reading the readings of \(meter)") {
             for id in await ids(meter) {
-                // Get the recorder's unsaved readings before querying the store. Readings written meanwhile are in
-                // both, so skip them by their time.
+                // Must precede the store's query: readings written meanwhile are then in both, so skip them by their
+                // time.
                 let waiting = recorder.waiting(of: id)
                 builder.beginID()
                 builder = try await repository.fill(builder, of: id)
@@ -49,14 +49,14 @@ package struct SeriesService: Sendable {
         return builder.finish()
     }
 
-    /// Short and long page length in milliseconds. Long pages are used while pages contain few `StoredPiece` values.
+    /// Short and long pages in milliseconds; long ones are for sparse data (`pieceCountMax`).
     private static let pageLengths: [Int64] = [SampleTier.minute.rawValue, SampleTier.second.blockLength]
-    /// Maximum number of `StoredPiece` values in a long page. Above it, the next page is short, because ten minutes of
-    /// a fast meter would take 100 MB.
+    /// Limit of `StoredPiece` values in a long page; above it, the next page is short. Ten minutes of a fast meter
+    /// would take 100 MB.
     private static let pieceCountMax = 50_000
 
-    /// Calls `body` for each reading in time order, with a bounded number in memory. Skips years without readings.
-    /// Compacted periods yield means of seconds, or of minutes if the seconds were deleted too.
+    /// Calls `body` for each reading in time order, with bounded memory. Compacted periods yield means of seconds, or
+    /// of minutes if the seconds were deleted too.
     package func readings(
         of meter: MeterID, in span: Range<WallTime>, _ body: (StoredSample) async throws -> Void
     ) async throws {
@@ -69,7 +69,7 @@ package struct SeriesService: Sendable {
     package func pages(
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
-        // Get the recorder's unsaved readings before querying the store, as in `series`.
+        // Must precede the store's query, as in `series`.
         let ids = await ids(meter)
         let waiting = try waiting(of: ids, in: span).sorted { $0.time < $1.time }
         var last: WallTime?
@@ -131,7 +131,7 @@ package struct SeriesService: Sendable {
             let seconds = try await repository.buckets(.second, of: meter, in: whole)
             let isBare = samples.isEmpty && seconds.isEmpty
             let coarse = isBare ? try await repository.buckets(.minute, of: meter, in: span) : seconds
-            // Reserve the memory once, because the readings of a fast meter's minute take a megabyte.
+            // Reserve once: the readings of a fast meter's minute take a megabyte.
             var pieces: [StoredPiece] = []
             pieces.reserveCapacity(samples.count + coarse.count)
             for sample in samples where span.contains(sample.time) { pieces.append(.reading(sample)) }

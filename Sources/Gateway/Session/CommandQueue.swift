@@ -2,22 +2,21 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// Commands waiting to be sent over the current link, and the settings already sent over it.
 struct CommandQueue {
     struct Entry {
         var command: MeterCommand
         var bytes: [UInt8]
-        /// Time after which the command is dropped; nil if it does not expire.
+        /// Nil if the command does not expire.
         var deadline: MonotonicTime?
-        /// Caller that waits until the command is sent; nil for a setting.
+        /// Nil for a setting, for which no caller waits.
         var sent: CheckedContinuation<Bool, Never>?
     }
 
-    /// Maximum number of waiting commands. A meter executes at most two a second.
+    /// A meter executes at most two commands a second.
     static let countMax = 32
 
     private var waiting: [Entry] = []
-    /// Last value sent or queued over this link, by kind of command.
+    /// Last setting sent or queued over this link, by kind of command.
     private var told: [MeterCommand.Kind: Int] = [:]
 
     var count: Int { waiting.count }
@@ -25,7 +24,7 @@ struct CommandQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// Queues a setting. The caller has checked that `wasTold` is false.
+    /// The caller has checked that `wasTold` is false.
     mutating func append(setting command: MeterCommand, _ bytes: [UInt8]) {
         waiting.append(Entry(command: command, bytes: bytes, sent: nil))
         told[command.kind] = command.number
@@ -35,7 +34,7 @@ struct CommandQueue {
 
     mutating func next() -> Entry? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// Resumes the command's caller. Also records a setting that a user sent as a command.
+    /// Also records a setting that a user sent as a command.
     mutating func sent(_ entry: Entry) {
         if MeterSettings.Key.allCases.contains(where: { $0.command == entry.command.kind }) {
             told[entry.command.kind] = entry.command.number
@@ -55,8 +54,7 @@ struct CommandQueue {
         entry.sent?.resume(returning: false)
     }
 
-    /// Drops all commands and the record of sent settings after the link ended, because the meter's settings are then
-    /// unknown.
+    /// Also forgets which settings were sent: after the link ended, the meter's settings are unknown.
     mutating func dropAll() {
         for entry in waiting { entry.sent?.resume(returning: false) }
         self = CommandQueue()
@@ -64,7 +62,6 @@ struct CommandQueue {
 }
 
 extension MeterProfile {
-    /// List of the model's commands, for an error message.
     var commandHelp: String {
         "the model takes "
             + commands.map { rule in

@@ -1,12 +1,11 @@
 package import Domain
 
-/// User's options for connecting a meter.
 package struct ConnectOptions: Hashable, Sendable {
     package var isTakeover: Bool
     package var standsInLine: Bool
     /// Whether to connect without a lease.
     package var isExempt: Bool
-    /// Kind of link to use if there are several; nil keeps the kind last requested.
+    /// Kind of link to use; nil keeps the kind last requested.
     package var link: LinkPreference?
 
     package init(
@@ -45,7 +44,7 @@ package enum LinkPreference: Hashable, Sendable {
 /// Refusals that do not end a wait for a meter.
 enum Patience: Hashable, Sendable {
     case none
-    /// All refusals except `held`. After a take-over, `held` means that the holder has changed, or that the cloud's
+    /// All refusals except `held`, which after a take-over means that the holder has changed, or that the cloud's
     /// version handles take-overs differently.
     case takeover
     case line

@@ -1,10 +1,9 @@
 import Domain
 import MeterCodec
 
-/// Counter of consecutive answers without a frame, as from a meter of another model or over a bad line.
+/// Counts consecutive answers without a valid frame, as from another model or over a bad line.
 struct DecodeErrors {
-    /// Number of consecutive answers without a valid frame. For a meter that sends without requests: number of its
-    /// reports.
+    /// Counts answers, or reports of a meter that sends without requests.
     private(set) var count = 0
     private var cause: CodecError?
     private var isSpoilt = false
@@ -13,14 +12,14 @@ struct DecodeErrors {
     static let countMin = 3
 
     mutating func skipped(because error: CodecError) {
-        // A wrong checksum indicates a complete frame, so keep this cause: later errors of the answer only result from
-        // the search for the next frame.
+        // A wrong checksum indicates a complete frame, so ignore later errors: they only result from the search for the
+        // next frame.
         if case .wrongCheck? = cause, isSpoilt { return }
         cause = error
         isSpoilt = true
     }
 
-    /// Counts the current answer when it is complete or overdue, or the next one is requested.
+    /// Ends the current answer: it is complete or overdue, or the next one is requested.
     mutating func ended() {
         if isSpoilt { count += 1 }
         isSpoilt = false
@@ -28,7 +27,7 @@ struct DecodeErrors {
 
     mutating func wasGood() { self = DecodeErrors() }
 
-    /// Returns the message for users; nil if there is nothing to report.
+    /// Nil if there is nothing to report.
     func words(for model: ModelName?) -> String? {
         guard count >= Self.countMin, let cause else { return nil }
         let what = model.map { "is it really a \($0.displayName)?" } ?? "is it a meter?"

@@ -2,7 +2,6 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// State that users see.
 extension DeviceSession {
     var machine: ConnectionMachine { states.machine }
     var stateSince: WallTime { states.since }
@@ -10,7 +9,6 @@ extension DeviceSession {
     var links: LinkChoice { line.links }
     var link: LinkAddress? { line.link }
     var isLinkUp: Bool { line.isUp }
-    /// Whether this host communicates with the meter.
     var isLinked: Bool { line.exchange != nil }
     var model: ModelName? { line.model }
     var device: DeviceInfo? { line.device }
@@ -20,7 +18,6 @@ extension DeviceSession {
     var refusal: LinkRefusal? { claim.refusal }
     var isBarred: Bool { claim.isBarred }
     var leaseStatus: LeaseStatus? { claim.lease }
-    /// Whether the meter is plugged in here and also at another host that holds its lease.
     var hasTwin: Bool { isPresent && claim.hasTwin(over: line.leaseTransport) }
     var wasNotHeard: Bool { search.wasNotHeard }
 
@@ -37,8 +34,7 @@ extension DeviceSession {
         status.rssi = link.flatMap { links.rssi(of: $0) }
         if let reading = wholeReading(at: now) {
             status.reading = ReadingBody(reading.reading)
-            // A sample's time is adjusted towards the host's clock and may be slightly ahead of it, so limit the age to
-            // at least 0.
+            // A sample's time is adjusted towards the host's clock and may be slightly ahead of it.
             status.age_ms = max(0, (now - reading.time).milliseconds)
             status.spread = talk.readings.recent.whole.map {
                 SpreadBody(count: $0.readingCount, least: ReadingBody($0.minima), greatest: ReadingBody($0.maxima))
@@ -67,14 +63,14 @@ extension DeviceSession {
     private var samplingBody: SamplingBody? {
         guard let profile, let wanted = settings.rate(for: profile) else { return nil }
         // Only the vendor-specific USB interface (`bulk`) has been seen to deliver sample queues
-        // (Docs/Protocols/KM003C.md#link), so suggest it.
+        // (Docs/Protocols/KM003C.md#link).
         let isElsewhere = link?.transport == .serial && links.inOrder.contains { $0.transport == .bulk }
         let next = isElsewhere ? "; meterctl connect \(id) --over bulk uses the maker's interface" : ""
         return SamplingBody(
             wanted: wanted, rate: talk.readings.sampling.rate, error: talk.readings.sampling.failure.map { $0 + next })
     }
 
-    /// Returns the events on the meter's CC line since meterd started, and whether this host receives new ones.
+    /// Returns the USB PD events on the CC line since meterd started, and whether this host receives new ones.
     ///
     /// - Throws: `refused` for a model that cannot receive them; `held` if another host has the meter and this host has
     ///   received none.
@@ -96,24 +92,24 @@ extension DeviceSession {
         return (talk.readings.powerDelivery, isLinked)
     }
 
-    /// Returns the state of an electronic load; nil for other meters and without current data.
+    /// Nil for meters other than electronic loads, and without current data.
     func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(told()) : nil }
 
-    /// Returns the readings, or with `all` every single sample of a fast meter.
+    /// - Parameter all: whether to return every single sample of a fast meter.
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
-    /// Returns data that the meter sends besides readings.
+    /// Data that the meter sends besides readings, such as its charging mode.
     package func told() -> TelemetryBody? { talk.readings.told.body }
 
-    /// Returns the last reading, completed with fresh values from other frames.
+    /// Last reading, completed with fresh values from the meter's other kinds of frame.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
         guard var whole = talk.readings.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
-        // The counter may have been reset since this reading, so use the present count.
+        // The counter may have been reset since this reading.
         if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
         return whole
     }
 
-    /// Returns the meter's entry in a scan; nil while it is absent.
+    /// Nil while the meter is absent.
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link else { return nil }
         var entry = ScanEntry(
@@ -133,15 +129,13 @@ extension DeviceSession {
         return kinds.map(\.rawValue)
     }
 
-    /// Name given by a user, or else the device's own.
     package var displayName: String? { settings.name ?? deviceName }
 
-    /// Time on the loop's clock, like all times in this session's records.
+    /// Monotonic time of the loop, as in all of this session's records.
     package nonisolated var now: MonotonicTime { loop.now }
 
     var knownModel: ModelName? { model }
 
-    /// Model shown to users: the one that the meter reports, if any.
     var shownModel: ModelName? { device?.model ?? model }
 
     /// Whether the model is known, or can be detected once the meter is present.
@@ -149,7 +143,6 @@ extension DeviceSession {
 
     var isPresent: Bool { machine.isPresent }
 
-    /// Whether the session can be dropped: the meter is unwanted, has no link, and its model is unknown.
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }
 
     package var profile: MeterProfile? { line.profile }
@@ -167,7 +160,7 @@ extension CountedBody {
 }
 
 extension LinkAddress {
-    /// Unusual bits of a public address. Empty for a random address, in which any bit may be set.
+    /// Unusual bits of a public address; empty for a random one, in which any bit may be set.
     fileprivate var addressFlags: [String] {
         switch self {
         case .serial, .hid, .bulk, .network: []

@@ -3,13 +3,13 @@ import GatewayAPI
 package import Logging
 package import MeterCodec
 
-/// Controls one meter: decides when to open and close a link to it. All other work is done by the session's parts,
-/// which keep their own state and never call the session.
+/// Controls one meter: decides when to open and close a link to it. The session's parts do all other work and never
+/// call the session.
 ///
 /// Sessions share only the loop, so that one meter's failure affects no other.
 package actor DeviceSession {
     package nonisolated let id: MeterID
-    /// Readings in the order of arrival; for a fast meter, one summary of each answer.
+    /// For a fast meter, one summary of each answer.
     package nonisolated let readings = Feed<TimedReading>()
     /// Every single reading, also of fast meters.
     nonisolated let samples = Feed<TimedReading>()
@@ -19,7 +19,7 @@ package actor DeviceSession {
     nonisolated let catalogue: MeterCatalogue
     nonisolated let loop: any SessionLoop
     nonisolated let track: SampleBuffer
-    /// Kind of link on which the meter was last seen before a restart.
+    /// Kind of link on which the meter was last seen before meterd restarted.
     let lastTransport: LinkAddress.Transport?
     private var rng: any RandomNumberGenerator & Sendable
 
@@ -79,7 +79,7 @@ package actor DeviceSession {
         deviceName = sighting.name.map { $0.visible } ?? deviceName
         line.links.appeared(sighting.link, rssi: sighting.rssi)
         if let seen = sighting.model, seen != line.model {
-            // The open link still uses the old model's driver, so replace it.
+            // The open link still uses the old model's driver.
             if line.isOpen { replaceLink("another model") }
             talk.change(to: seen)
         }
@@ -93,7 +93,6 @@ package actor DeviceSession {
         if line.links.rssi(of: link) != rssi { line.links.heard(link, rssi: rssi) }
     }
 
-    /// Removes a link, and selects the meter's next one.
     package func vanished(from goneLink: LinkAddress) {
         guard line.links.vanished(goneLink), goneLink == line.link else { return }
         guard line.links.isEmpty else {
@@ -121,10 +120,8 @@ package actor DeviceSession {
         waits.endAll(with: .disconnected)
     }
 
-    /// Adopts settings that changed on this or another host.
     package func adopt(_ stored: StoredSettings) { if talk.adopt(stored) { wake() } }
 
-    /// Sends the meter its goodbye, closes the link and ends every stream. The session does nothing afterwards.
     package func shutdown() {
         letGo("shutting down")
         waits.shutDown()
@@ -134,7 +131,6 @@ package actor DeviceSession {
         traffic.finish()
     }
 
-    /// Shuts down and detaches from the gate, because the meter no longer belongs to this host.
     func leave() {
         shutdown()
         claim.detach()
@@ -154,7 +150,6 @@ package actor DeviceSession {
         }
     }
 
-    /// Performs all actions that are due now.
     func wake() {
         stopAtHardStop()
         search.endInVain()
@@ -164,7 +159,7 @@ package actor DeviceSession {
         case .closeChannel(let overdue):
             states.lastError = states.timeCause(from: overdue == .connecting ? .connecting : .communicating)
             if overdue == .silent { line.wasSilent() }
-            // The machine has already recorded this event, so do not report it again.
+            // The connection machine has already recorded this event.
             endLink(.overdue, because: nil) { _ in true }
         case .none: break
         }
@@ -172,9 +167,9 @@ package actor DeviceSession {
         arm()
     }
 
-    /// Sets the alarm to the earliest due moment. An early alarm is harmless, so it is never moved to a later time.
+    /// An early alarm is harmless, so the alarm is never moved to a later time.
     func arm() {
-        // Avoid an array, because its allocation would cost too much: each answer of a fast meter calls this twice.
+        // No array: each answer of a fast meter calls this twice, and its allocation would cost too much.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
         let stale =
@@ -190,7 +185,6 @@ package actor DeviceSession {
         }
     }
 
-    /// Callback of the parts' timers.
     private(set) lazy var ring: @Sendable (SessionTimer) -> Void = { [weak self] timer in
         self?.assumeIsolated { $0.rang(timer) }
     }
@@ -263,10 +257,10 @@ package actor DeviceSession {
         }
     }
 
-    /// Ends the link or the connection attempt, for every cause. The caller then calls `arm`. Gives the permission back
-    /// last, because the gate may call this session before `giveBack` returns.
+    /// Gives the permission back last, because the gate may call this session before `giveBack` returns. The caller
+    /// then calls `arm`.
     ///
-    /// - Parameter event: reports the end to the machine; returns whether the channel must be closed.
+    /// - Parameter event: reports the end to the connection machine; returns whether the channel must be closed.
     private func endLink(
         _ ending: LinkEnding, because cause: String?, _ event: (inout ConnectionMachine) -> Bool
     ) {
@@ -279,7 +273,8 @@ package actor DeviceSession {
 
     // MARK: Permission
 
-    /// Changes or removes the gate. Closes a link permitted by the old gate; asks the new one to keep any other link.
+    /// Changes or removes the gate. Closes a link that the old gate permitted; requests the new gate's permission for
+    /// any other link.
     package func use(_ newGate: (any LinkGate)?) {
         guard !isShutDown else { return }
         if claim.hasGate {
@@ -314,8 +309,7 @@ package actor DeviceSession {
         takePreferredLink()
         claim.adopt(options, isPresent: states.machine.isPresent)
         states.asksFirst(claim.asksFirst)
-        // The link may be open without a permission, or although another host holds the lease. So request a permission
-        // for it.
+        // The link may be open without a permission, or although another host holds the lease.
         if line.isOpen, options.isTakeover || claim.permission == nil, claim.asksFirst {
             claim.askToStay(over: line.leaseTransport, options.intent)
         }
@@ -326,7 +320,6 @@ package actor DeviceSession {
         case .permitted(let permission): permitted(permission)
         case .withdrawn(let cause): withdrawn(cause)
         case .refused, .barred:
-            // Ignores a verdict if no request is pending any more.
             guard states.machine.awaitsPermission || search.isOn else { return }
             if case .refused(let refusal) = verdict { return refused(refusal) }
             claim.barred()
@@ -355,7 +348,7 @@ package actor DeviceSession {
                 waits.endAll(with: .permitted, of: .permission)
                 openChannel()
             } else {
-                // The attempt was given up before this permission, so give the permission back.
+                // The session gave up the attempt before the permission arrived, so return it.
                 claim.giveBack(.attemptFailed)
             }
         }
@@ -372,7 +365,7 @@ package actor DeviceSession {
         wake()
     }
 
-    /// Cuts the link at the hard stop, even without a message from the lease keeper.
+    /// Cuts the link when its lease is over, even without a message from the lease keeper.
     private func stopAtHardStop() {
         guard claim.isPastHardStop(at: loop.now) else { return }
         states.lastError = "its lease could not be renewed in time, and another host may use it soon"

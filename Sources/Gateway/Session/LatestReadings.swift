@@ -1,8 +1,7 @@
 import Domain
 
-/// Last readings of one meter, which may spread its quantities over several kinds of frame.
 struct LatestReadings: Sendable {
-    /// Maximum number of parts, which are the last readings by kind of frame. No meter sends readings in more kinds.
+    /// Maximum number of kinds of frame, more than any meter sends.
     private static let partsMax = 8
 
     private var latest: TimedReading?
@@ -17,22 +16,22 @@ struct LatestReadings: Sendable {
         }
     }
 
-    /// Removes the readings of earlier frames after a change of model. Keeps the last reading.
+    /// Forgets other frames' values after a change of model. Keeps the last reading.
     mutating func forgetParts() { parts = [] }
 
-    /// Returns the time at which `whole` next omits the values of a frame as too old; nil if there is no such time.
+    /// Returns the time at which `whole` next omits a frame's values as too old; nil if never.
     func nextStale(after now: MonotonicTime, staleAfter: Duration) -> MonotonicTime? {
         guard parts.count > 1 else { return nil }
         var next: MonotonicTime?
         for part in parts {
-            // `whole` still includes the values at an age of exactly `staleAfter`, so add a millisecond.
+            // `whole` still includes values with an age of exactly `staleAfter`.
             let time = part.time + staleAfter + .milliseconds(1)
             if time > now { next = .earliest(next, time) }
         }
         return next
     }
 
-    /// Returns the last reading, completed with values of other frames that are no older than `staleAfter`.
+    /// Last reading, completed with values of other frames up to `staleAfter` old.
     func whole(at now: MonotonicTime, staleAfter: Duration) -> TimedReading? {
         guard var latest, parts.count > 1 else { return self.latest }
         var all = Reading()

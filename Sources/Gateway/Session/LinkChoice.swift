@@ -1,14 +1,12 @@
 package import Domain
 
-/// Available links to one meter, in the order in which to try them.
-///
-/// Order: the preferred kind, then fewer failures, then cable and network before LE before Classic, then the stronger
-/// signal, then the newer link.
+/// Available links to one meter, in the order in which to try them: the preferred kind, then fewer failures, then cable
+/// and network before LE before Classic, then the stronger signal, then the newer link.
 package struct LinkChoice: Sendable {
     private struct Entry {
         var link: LinkAddress
         var rssi: Int?
-        /// Number of failed attempts since the link last delivered data.
+        /// Failed attempts since the link last delivered data.
         var failures = 0
     }
 
@@ -16,7 +14,7 @@ package struct LinkChoice: Sendable {
 
     package init() {}
 
-    /// Kind of link that a user requested. Other kinds are used only while no link of this kind exists.
+    /// Other kinds of link are used only while no link of this kind exists.
     package var preferred: LinkAddress.Transport?
 
     package var isEmpty: Bool { entries.isEmpty }
@@ -25,7 +23,7 @@ package struct LinkChoice: Sendable {
 
     package var next: LinkAddress? { sorted.first?.link }
 
-    /// Returns the last signal strength in dBm.
+    /// Last signal strength in dBm; nil if unknown.
     package func rssi(of link: LinkAddress) -> Int? { entries.first { $0.link == link }?.rssi }
 
     package mutating func appeared(_ link: LinkAddress, rssi: Int?) {
@@ -50,7 +48,7 @@ package struct LinkChoice: Sendable {
     package mutating func failed(_ link: LinkAddress?) {
         guard let link, let index = index(of: link) else { return }
         entries[index].failures += 1
-        // Only differences matter. Reducing all counts prevents an overflow after years of failures.
+        // Only differences matter. This prevents an overflow after years of failures.
         guard let fewest = entries.map(\.failures).min(), fewest > 0 else { return }
         for index in entries.indices { entries[index].failures -= fewest }
     }
@@ -60,7 +58,7 @@ package struct LinkChoice: Sendable {
         for index in entries.indices { entries[index].failures = entries[index].link == link ? 0 : 1 }
     }
 
-    /// Resets the failure counts, because a user requested an attempt in the usual order.
+    /// Resets the failure counts, because a user requested a connection.
     package mutating func beginAnew() {
         for index in entries.indices { entries[index].failures = 0 }
     }

@@ -2,22 +2,19 @@ import Domain
 import GatewayAPI
 import Logging
 
-/// Right to use the links to one meter. A class, because the gate may answer before a call to it returns: in a struct,
+/// Permission to use a meter's links. A class, because the gate may answer before a call to it returns: in a struct,
 /// these accesses would overlap.
 final class LinkClaim {
     private let meter: MeterID
     private var gate: (any LinkGate)?
-    /// Permission for the current attempt or link; always nil without a gate.
+    /// Always nil without a gate.
     private(set) var permission: LinkPermission?
-    /// Last refusal because another host has the meter or will get it next.
     private(set) var refusal: LinkRefusal?
-    /// Whether the gate gives no permission because this host is read-only.
+    /// Whether the gate refuses permission because this host is read-only.
     private(set) var isBarred = false
     private var intent = LeaseIntent.resume
-    /// Whether a user wants the meter connected without asking the gate.
     private var isExempt = false
     private var patience = Patience.none
-    /// Host last logged as having a meter with the same serial number.
     private var lastTwinHolder: String?
 
     init(on meter: MeterID, gate: (any LinkGate)?) {
@@ -34,7 +31,7 @@ final class LinkClaim {
 
     func detach() { gate?.attach(meter, tell: nil) }
 
-    /// Changes the gate. The caller has already detached from the former gate.
+    /// The caller has already detached from the former gate.
     func use(_ gate: (any LinkGate)?) {
         self.gate = gate
         (refusal, isBarred) = (nil, false)
@@ -44,11 +41,11 @@ final class LinkClaim {
         isExempt = options.isExempt
         patience = options.standsInLine ? .line : options.isTakeover ? .takeover : .none
         (refusal, isBarred) = (nil, false)
-        // Without a present meter, keep no intent: it would apply later than the user expects.
+        // Keep no intent for an absent meter: it would apply later than the user expects.
         intent = isPresent && asksFirst ? options.intent : .resume
     }
 
-    /// Requests permission for an attempt. The user's intent applies once; `newIntent` is for an absent meter.
+    /// - Parameter newIntent: the intent for an absent meter; nil for the stored one, which applies only once.
     func ask(over transport: LeaseTransport, _ newIntent: LeaseIntent? = nil) {
         let asked = newIntent ?? intent
         intent = .resume
@@ -68,7 +65,7 @@ final class LinkClaim {
     func permitted(_ permission: LinkPermission) {
         self.permission = permission
         (refusal, isBarred) = (nil, false)
-        // The permission ends the wait in the queue, so any later refusal ends the callers' waits.
+        // The wait in the lease queue is over, so any later refusal ends the callers' waits.
         patience = .none
     }
 
@@ -76,14 +73,14 @@ final class LinkClaim {
 
     func barred() { isBarred = true }
 
-    /// Returns whether a meter plugged in here is also plugged in at the holder of its lease. If so, two meters share
-    /// the serial number, unless the meter was just moved.
+    /// Returns whether this meter is plugged in here and at the holder of its lease. If so, two meters share the serial
+    /// number, unless the meter was just moved.
     func hasTwin(over transport: LeaseTransport) -> Bool {
         guard case .usb = meter, transport == .usb, let lease else { return false }
         return [.elsewhere, .waiting].contains(lease.state) && lease.transport == LeaseTransport.usb.rawValue
     }
 
-    /// Returns the message about a meter with a twin, and logs each new holder.
+    /// Also logs the message for each new holder.
     func twin(at holder: String?, _ logger: Logger) -> String {
         let words = "it is plugged in here and at \(holder ?? "another host")"
         if lastTwinHolder != holder {
@@ -95,17 +92,16 @@ final class LinkClaim {
         return "\(words): \(meter.twinRemedy)"
     }
 
-    /// Refusal that ends the waits for the meter.
+    /// Refusal that ends the callers' waits for the meter; nil if they continue to wait.
     var lastWord: LinkRefusal? { refusal.flatMap { patience.outlasts($0) ? nil : $0 } }
 
-    /// Reports that the permitted channel closed. Does nothing without a permission.
     func giveBack(_ end: ChannelEnd) {
         guard permission != nil else { return }
         permission = nil
         gate?.channelClosed(meter, end)
     }
 
-    /// Reports that a link opened before the gate existed was closed at the gate's request.
+    /// Reports that a link opened before this gate existed was closed at its request.
     func giveWay() { gate?.channelClosed(meter, .letGo) }
 
     var lease: LeaseStatus? { gate?.lease(of: meter) }
@@ -114,12 +110,12 @@ final class LinkClaim {
 
     // MARK: Times
 
-    /// Time at which the link must be cut; nil without a `strict` lease.
+    /// Time at which the lease ends and the link must be cut; nil without a `strict` lease.
     var hardStop: MonotonicTime? { strictPermit?.hardStopAt }
 
     func isPastHardStop(at now: MonotonicTime) -> Bool { hardStop.map { now >= $0 } ?? false }
 
-    /// Returns whether only reading is allowed, because a `strict` lease was not renewed for too long.
+    /// Whether only reading is allowed, because a `strict` lease was not renewed for too long.
     func isInJeopardy(at now: MonotonicTime) -> Bool { strictPermit.map { now >= $0.jeopardyAt } ?? false }
 
     private var strictPermit: LeasePermit? {
@@ -129,7 +125,6 @@ final class LinkClaim {
 }
 
 extension LinkRefusal {
-    /// Whether another host has the meter or will get it next.
     var isElsewhere: Bool { [.held, .revoking, .reserved].contains(reason) }
 
     var words: String {
@@ -143,8 +138,6 @@ extension LinkRefusal {
 }
 
 extension GatewayError {
-    /// Returns the error for an action that a read-only host may not perform.
-    ///
     /// - Parameter consequence: description of the omitted action, as the end of a sentence.
     package static func mayOnlyLook(_ consequence: String) -> GatewayError {
         GatewayError(

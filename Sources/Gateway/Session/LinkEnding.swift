@@ -1,14 +1,13 @@
 import Domain
 
-/// Way in which a session ends a link or an attempt. `DeviceSession.endLink` performs the same steps for all causes.
 struct LinkEnding {
-    /// Whether to send the meter its goodbye, if the link still allows it.
+    /// Whether to send the meter its goodbye, if still possible.
     var hasFarewell = false
     /// Whether a link that was up counts as lost.
     var isLoss = false
-    /// Whether other links are tried before this one.
+    /// Whether the link failed, so that others are tried first.
     var isFault = false
-    /// End reported to the gate; by default a lost link or a failed attempt.
+    /// Nil reports a lost link or a failed attempt to the gate.
     var end: ChannelEnd?
 
     /// No link to the meter is left.

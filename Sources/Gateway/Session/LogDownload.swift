@@ -2,13 +2,12 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// Download of a meter's own recordings.
 struct LogDownload {
     typealias Outcome = CheckedContinuation<Result<MeterLogs, GatewayError>, Never>
 
     enum Act {
         case wait
-        /// Send the bytes, if any. After `pause`, call `paused` unless the answer is complete by then.
+        /// Send the bytes, if any. After `pause`, call `paused` unless the answer is complete.
         case send([UInt8], pause: Duration)
         case finished(MeterLogs)
         case failed(TransferFailure)
@@ -26,14 +25,14 @@ struct LogDownload {
 
     mutating func start() -> Act { follow(transfer.start()) }
 
-    /// Handles received bytes. Also returns whether they were a valid answer, which shows that the meter responds.
+    /// - Returns: whether the bytes were a valid answer, and the next action.
     mutating func received(_ bytes: [UInt8]) -> (isProgress: Bool, Act) {
         let before = transfer.progress
         let step = transfer.receive(bytes)
         return (transfer.progress != before, follow(step))
     }
 
-    /// Continues the download when the pause after a step is over, or the answer is overdue.
+    /// Continues after a pause or an answer timeout.
     mutating func paused() -> Act { steps.isEmpty ? follow(transfer.answerOverdue()) : nextStep() }
 
     private mutating func follow(_ step: TransferStep<MeterLogs>) -> Act {

@@ -2,7 +2,7 @@ import Domain
 import GatewayAPI
 package import MeterCodec
 
-/// Reads a meter's own recordings, one log at a time. Polling is paused meanwhile.
+/// Reads the recordings in a meter's memory. Polling pauses meanwhile.
 final class LogReader {
     private let line: MeterLine
     private let states: MeterStates
@@ -52,7 +52,6 @@ final class LogReader {
         follow(act)
     }
 
-    /// Continues after the requested pause.
     func paused() {
         download?.timer = nil
         if let act = download?.paused() { follow(act) }
@@ -81,8 +80,8 @@ final class LogReader {
         }
     }
 
-    /// Returns the remedy for a failure. Suggests the vendor-specific USB interface (`bulk`), because only this has
-    /// been seen to deliver logs (Docs/Protocols/KM003C.md#link).
+    /// Suggests the vendor-specific USB interface (`bulk`), because only this has been seen to deliver logs
+    /// (Docs/Protocols/KM003C.md#link).
     private func remedy(of failure: TransferFailure) -> String {
         switch failure {
         case .silent, .refused:
@@ -98,7 +97,7 @@ final class LogReader {
         guard let finished = download.take() else { return }
         if let timer = finished.timer { states.loop.cancel(timer) }
         finished.outcome.resume(returning: result)
-        // Requests sent before the download will get no answer, so stop waiting for one.
+        // Earlier requests will get no answer.
         line.discardPartial()
         line.exchange?.answered()
     }

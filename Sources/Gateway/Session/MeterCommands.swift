@@ -3,7 +3,6 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// Sends commands and settings to one meter, and waits for their confirmation.
 final class MeterCommands {
     private let line: MeterLine
     private let states: MeterStates
@@ -19,7 +18,7 @@ final class MeterCommands {
 
     private var id: MeterID { states.id }
 
-    /// Performs a command, and calls `wake` once it is queued.
+    /// - Parameter wake: called once the command is queued.
     func perform(
         _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
         wake: () -> Void
@@ -49,7 +48,6 @@ final class MeterCommands {
             next: "check the meter itself")
     }
 
-    /// Waits until the meter confirms or contradicts a sent command, the timeout passes, or the link ends.
     private func readBack(
         _ number: Int, isolation: isolated (any Actor)? = #isolation
     ) async -> ReadBacks.Verdict {
@@ -58,7 +56,6 @@ final class MeterCommands {
         return await withCheckedContinuation { readBacks.wait(number, $0) }
     }
 
-    /// Queues a command; returns once it is sent.
     private func send(
         _ command: MeterCommand, by deadline: MonotonicTime?, isolation: isolated (any Actor)? = #isolation,
         wake: () -> Void
@@ -96,7 +93,7 @@ final class MeterCommands {
         }
     }
 
-    /// Resets meterd's own energy count; works without a link.
+    /// Resets meterd's own count, not the meter's; works without a link.
     private func resetEnergy(
         _ command: MeterCommand, isolation: isolated (any Actor)? = #isolation
     ) async throws(GatewayError) {
@@ -116,8 +113,8 @@ final class MeterCommands {
 
     // MARK: Sending and confirmation
 
-    /// Queues the settings not yet sent over this link; does nothing while the lease is in jeopardy. A removed setting
-    /// remains in force on the meter, because its former value is unknown.
+    /// Queues the settings not yet sent over this link, unless the lease is in jeopardy. A removed setting remains in
+    /// force, because the meter's earlier value is unknown.
     func tell(_ settings: MeterSettings) {
         guard line.exchange != nil, !line.isInJeopardy, let profile = line.profile else { return }
         for command in settings.commands(for: profile) where !queue.wasTold(command) {
@@ -130,7 +127,6 @@ final class MeterCommands {
         }
     }
 
-    /// Sends the oldest waiting command unless it has expired.
     func sendNext(at now: MonotonicTime) {
         guard let next = queue.next() else { return }
         guard !line.isInJeopardy, next.deadline.map({ now < $0 }) ?? true else { return queue.drop(next) }
@@ -140,7 +136,6 @@ final class MeterCommands {
         queue.sent(next)
     }
 
-    /// Compares a setting that the meter reports with the commands that wait for confirmation.
     func heard(_ command: MeterCommand) { readBacks.heard(command) }
 
     func readBackIsOver(_ number: Int) { readBacks.end(number, with: .unanswered) }
@@ -154,7 +149,7 @@ final class MeterCommands {
 }
 
 extension DeviceSession {
-    /// Sends a command to the meter. Returns once it is sent, or confirmed if the meter can be queried.
+    /// Returns once the command is sent, or confirmed if the model reports its settings.
     ///
     /// - Parameter deadline: latest time to send the command.
     package func perform(_ command: MeterCommand, by deadline: MonotonicTime? = nil) async throws(GatewayError) {

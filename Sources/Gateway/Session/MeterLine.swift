@@ -1,7 +1,7 @@
 import Domain
 import MeterCodec
 
-/// Links to one meter, the driver for its model, and one channel at a time. All bytes go out through `send`.
+/// A meter's links, driver and current channel. All bytes go out through `send`.
 final class MeterLine {
     private let states: MeterStates
     private let claim: LinkClaim
@@ -18,29 +18,26 @@ final class MeterLine {
             states.mark()
         }
     }
-    /// Whether the model receives USB Power Delivery messages. Cached, because each frame needs it.
+    /// Whether the model receives USB Power Delivery messages; cached for each frame.
     private(set) var hearsPD: Bool
-    /// Information that the meter sent over the current link, or over the last one.
     private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?
-    /// Whether the channel is open, so that closing it sends the goodbye and losing it counts as a disconnect.
+    /// Whether the channel is open: closing it then sends the goodbye, and losing it counts as a disconnect.
     private(set) var isUp = false
-    /// Number of the current channel; identifies late events of an old one.
+    /// Number of the current channel, to ignore late events of an earlier one.
     private var number = 0
-    /// Whether the current or last channel delivered a reading.
     private var hasReading = false
-    /// Number of consecutive channels that were up without a reading.
+    /// Consecutive channels that were open without a reading.
     private var silentLinks = 0
     private var opening: [Outgoing] = []
     private var openingTimer: LoopTimer?
-    /// Whether bytes are sent to the second writable characteristic of the meter's radio module, because the meter did
-    /// not answer on the first one.
+    /// Whether bytes go to the radio module's second writable characteristic, because the meter did not answer on the
+    /// first one.
     private var usesOtherOutput = false
-    /// Callback of timers, set with each channel.
     private var ring: @Sendable (SessionTimer) -> Void = { _ in }
-    /// Request exchange; nil until the driver's opening messages are sent. Paused while logs are read.
+    /// Nil until the driver's opening messages are sent. Paused while logs are read.
     var exchange: ExchangeMachine?
 
     init(
@@ -67,7 +64,7 @@ final class MeterLine {
         return transport
     }
 
-    /// Selects the next link unless one is in use. Returns whether another driver may be needed.
+    /// Returns whether the new link may need another driver.
     func takeNext() -> Bool {
         guard !isOpen, let next = links.next, next != link || driver == nil else { return false }
         let isOtherKind = next.transport != link?.transport
@@ -79,10 +76,9 @@ final class MeterLine {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        // A network board must be configured on this host and, like a cable, cannot be searched for. So it counts as a
-        // cable.
+        // A network board counts as a cable, because it cannot be searched for.
         case .serial, .hid, .bulk, .network: .usb
-        // Without a link, a Bluetooth address as the meter's id indicates a radio.
+        // A Bluetooth address as the meter's id indicates a radio.
         case nil: if case .mac = states.id { .ble } else { .usb }
         }
     }
@@ -96,7 +92,7 @@ final class MeterLine {
         device = nil
     }
 
-    /// Adopts the detected model. The link remains open, and the new driver sets up the meter again.
+    /// The link remains open, and the new driver sets up the meter again.
     func identified(as found: ModelName) {
         modelIs(found)
         silentLinks = 0
@@ -105,8 +101,8 @@ final class MeterLine {
 
     func learn(_ device: DeviceInfo?) { self.device = device }
 
-    /// Selects the driver of the model, or one that detects the model. A radio's name may suggest the wrong model, so
-    /// after a link without a reading the next link queries the meter.
+    /// Selects the model's driver, or one that detects the model: a radio's name may suggest the wrong model. So after
+    /// a link without a reading, the next link queries the meter.
     func adoptDriver() {
         if let link, link.isRadio, model == nil || !silentLinks.isMultiple(of: 2) {
             driver = IdentifyingDriver(over: link.transport, suspecting: model, in: catalogue)
@@ -118,8 +114,8 @@ final class MeterLine {
         }
     }
 
-    /// Excludes from detection the meter families that do not use the open link's radio module. Detection may then send
-    /// queries that an excluded family would execute as commands.
+    /// Excludes meter families that do not use the link's radio module from detection. Detection may then send queries
+    /// that an excluded family would execute as commands.
     private func narrowQuestions() {
         guard let asking = driver as? IdentifyingDriver, let module = channel?.radioModule else { return }
         driver = IdentifyingDriver(
@@ -145,17 +141,17 @@ final class MeterLine {
 
     // MARK: One channel at a time
 
-    /// Whether a channel exists, open or being opened.
+    /// Whether a channel is open or being opened.
     var isOpen: Bool { channel != nil }
 
-    /// Problem of a link that is up nevertheless; nil if there is none.
+    /// Problem of a working link; nil if there is none.
     var remark: String? { isUp ? channel?.remark : nil }
 
     func isCurrent(_ number: Int) -> Bool { number == self.number && isOpen }
 
     /// Opens a channel. Its timers call `ring`; its events call `handle` with the channel's number (`isCurrent`).
     ///
-    /// - Returns: the reason why the channel cannot be opened; nil on success.
+    /// - Returns: the reason for a failure; nil on success.
     func open(
         ring: @escaping @Sendable (SessionTimer) -> Void, _ handle: @escaping @Sendable (ChannelEvent, Int) -> Void
     ) -> String? {
@@ -183,12 +179,11 @@ final class MeterLine {
         if usesOtherOutput { usesOtherOutput = channel?.switchOutput() ?? false }
     }
 
-    /// Keeps the list of the meter's GATT services for support reports.
     func keepServices() { states.past.gatt = channel?.gatt ?? states.past.gatt }
 
     func beginOpening() { opening = driver?.opening() ?? [] }
 
-    /// Sends the driver's opening messages up to the next pause. Returns whether all are sent.
+    /// Returns whether all of the driver's opening messages are sent.
     func goOnOpening() -> Bool {
         while !opening.isEmpty {
             let step = opening.removeFirst()
@@ -201,7 +196,7 @@ final class MeterLine {
     }
 
     func send(_ bytes: [UInt8]) {
-        // Checked before each send: a late timer must not start an exchange after the hard stop.
+        // A late timer must not start an exchange after the hard stop.
         guard let channel, !bytes.isEmpty, !claim.isPastHardStop(at: states.now) else { return }
         crossed(TrafficRecord(time: states.now, direction: .outward, bytes: bytes))
         channel.send(bytes)
@@ -223,12 +218,13 @@ final class MeterLine {
         if !hasReading { silentLinks += 1 }
     }
 
-    /// Closes the channel, if any. With `hasFarewell`, sends the goodbye if still possible. Returns whether the channel
-    /// was up.
+    /// Closes the channel, if any. Returns whether it was up.
+    ///
+    /// - Parameter hasFarewell: whether to send the goodbye, if still possible.
     func close(hasFarewell: Bool) -> Bool {
         let farewell = hasFarewell && isUp ? driver?.closing() : nil
         for outgoing in farewell ?? [] { send(outgoing.bytes) }
-        // Read and discard what the meter still sends after the goodbye: some meters hang otherwise.
+        // Discard bytes that the meter sends after the goodbye: some meters hang if nobody reads them.
         if let farewell { channel?.close(after: farewell.map(\.pause).reduce(.zero, +)) } else { channel?.close() }
         defer { isUp = false }
         channel = nil
@@ -245,7 +241,6 @@ final class MeterLine {
 
     // MARK: Requests and answers
 
-    /// Sends the next request. Returns whether there was one.
     func poll() -> Bool {
         let request = driver?.poll() ?? []
         send(request)
@@ -270,12 +265,12 @@ final class MeterLine {
         self.driver = driver
     }
 
-    /// Discards an incomplete answer. Returns its number of bytes.
+    /// Returns the number of discarded bytes.
     @discardableResult
     func discardPartial() -> Int { driver?.discardPartial() ?? 0 }
 
-    /// Switches to the other output of the meter's line (`ByteChannel.switchOutput`) if the driver got no answer. A new
-    /// link begins with the output used last.
+    /// Switches to the radio module's other writable characteristic (`ByteChannel.switchOutput`) if the driver got no
+    /// answer. A new link begins with the one used last.
     func followOutput() {
         guard driver?.doubtsOutput == true, let channel else { return }
         let isSwitched = channel.switchOutput()

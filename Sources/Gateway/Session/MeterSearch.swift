@@ -1,17 +1,16 @@
 import Domain
 import Logging
 
-/// Search for a meter that this host does not receive because another host is connected to it: a connected Bluetooth LE
-/// meter does not advertise (Docs/Operating.md#a-meter-that-is-not-heard-here). This host keeps the lease while
-/// searching for the meter. Only a user's command starts a search.
+/// Search for a Bluetooth LE meter that does not advertise, because another host is connected to it
+/// (Docs/Operating.md#a-meter-that-is-not-heard-here). This host keeps the lease meanwhile. Only a user's command
+/// starts a search.
 ///
 /// The caller sets the alarm afterwards.
 final class MeterSearch {
     private let states: MeterStates
     private let claim: LinkClaim
     private let waits: SessionWaits
-    /// Time at which the request for the lease ends or, after the grant, this host returns the lease; nil without a
-    /// search.
+    /// End of the lease request or, after the grant, of the search. Nil without a search.
     private(set) var endsAt: MonotonicTime? { didSet { states.mark() } }
     /// Time allowed to find the meter; nil while its lease is requested.
     private var patience: Duration? { didSet { states.mark() } }
@@ -28,23 +27,22 @@ final class MeterSearch {
 
     var isOn: Bool { endsAt != nil }
 
-    /// Returns the time left to find the meter; nil unless this host holds the lease for the search.
+    /// Time left to find the meter; nil unless this host holds the lease for the search.
     func left(at now: MonotonicTime) -> Duration? { patience == nil ? nil : endsAt.map { $0 - now } }
 
-    /// Whether a search failed within `doubtAfterSearch`.
     var wasNotHeard: Bool { notHeardAt.map { states.now < $0 + Self.doubtAfterSearch } ?? false }
 
-    /// Starts a search that requests the lease for at most `time`.
+    /// - Parameter time: maximum time to request the lease.
     func begin(for time: Duration) { (endsAt, patience) = (states.now + time, nil) }
 
     func granted(_ permission: LinkPermission) {
         guard case .leased = permission else {
-            // Without a link, only a lease is useful, so return any other permission.
+            // Without a link, only a lease is useful.
             claim.giveBack(.letGo)
             claim.cancel()
             return end(with: .unanswered)
         }
-        // A second permission is a renewal of the lease, which does not extend the search.
+        // A second permission renews the lease, which does not extend the search.
         guard self.patience == nil else { return }
         let patience = claim.searchTime
         (endsAt, self.patience) = (states.now + patience, patience)
@@ -52,7 +50,7 @@ final class MeterSearch {
         waits.endAll(with: .permitted, of: .permission)
     }
 
-    /// Ends the search, because the meter was found. Keeps the lease for the first attempts at a link.
+    /// Keeps the lease for the first attempts at a link.
     func found() {
         guard isOn else { return }
         drop()
@@ -83,7 +81,7 @@ final class MeterSearch {
 }
 
 extension DeviceSession {
-    /// Connects an absent meter: requests its lease for at most `patience`, then searches for the meter.
+    /// Requests the absent meter's lease for at most `patience`, then searches for the meter.
     package func seek(_ options: ConnectOptions, patience: Duration) {
         connect(options)
         guard !isShutDown, claim.asksFirst, !states.machine.isPresent, claim.permission == nil else { return }

@@ -1,7 +1,7 @@
 import Domain
 import Logging
 
-/// State of one meter. Reports each change to the program's log, the meter's log, the alerts and the waits.
+/// Reports each change of a meter's state to the program's log, the meter's log, the alerts and the waiting callers.
 final class MeterStates {
     let id: MeterID
     let loop: any SessionLoop
@@ -14,7 +14,6 @@ final class MeterStates {
     private(set) var since: WallTime
     /// Last error for users; nil once data is available.
     var lastError: String? { didSet { mark() } }
-    /// Whether the status may differ from the live feed's last copy.
     private var isMarked = false
     private let changes: ChangeMarks
 
@@ -37,7 +36,7 @@ final class MeterStates {
 
     var now: MonotonicTime { loop.now }
 
-    /// Marks the meter for the live feed. Called after each change that `DeviceSession.status` shows.
+    /// Called after each change that `DeviceSession.status` shows.
     func mark() {
         guard !isMarked else { return }
         isMarked = true
@@ -49,7 +48,7 @@ final class MeterStates {
         return isMarked
     }
 
-    /// Applies an event to the machine and logs a change of state. If `cause` is nil, the passage of time is the cause.
+    /// A nil `cause` means that time passed.
     @discardableResult
     func apply<Action>(because cause: String?, _ event: (inout ConnectionMachine) -> Action) -> Action {
         let before = machine.state
@@ -58,7 +57,7 @@ final class MeterStates {
         return action
     }
 
-    /// Records a valid frame. Returns whether data became available with it.
+    /// Returns whether the frame made data available.
     func frameReceived(because cause: String, at now: MonotonicTime) -> Bool {
         let before = machine.state
         apply(because: cause) { $0.frameReceived(at: now) }
@@ -86,7 +85,6 @@ final class MeterStates {
         }
     }
 
-    /// Returns the cause of a state change that resulted only from the passage of time.
     func timeCause(from before: ConnectionState) -> String {
         switch before {
         case .offline: "the device is still there"

@@ -3,9 +3,8 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// Communication with one meter while its line is up.
-///
-/// The caller sets the alarm afterwards, and wakes the session if a function returns that the line is ready.
+/// Communication with one meter over an open link. The caller sets the alarm afterwards, and wakes the session if a
+/// function returns that the line is ready.
 final class MeterTalk {
     private let line: MeterLine
     private let states: MeterStates
@@ -13,7 +12,6 @@ final class MeterTalk {
     let commands: MeterCommands
     let logs: LogReader
     private(set) var settings: MeterSettings { didSet { states.mark() } }
-    /// Number of the settings in force (`StoredSettings.number`).
     private var settingsNumber: UInt64
     private(set) var readings: SessionReadings { didSet { states.mark() } }
 
@@ -34,9 +32,7 @@ final class MeterTalk {
 
     // MARK: Settings
 
-    /// Applies settings, unless those of a later transaction are in force.
-    ///
-    /// - Returns: whether the settings were applied.
+    /// Returns false if the settings in force are of a later transaction.
     func adopt(_ stored: StoredSettings) -> Bool {
         guard stored.number > settingsNumber else { return false }
         (settings, settingsNumber) = (stored.settings, stored.number)
@@ -44,7 +40,6 @@ final class MeterTalk {
         return true
     }
 
-    /// Applies the intervals and timeouts that follow from the model and the settings.
     func adoptSettings() {
         guard let times = line.times(settings) else { return }
         line.exchange?.rhythmChanged(times.rhythm, at: states.now)
@@ -77,7 +72,6 @@ final class MeterTalk {
         adoptDriver()
     }
 
-    /// Adopts the detected model. Returns whether the line is ready.
     private func identified(as found: ModelName) -> Bool {
         if found != line.model {
             states.logger.notice("meter identified", metadata: ["model": "\(found.displayName)"])
@@ -90,7 +84,6 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// Handles an opened link. Returns whether the line is ready.
     func linkCameUp() -> Bool {
         line.cameUp()
         readings.linkCameUp()
@@ -98,12 +91,11 @@ final class MeterTalk {
         return goOnOpening()
     }
 
-    /// Sends the rest of the driver's opening messages step by step, then starts polling. Returns whether the line is
-    /// ready.
+    /// Starts polling after the last opening message. Returns whether the line is ready.
     func goOnOpening() -> Bool {
         guard line.goOnOpening() else { return false }
         let now = states.now
-        // The machine ignores this if the line was already set up for another driver.
+        // The connection machine ignores this if the line was already set up.
         _ = states.apply(because: "line set up") { $0.lineReady(at: now) }
         guard line.isUp, let rhythm = line.times(settings)?.rhythm else { return false }
         line.exchange = ExchangeMachine(rhythm: rhythm, at: now)
@@ -131,7 +123,6 @@ final class MeterTalk {
 
     // MARK: Requests and answers
 
-    /// Earliest time at which `takeTurns` may have work.
     var nextTurn: MonotonicTime? { logs.isReading ? nil : line.exchange?.nextWake }
 
     func takeTurns() {
@@ -142,7 +133,6 @@ final class MeterTalk {
                 readings.answerEnded()
                 let isAsked = line.poll()
                 followSampling()
-                // No request was sent, so do not wait for an answer.
                 if !isAsked { line.exchange?.answered() }
                 markCommunicating(at: now)
             case .sendCommand:
@@ -161,7 +151,7 @@ final class MeterTalk {
         states.apply(because: "request sent") { $0.requestSent(at: now) }
     }
 
-    /// Handles received bytes. Returns whether they identified the model and its driver made the line ready.
+    /// Returns whether the bytes identified the model and its driver made the line ready.
     func received(_ bytes: [UInt8]) -> Bool {
         let now = states.now
         let wallNow = states.loop.wallNow
@@ -171,8 +161,8 @@ final class MeterTalk {
             return false
         }
         guard let profile = line.profile else { return false }
-        // Adopt the profile before counting. The profile of a load that does not answer may change without received
-        // bytes.
+        // Do this before counting energy, because the profile of a load that does not answer may change without
+        // received bytes.
         readings.adopt(profile)
         var found: ModelName?
         line.receive(bytes) { event in
@@ -219,7 +209,7 @@ final class MeterTalk {
         line.broughtReading()
     }
 
-    /// Adopts the device information. Reports an unexpected model instead of hiding it.
+    /// Warns if the meter reports an unexpected model.
     private func learn(from frame: Frame) {
         line.learn(frame.device)
         if let device = line.device { tell(.device(device, of: states.id)) }

@@ -1,16 +1,13 @@
 import Domain
 import MeterCodec
 
-/// Intervals and timeouts that follow from the model and the settings.
 struct MeterTimes {
-    /// Expected time between readings.
     let expectedInterval: Duration?
     let rhythm: ExchangeRhythm
-    /// Time without a valid frame after which data are stale.
     let staleAfter: Duration
     private let connectTimeout: Duration
 
-    /// - Parameter requestInterval: request interval of a meter that samples by its own clock; nil for others.
+    /// - Parameter requestInterval: for a meter that samples by its own clock; nil for others.
     init(
         _ profile: MeterProfile, _ settings: MeterSettings, sampling requestInterval: Duration? = nil, isFar: Bool
     ) {
@@ -49,8 +46,9 @@ extension LineSettings {
 }
 
 extension Duration {
-    /// Maximum time for opening a port.
+    /// Maximum time to open a serial or USB port.
     fileprivate static let cableConnect = Duration.seconds(10)
-    /// Time to find the radio, pair and discover services; or to reach a board and get its greeting and sensors.
+    /// Maximum time to find a radio meter, pair and discover services; or to reach a network board and get its greeting
+    /// and sensors.
     fileprivate static let farConnect = Duration.seconds(30)
 }

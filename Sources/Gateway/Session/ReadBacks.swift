@@ -1,10 +1,9 @@
 import Domain
 
-/// Commands that wait for the meter's confirmation.
 struct ReadBacks {
     enum Verdict: Hashable {
         case taken
-        /// The meter reports another setting.
+        /// The meter reports another setting than the command's.
         case contradicted(MeterCommand)
         case unanswered
         case linkLost
@@ -12,15 +11,15 @@ struct ReadBacks {
 
     private struct Entry {
         var command: MeterCommand
-        /// Whether the command was sent. Until then, reports describe an older state and are ignored.
+        /// Until the command is sent, the meter's reports describe its earlier setting and are ignored.
         var isSent = false
         var verdict: Verdict?
         var waiter: CheckedContinuation<Verdict, Never>?
     }
 
-    /// Number of attempts for a command, as in misdoro/Electronic_load_px100.
+    /// Attempts per command, as in misdoro/Electronic_load_px100.
     static let triesMax = 3
-    /// Longest wait for a confirmation. meterd queries the meter after half a second, and again after a lost answer.
+    /// Longest wait for a confirmation. meterd queries after half a second, and again after a lost answer.
     static let patience = Duration.seconds(4)
 
     private var entries: [Int: Entry] = [:]
@@ -51,7 +50,7 @@ struct ReadBacks {
         for number in entries.keys { end(number, with: .linkLost) }
     }
 
-    /// Ends a wait; only the first verdict counts.
+    /// Only the first verdict counts.
     mutating func end(_ number: Int, with verdict: Verdict) {
         guard entries[number] != nil, entries[number]?.verdict == nil else { return }
         entries[number]?.verdict = verdict

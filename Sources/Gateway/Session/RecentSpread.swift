@@ -1,8 +1,7 @@
 import Domain
 
-/// Recent minima and maxima of a meter with too many samples to show one by one.
-///
-/// Covers the current and the previous half second, so that a viewer that updates twice a second misses nothing.
+/// Minima and maxima of the current and the previous half second, so that a viewer that updates twice a second misses
+/// no sample.
 struct RecentSpread: Sendable {
     private var present = SampleBucket(start: WallTime(millisecondsSince1970: 0))
     private var former = SampleBucket(start: WallTime(millisecondsSince1970: 0))
@@ -19,7 +18,7 @@ struct RecentSpread: Sendable {
         present.add(reading.reading)
     }
 
-    /// Both half seconds together; nil before the first sample.
+    /// Nil before the first sample.
     var whole: SampleBucket? {
         var whole = former
         whole.merge(present)
@@ -27,7 +26,6 @@ struct RecentSpread: Sendable {
     }
 }
 
-/// Summary of one answer's samples, as one reading.
 struct AnswerSpread: Sendable {
     private var bucket: SampleBucket?
     private var last: TimedReading?
@@ -38,8 +36,8 @@ struct AnswerSpread: Sendable {
         last = reading
     }
 
-    /// Returns one reading with the time of the last sample and the means, minima and maxima of all samples; then
-    /// removes the samples. Returns a single sample unchanged, nil without samples.
+    /// Removes the samples and returns one reading: their means, minima and maxima, with the last one's time. Nil
+    /// without samples.
     mutating func take() -> TimedReading? {
         guard let bucket, var reading = last else { return nil }
         (self.bucket, last) = (nil, nil)

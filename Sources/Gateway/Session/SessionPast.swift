@@ -6,12 +6,12 @@ final class SessionPast {
     private var transitions: [(time: MonotonicTime, from: ConnectionState, to: ConnectionState, cause: String)] = []
     /// Traffic of the current link until its first reading.
     private var traffic: [TrafficRecord] = []
-    /// GATT services of the last link that had any; nil if none had.
+    /// Nil if no link had GATT services.
     var gatt: [SupportService]?
 
     private static let transitionsMax = 16
     private static let trafficMax = 32
-    /// Maximum number of bytes kept of a record.
+    /// Maximum number of bytes kept per record.
     private static let bytesMax = 128
 
     func record(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {
@@ -44,7 +44,6 @@ final class SessionPast {
 }
 
 extension DeviceSession {
-    /// Returns the session's part of a support report.
     package func support() -> SupportMeter {
         var meter = SupportMeter(
             id: id.description, model: shownModel?.displayName, state: machine.state.rawValue,

@@ -3,9 +3,8 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// Readings from a meter's frames, and its other data.
 struct SessionReadings {
-    /// Readings in the order of arrival; for a fast meter, one summary of each answer.
+    /// For a fast meter, one summary of each answer.
     let shown: Feed<TimedReading>
     /// Every single reading, also of fast meters.
     let samples: Feed<TimedReading>
@@ -18,16 +17,14 @@ struct SessionReadings {
     private(set) var latest = LatestReadings()
     private(set) var spoilt = DecodeErrors()
     private(set) var told = TelemetryFrames()
-    /// Sampling by the meter's own clock, if any.
     private(set) var sampling = MeterSampling()
     private var clock = SampleClock()
-    /// Minima and maxima of about the last second, for a fast meter only.
+    /// For a fast meter only.
     private(set) var recent = RecentSpread()
-    /// Summary of a fast meter's current answer, for `shown`.
     private var answer = AnswerSpread()
-    /// Arrival time, by both clocks, of the frame that waits for the next frame to confirm it; nil if no frame waits.
+    /// Arrival of the frame that waits for the next one to confirm it; nil if none waits.
     private var heldAt: (time: MonotonicTime, wall: WallTime)?
-    /// Events on the meter's CC line since meterd started; empty for a model that does not receive them.
+    /// USB PD events on the CC line since meterd started; empty if the model does not receive them.
     private(set) var powerDelivery = PDTimeline()
 
     init(
@@ -50,16 +47,15 @@ struct SessionReadings {
 
     mutating func linkWasLost() { counters.disconnects += 1 }
 
-    /// - Parameter wasUp: whether the link was up. If so, its end leaves a gap in a recording.
+    /// - Parameter wasUp: whether the link was up; a recording then gets a gap.
     mutating func linkEnded(wasUp: Bool) {
         if wasUp { recording?.linkLost() }
         clock = SampleClock()
     }
 
-    /// Records that polling begins over a new link.
     mutating func exchangeBegan() { powerDelivery.linkBegan() }
 
-    /// Records that this host holds the meter with this fencing token; 0 means without a lease.
+    /// - Parameter token: fencing token of this host's lease; 0 without a lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         recording?.leased(token)
         if token != 0 { counting?.leased(token, at: wall) }
@@ -70,15 +66,15 @@ struct SessionReadings {
         counting?.adopt(stepMax: rules.stepMax)
     }
 
-    /// Adopts the resolution of the meter's counters, which an electronic load reveals by its answers.
+    /// An electronic load reveals the resolution of its counters only by its answers.
     func adopt(_ profile: MeterProfile?) {
         if let profile { counting?.adopt(profile.counterSteps) }
     }
 
-    /// Removes the readings of earlier frames, because another model has other frames. Keeps the last reading.
+    /// Forgets the values of earlier frames, except the last reading.
     ///
-    /// - Parameter isIdentified: whether earlier frames were decoded as another model's. If so, their telemetry and
-    ///   error count are removed, too.
+    /// - Parameter isIdentified: whether earlier frames were decoded as another model's, so that their telemetry and
+    ///   error count are wrong, too.
     mutating func modelChanged(isIdentified: Bool) {
         latest.forgetParts()
         guard isIdentified else { return }
@@ -86,7 +82,7 @@ struct SessionReadings {
         told.forget()
     }
 
-    /// Adopts and logs changes of the driver's sampling. Returns whether the request interval changed.
+    /// Returns whether the request interval changed.
     mutating func follow(_ now: MeterSampling, _ logger: Logger) -> Bool {
         guard now != sampling else { return false }
         let before = sampling
@@ -107,7 +103,7 @@ struct SessionReadings {
 
     mutating func answerEnded() { spoilt.ended() }
 
-    /// - Parameter partial: number of bytes of the answer that arrived.
+    /// - Parameter partial: received bytes of the incomplete answer.
     mutating func answerIsOverdue(partial: Int) {
         counters.timeouts += 1
         counters.skipped_bytes += partial
@@ -115,7 +111,7 @@ struct SessionReadings {
         spoilt.ended()
     }
 
-    /// Handles a valid frame, which may still wait for the next one to confirm it.
+    /// The frame's readings may still need the next frame's confirmation.
     mutating func came(_ frame: Frame, hearsPD: Bool, at wall: WallTime) {
         spoilt.wasGood()
         told.add(frame)
@@ -134,15 +130,13 @@ struct SessionReadings {
 
     mutating func held(at now: MonotonicTime, _ wall: WallTime) { heldAt = (now, wall) }
 
-    /// Publishes a held frame with its arrival time; `onData` as for `add`.
+    /// Publishes a confirmed frame with its arrival time; `onData` as for `add`.
     mutating func addHeld(_ frame: Frame, at now: MonotonicTime, _ wall: WallTime, onData: () -> Void) {
         let moment = heldAt ?? (now, wall)
         add(frame, at: moment.time, moment.wall, onData: onData)
     }
 
-    /// Publishes the readings of a frame. A frame without a measurement, such as "ok", is no data.
-    ///
-    /// - Parameter onData: called before the first reading, if any; must not access this value.
+    /// - Parameter onData: called before the first reading; must not access this value.
     mutating func add(_ frame: Frame, at now: MonotonicTime, _ wall: WallTime, onData: () -> Void) {
         var hasData = false
         let group = frame.countingGroup
@@ -161,7 +155,7 @@ struct SessionReadings {
         if let reading = answer.take() { shown.yield(reading) }
     }
 
-    /// Handles samples with their own timestamps. Of a fast meter, the store receives one bucket per second, or all
+    /// Handles samples with the meter's timestamps. Of a fast meter, the store receives one bucket per second, or all
     /// samples during a recording (Docs/Decisions/0033-samples-of-fast-meters.md).
     private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
         let lost = clock.heard(ticks, at: now)
@@ -172,7 +166,7 @@ struct SessionReadings {
 
     private var isFast: Bool { (sampling.rate ?? 0) > SampleBuffer.wholeRateMax }
 
-    /// Publishes a reading, after adding the energy count so that all consumers see the same.
+    /// Adds the energy count first, so that all consumers see the same.
     private mutating func publish(_ measured: TimedReading) {
         let reading = counting?.count(measured) ?? measured
         counters.readings += 1

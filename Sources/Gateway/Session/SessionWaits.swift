@@ -1,6 +1,5 @@
 package import Domain
 
-/// Callers that wait for a meter's data, or for permission to use a link.
 final class SessionWaits {
     enum Goal { case data, permission }
 
@@ -15,7 +14,7 @@ final class SessionWaits {
         self.claim = claim
     }
 
-    /// Waits for `goal`, unless the wait cannot succeed. Calls `ring` after `time`.
+    /// Returns at once if waiting is useless. Calls `ring` after `time`.
     func wait(
         for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
         ring: @escaping @Sendable (SessionTimer) -> Void
@@ -39,7 +38,7 @@ final class SessionWaits {
         waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
     }
 
-    /// Ends the waits for `goal`; if it is nil, all waits.
+    /// A nil `goal` ends all waits.
     func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
         for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
             end(number, with: outcome)
@@ -48,20 +47,19 @@ final class SessionWaits {
 }
 
 extension DeviceSession {
-    /// Outcome of a wait.
     package enum DataWait: Hashable, Sendable {
         case data
         /// A link may be used, or is in use.
         case permitted
         case timedOut
         case disconnected
-        /// Another host has the meter, and this host does not wait in the queue.
+        /// Another host has the meter, and this host does not queue for its lease.
         case elsewhere(LinkRefusal)
         /// This host is read-only, and its zone is `strict`.
         case barred
-        /// The system denies this program the link. Waiting does not help.
+        /// The system denies this program the link; waiting does not help.
         case forbidden(ChannelFailure)
-        /// The lease was granted, but this host did not receive the meter within this time and returned the lease.
+        /// This host got the lease, but did not receive the meter within this time.
         case notHeard(Duration)
         /// The cloud does not answer, so the holder of an absent meter is unknown.
         case unanswered
@@ -70,7 +68,6 @@ extension DeviceSession {
 }
 
 extension DeviceSession {
-    /// Returns once data is available or the wait has another outcome.
     package func waitForData(_ patience: Duration) async -> DataWait {
         if states.machine.state == .dataAvailable { return .data }
         return await waits.wait(for: .data, patience, ring: ring)

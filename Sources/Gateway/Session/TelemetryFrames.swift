@@ -1,12 +1,12 @@
 import Domain
 import MeterCodec
 
-/// Last frame of each kind (`Frame.shape`) that a meter sends, for its data besides readings: charging mode, groups,
-/// contract. Decoded only on request.
+/// Last frame of each kind (`Frame.shape`), for a meter's data besides readings: charging mode, groups, contract.
+/// Decoded only on request.
 struct TelemetryFrames {
     private var frames: [(shape: Int, frame: Frame)] = []
 
-    /// Maximum number of kinds of frame, above that of any meter; FNIRSI's groups alone are ten.
+    /// More kinds of frame than any meter sends; FNIRSI's groups alone are ten.
     private static let shapesMax = 24
 
     mutating func add(_ frame: Frame) {

@@ -1,6 +1,5 @@
 package import Domain
 
-/// Bytes sent or received over a link, for captures and support reports.
 package struct TrafficRecord: Hashable, Sendable {
     package enum Direction: String, Sendable {
         /// From the meter.

@@ -2,10 +2,9 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// Settings that are sent to the meter itself.
 extension MeterSettings {
-    /// Returns the commands that apply these settings, in a fixed order. Settings unknown to the model are left out:
-    /// another host may have written them without knowing the model.
+    /// Returns the commands that apply these settings, in a fixed order. Skips settings unknown to the model, which
+    /// another host may have written.
     package func commands(for profile: MeterProfile) -> [MeterCommand] {
         Key.allCases.compactMap(\.command).compactMap { kind in
             guard let number = numbers[kind], let rule = profile.commands.first(where: { $0.kind == kind }),
@@ -15,7 +14,7 @@ extension MeterSettings {
         }
     }
 
-    /// Returns the commands of a model as the API lists them; empty for an unknown model.
+    /// Lists a model's commands for the API; empty for an unknown model.
     package static func commandBodies(for profile: MeterProfile?) -> [CommandBody] {
         (profile?.commands ?? []).map { rule in
             let key = Key.allCases.first { $0.command == rule.kind }
@@ -61,7 +60,7 @@ extension MeterSettings {
             .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
     }
 
-    /// Returns the sample rate to request from a meter, in samples per second; nil for none.
+    /// Samples per second to request from a meter; nil for no request.
     func rate(for profile: MeterProfile) -> Int? {
         rate.flatMap { profile.rates.contains($0) ? $0 : nil }
     }

@@ -2,13 +2,10 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// Lists all settings of a meter for people: each with its default and its author.
 extension MeterSettings {
-    /// Returns a meter's settings in a fixed order, then the settings of newer versions.
+    /// Lists a meter's settings in a fixed order, then settings of newer versions.
     ///
-    /// - Parameters:
-    ///   - profile: the model's abilities; nil if unknown, which lists every setting.
-    ///   - deviceName: the name that the meter reports, if any.
+    /// - Parameter profile: the model's abilities; nil if unknown, which lists every setting.
     package static func bodies(
         _ texts: [String: String], by authors: [String: SettingAuthor], own: HostID, for profile: MeterProfile?,
         deviceName: String? = nil

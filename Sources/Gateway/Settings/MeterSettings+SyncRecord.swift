@@ -1,11 +1,11 @@
 package import Domain
 
-/// Converts settings to and from a meter's record, and to text for people.
+/// Converts settings to and from a meter's record and text.
 ///
-/// Each property is named by its key and never changes its type: times are milliseconds, the rest numbers or text. Text
-/// is accepted for any key, because an earlier version stored only text.
+/// Each property is named by its key and never changes its type: durations are milliseconds, the rest numbers or text.
+/// Text is accepted for any key, because an earlier version stored only text.
 extension MeterSettings {
-    /// - Parameter record: the meter's record; nil if it has no settings.
+    /// - Parameter record: nil if the meter has no settings.
     package init(record: SyncRecord?) { self.init(stored: Self.texts(of: record)) }
 
     /// Returns the settings as people type them. Properties of newer versions appear unchanged.

@@ -2,7 +2,6 @@ package import Domain
 import GatewayAPI
 package import MeterCodec
 
-/// Settings of a meter, as this version understands them.
 package struct MeterSettings: Hashable, Sendable {
     package enum Key: String, CaseIterable, Sendable {
         case name
@@ -37,7 +36,7 @@ package struct MeterSettings: Hashable, Sendable {
             }
         }
 
-        /// Command that sends the setting to the meter; nil if it concerns only this program.
+        /// Command that sends the setting to the meter; nil for a setting of meterd only.
         package var command: MeterCommand.Kind? {
             switch self {
             case .name, .notes, .pollInterval, .rate, .staleAfter, .temperatureUnit, .filter: nil
@@ -51,48 +50,47 @@ package struct MeterSettings: Hashable, Sendable {
 
     package var name: String?
     package var notes: String?
-    /// Poll interval; nil for the model's default.
+    /// Nil for the model's default.
     package var pollInterval: Duration?
-    /// Samples per second by the meter's own clock; 0 for none. A rate unknown to the model is not requested.
+    /// Samples per second by the meter's own clock; 0 for none. Not requested if the model does not offer it.
     package var rate: Int?
     /// Time after which data are stale; nil for the default: three poll intervals, at least 3 s.
     package var staleAfter: Duration?
     package var temperatureUnit: TemperatureUnit = .celsius
     /// Whether implausible single values are dropped.
     package var filters = true
-    /// Numbers to send to the meter, by command, in the model's unit. A command or number unknown to the model is not
-    /// sent.
+    /// Numbers to send to the meter, by command, in the model's unit. Those unknown to the model are not sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
     /// Current in amperes that starts an automatic recording; nil for manual recordings only.
     package var recordAbove: Double?
     /// Time that the current must be above `recordAbove` to start a recording, or below it to end one; nil for the
-    /// recorder's default.
+    /// default.
     var recordHold: Duration?
-    /// Longest gap between readings before an automatic recording ends; nil for the recorder's default.
+    /// Longest gap between readings before an automatic recording ends; nil for the default.
     var recordGap: Duration?
     package var tariff: Tariff?
 
-    /// Upper limit of settings that are whole numbers, larger than the limit of any model.
+    /// Upper limit of whole-number settings, above that of any model.
     package static let numberMax = 99_999
 
     package init() {}
 
-    /// Parses stored texts. An unreadable text counts as not set, but is kept in the store.
+    /// An unreadable text counts as not set, but remains in the store.
     package init(stored texts: [String: String]) {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }
-            // If a value of another version does not parse, the default applies.
+            // If a value from another version does not parse, the default applies.
             try? apply(key, value)
         }
     }
 
-    /// Applies one value, or throws an error that names the legal ones.
+    /// Parses and applies one value. The error names the legal values.
     package mutating func apply(_ key: Key, _ value: String) throws(GatewayError) {
         switch key {
         case .name where Self.isLegal(name: value): name = value
         case .notes where value.count <= 1000 && !value.contains(where: { $0 != "\n" && $0.isControl }): notes = value
         case .pollInterval:
-            // A number without a unit could be milliseconds or seconds: reject it.
+            // Reject a number without a unit: it could be milliseconds or seconds.
             pollInterval = try Self.duration(value, key: key, in: .milliseconds(10) ... .seconds(3600))
         case .rate:
             guard let number = value == "off" ? 0 : Self.number(value) else { throw Self.illegal(key, value) }
@@ -116,10 +114,9 @@ package struct MeterSettings: Hashable, Sendable {
         }
     }
 
-    /// Parses settings that a person entered.
+    /// Parses settings that a person entered. Null resets a setting to its default.
     ///
-    /// - Parameter profile: the model's abilities; nil if unknown, which allows what any model accepts.
-    /// - Returns: the values for the store; null resets a setting to its default.
+    /// - Parameter profile: the model's abilities; nil if unknown, which allows values that any model accepts.
     /// - Throws: `badRequest`, with the first illegal key or value and the legal ones.
     package static func values(
         of changes: [String: String?], for profile: MeterProfile?

@@ -2,13 +2,13 @@ package import Domain
 package import GatewayAPI
 package import Logging
 
-/// Migrates stored records to the current naming rule (Docs/SettingsAndRebuild.md#rebuild). Each step is one
-/// transaction with its progress, so an interrupted run resumes there.
+/// Migrates stored records to the current naming rule (Docs/SettingsAndRebuild.md#rebuild). Each step stores its
+/// progress in the same transaction, so the next run resumes after an interruption.
 package actor RebuildService {
     package nonisolated let progress = Feed<RebuildProgress>()
 
     package enum Outcome: Hashable, Sendable {
-        /// All records follow the rule. `scanned` counts the records examined, even if none had to change.
+        /// All records follow the naming rule. `scanned` also counts unchanged records.
         case complete(RebuildProgress)
         case cancelled(RebuildProgress)
     }
@@ -19,11 +19,11 @@ package actor RebuildService {
     private let logger: Logger
     private var isRunning = false
 
-    /// Number of records per transaction: some milliseconds of work.
+    /// Records per transaction: some milliseconds of work.
     package static let stepLength = 500
 
-    /// - Parameter hasFetched: whether a full fetch from the cloud has completed since the start, or there is no cloud.
-    ///   Before that, a tombstone written by the rebuild could hide another host's unfetched write.
+    /// - Parameter hasFetched: whether a full fetch has completed since the start, or there is no cloud. Before that,
+    ///   the rebuild's tombstones could hide another host's unfetched write.
     package init(
         settings: SettingsService, wallNow: @escaping @Sendable () -> WallTime,
         hasFetched: @escaping @Sendable () async -> Bool, logger: Logger
@@ -40,16 +40,16 @@ package actor RebuildService {
         }
     }
 
-    /// Returns the changes that a complete rebuild would make, without making them.
+    /// Counts the changes that a complete rebuild would make, without making them.
     package func report() async throws(GatewayError) -> RebuildReportBody {
         try await GatewayError.doing("working out what a rebuild would do") {
             try await settings.repository.rebuildReport()
         }
     }
 
-    /// Runs the remaining steps, once per version of the rule.
+    /// Performs the remaining steps, once per version of the naming rule.
     ///
-    /// - Throws: `refused` during another run and before the first full fetch; `store` if the file fails.
+    /// - Throws: `refused` during another rebuild and before the first full fetch; `store` if the file fails.
     package func run() async throws(GatewayError) -> Outcome {
         guard !isRunning else {
             throw GatewayError(.refused, "a rebuild is under way", next: "wait for it; its progress is shown")
@@ -80,7 +80,7 @@ package actor RebuildService {
         return .complete(present)
     }
 
-    /// Counts the records again after completion, because the store may have been empty during the rebuild.
+    /// Counts the records again, because the store may have been empty during the rebuild.
     private func lookedAgain(_ present: RebuildProgress) async throws(GatewayError) -> RebuildProgress {
         var present = present
         present.scanned = try await report().scanned

@@ -1,13 +1,13 @@
 package import Domain
 import GatewayAPI
 
-/// Aliases of meters: a meter reached over both USB and radio has two ids
-/// (Docs/Decisions/0014-takeovers-and-aliases.md). A `MeterAlias` record has the alias as its name. Its property
-/// `meter` is the meter's id, or null after a user separated the two ids.
+/// Aliases: a meter reached over both USB and radio has two ids (Docs/Decisions/0014-takeovers-and-aliases.md). A
+/// `MeterAlias` record has the alias as its name; its property `meter` is the meter's id, or null after a user
+/// separated the two ids.
 extension SettingsService {
     private static let property = "meter"
 
-    /// Returns each alias with its meter, fully resolved.
+    /// Returns the meter of each alias. The meter is never itself an alias.
     package func aliases() async throws(GatewayError) -> [MeterID: MeterID] {
         AliasMap.flattened(try await saidAliases())
     }
@@ -16,7 +16,7 @@ extension SettingsService {
         Self.said(in: try await records(of: .meterAlias, doing: "reading the other names of meters"))
     }
 
-    /// Returns the meter that each alias record names, which may itself be an alias.
+    /// The meter of an alias may itself be an alias.
     static func said(in records: [SyncRecord]) -> [MeterID: MeterID] {
         var said: [MeterID: MeterID] = [:]
         for record in records where record.key.type == .meterAlias {
@@ -28,7 +28,7 @@ extension SettingsService {
         return said
     }
 
-    /// Deletes a meter's aliases and the alias record of its own id, on every host.
+    /// Deletes a meter's aliases and the alias record of its own id.
     func removeAliases(of meter: MeterID) async throws(GatewayError) -> [MeterID] {
         let known = try await aliases()
         let gone = known.filter { $0.key == meter || $0.value == meter }.map(\.key).sorted()
@@ -36,9 +36,9 @@ extension SettingsService {
         return gone
     }
 
-    /// Makes an id an alias of a meter, on every host. The id's own aliases then also refer to the meter.
+    /// Makes an id and its own aliases refer to a meter, on every host.
     ///
-    /// - Returns: the meter to which the alias now refers; if `meter` is itself an alias, the meter behind it.
+    /// - Returns: the meter to which the alias now refers; if `meter` is itself an alias, its meter.
     /// - Throws: `refused` if `meter` already refers to the alias.
     @discardableResult
     package func add(alias: MeterID, of meter: MeterID) async throws(GatewayError) -> MeterID {
@@ -56,10 +56,10 @@ extension SettingsService {
         return target
     }
 
-    /// Separates an id from its meter permanently, on every host: no host pairs them again automatically.
+    /// Separates an id from its meter on every host. No host pairs them again automatically.
     package func part(_ alias: MeterID, from meter: MeterID) async throws(GatewayError) {
         let said = try await saidAliases()
-        // If the aliases form a circle, the meter's own id is an alias, too, and must also be separated.
+        // If the aliases form a circle, the meter's own id is also an alias.
         try await write([alias, meter].filter { said[$0] != nil }, as: .null)
     }
 

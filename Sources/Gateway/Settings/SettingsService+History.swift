@@ -1,13 +1,13 @@
 package import Domain
 package import GatewayAPI
 
-/// Author of a setting, with the time by the author's corrected calendar.
+/// Author of a setting, with the time by the author's corrected system clock.
 package struct SettingAuthor: Hashable, Sendable {
     package var at: WallTime
-    /// Host of the author; nil if the rebuild or the cloud's clean-up wrote the setting.
+    /// Nil if the rebuild or the cloud's clean-up wrote the setting.
     package var host: HostID?
     package var hostName: String?
-    /// Host that pushed the setting to the cloud, if not the author; the cloud reports it.
+    /// Host that pushed the setting to the cloud, if it is not the author.
     package var bringer: HostID?
     var bringerName: String?
 }
@@ -15,13 +15,13 @@ package struct SettingAuthor: Hashable, Sendable {
 package struct SettingWrite: Hashable, Sendable {
     /// Key as people type it; nil if all settings of the meter were deleted.
     package var key: String?
-    /// Value written; nil if the setting was reset to its default.
+    /// Nil if the setting was reset to its default.
     package var value: String?
     package var author: SettingAuthor
 }
 
 extension SettingsService {
-    /// Returns the known writes of a meter's settings, present and overwritten, in no particular order.
+    /// Returns the known writes of a meter's settings, in no particular order.
     ///
     /// - Parameter limit: maximum number of overwritten values, latest first.
     package func writes(of meter: MeterID, limit: Int = 500) async throws(GatewayError) -> [SettingWrite] {
@@ -45,7 +45,7 @@ extension SettingsService {
         return Array(writes)
     }
 
-    /// Returns a meter's settings as people type them, and each one's last author, resets included.
+    /// Returns a meter's settings and each one's last author, resets included.
     package func authors(
         of meter: MeterID
     ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingAuthor], own: HostID) {
@@ -58,7 +58,7 @@ extension SettingsService {
 
     /// Returns overwritten values of a meter's settings, latest first.
     ///
-    /// - Parameter key: the only setting wanted; nil for all.
+    /// - Parameter key: nil for all settings.
     package func history(
         of meter: MeterID, key: String? = nil, limit: Int = 100
     ) async throws(GatewayError) -> [HistoryLine] {
@@ -83,7 +83,7 @@ extension SettingsService {
 }
 
 extension SettingValue {
-    /// Returns the value as people type it; nil for a reset to the default.
+    /// Nil for a reset to the default.
     fileprivate func text(of property: String) -> String? {
         MeterSettings.text(of: self, for: MeterSettings.Key(rawValue: property))
     }
@@ -96,7 +96,7 @@ extension SettingAuthor {
 
     fileprivate init(_ stamp: Stamp, broughtBy: HostID?, _ hostNames: [HostID: String]) {
         at = WallTime(millisecondsSince1970: Int64(stamp.milliseconds))
-        // No host generates a UUID of all zeros or all ones: the rebuild or the cloud's clean-up wrote the value.
+        // No host has a UUID of all zeros or all ones: the rebuild or the cloud's clean-up wrote the value.
         let isNobody = stamp.isLifted || stamp.host.high == 0
         host = isNobody ? nil : stamp.host
         hostName = isNobody ? nil : hostNames[stamp.host]

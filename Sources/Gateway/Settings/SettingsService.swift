@@ -3,14 +3,13 @@ import GatewayAPI
 package import Logging
 package import MeterCodec
 
-/// Settings of all meters: parses and stores them, and passes on changes of any host.
-///
-/// Callers report merged records with `merged`, so that another host's change reaches a connected meter at once.
+/// Settings of all meters. Callers report stored changes with `merged`, so that another host's change reaches a
+/// connected meter at once.
 package actor SettingsService {
     package nonisolated let refreshes = Feed<UInt64>()
-    /// Refresh versions caused by local changes, which other hosts do not have yet.
+    /// New values of `refreshVersion` after local changes, which other hosts do not have yet.
     package nonisolated let localChanges = Feed<UInt64>()
-    /// Number that rises with every change of any record, so that screens redraw.
+    /// Rises with every change of any record, so that clients redraw.
     package private(set) var refreshVersion: UInt64 = 0
 
     package nonisolated let changes: ChangeMarks
@@ -34,13 +33,13 @@ package actor SettingsService {
         self.logger = logger
     }
 
-    /// Passes each later change to `listener`. The function that made the change waits until all listeners return.
+    /// The function that makes a change waits until all listeners return.
     package func subscribe(_ listener: @escaping @Sendable (SettingsNews) async -> Void) { listeners.append(listener) }
 
     // MARK: Meters
 
     package func read(_ meter: MeterID) async throws(GatewayError) -> StoredSettings {
-        // Take the number before reading, because the store then has at least the changes up to this number.
+        // Take the number first: the record then includes at least the changes up to it.
         let number = latest
         return StoredSettings(of: meter, try await record(of: meter), number: number)
     }
@@ -49,18 +48,16 @@ package actor SettingsService {
         try await read(meter).texts
     }
 
-    /// Writes settings; nil resets one to its default. If any is illegal, none is written.
+    /// Writes all settings, or none if one is illegal; nil resets one to its default.
     ///
-    /// - Parameters:
-    ///   - profile: the model's abilities, if known.
-    ///   - here: names of this host's meters, to check that a new name is unique.
+    /// - Parameter here: names of this host's meters, to check that a new name is unique.
     package func set(
         _ changes: [String: String?], of meter: MeterID, for profile: MeterProfile?,
         beside here: [(id: MeterID, name: String?)] = []
     ) async throws(GatewayError) -> [String: String] {
         let values = try MeterSettings.values(of: changes, for: profile)
         if case .string(let name)? = values[.name] { try await check(name, of: meter, beside: here) }
-        // Only resets depend on the stored values, so fetch the record only for them.
+        // Only resets depend on the stored values.
         let present = values.values.contains(.null) ? try await record(of: meter) : nil
         let writes = values.sorted { $0.key.rawValue < $1.key.rawValue }
             // Skip resets of unset values: each would be a change for every host.
@@ -81,7 +78,7 @@ package actor SettingsService {
         throw GatewayError(.badRequest, "\(other.id) is called \"\(name)\" already", next: "choose another name")
     }
 
-    /// Deletes all settings of a meter on every host; returns whether there were any.
+    /// Deletes a meter's settings on every host; returns whether there were any.
     @discardableResult
     package func delete(of meter: MeterID) async throws(GatewayError) -> Bool {
         guard let present = try await record(of: meter), !present.isTombstone else { return false }
@@ -90,9 +87,7 @@ package actor SettingsService {
         return true
     }
 
-    /// Returns all meters with settings on any host.
-    ///
-    /// - Parameter here: this host's meters, which come first and keep these names.
+    /// Returns this host's meters, which keep the names in `here`, then all others with settings on any host.
     package func meters(
         beside here: [(id: MeterID, name: String?)] = []
     ) async throws(GatewayError) -> [(id: MeterID, name: String?)] {
@@ -100,10 +95,10 @@ package actor SettingsService {
         var names: [MeterID: String?] = [:]
         for record in try await records(of: .deviceSettings, doing: "reading the settings of all meters")
         where !record.isTombstone {
-            // Skip ids that contain a host's name: only hosts with an older version use these records. Newer versions
-            // use a copy under another id.
+            // Ids that contain a host's name are used only by older versions. Newer versions use a copy under another
+            // id.
             guard let id = MeterID(record.key.name), !id.isGivenByName, !met.contains(id) else { continue }
-            // A record under an older form of the name may exist, too. The present form has precedence.
+            // A record under an older form of the id may exist, too. The present form has precedence.
             if record.key == .settings(of: id) || names[id] == nil {
                 names.updateValue(MeterSettings(record: record).name, forKey: id)
             }
@@ -117,7 +112,7 @@ package actor SettingsService {
 
     // MARK: Changes
 
-    /// Handles a store transaction's changes: screens redraw, and listeners get the new values.
+    /// Makes clients redraw and passes a transaction's changes to the listeners.
     ///
     /// - Parameter isMadeHere: whether the changes are local and not yet in the cloud.
     @discardableResult
@@ -127,7 +122,7 @@ package actor SettingsService {
         refreshVersion += 1
         changes.mark([.zone, .host])
         refreshes.yield(refreshVersion)
-        // Notify other hosts before a meter connected here applies the change.
+        // Notify other hosts before waiting for the listeners.
         if isMadeHere { localChanges.yield(refreshVersion) }
         let news = news(of: outcome)
         guard !news.settings.isEmpty || news.aliases != nil else { return [] }
@@ -137,7 +132,7 @@ package actor SettingsService {
 
     private func news(of outcome: MergeOutcome) -> SettingsNews {
         let settings = outcome.present.compactMap { record -> StoredSettings? in
-            // Ignore records under an older form of a meter's name, because they are not in force.
+            // Ignore records under an older form of a meter's id, because they are not in force.
             guard let meter = MeterID(record.key.name), record.key == .settings(of: meter) else { return nil }
             return StoredSettings(of: meter, record, number: outcome.number)
         }
@@ -166,7 +161,7 @@ package actor SettingsService {
         return await merged(outcome, isMadeHere: true)
     }
 
-    /// Writes only properties that differ from the stored record, in which a missing property counts as null.
+    /// Writes only properties that differ from the stored record. A property missing there counts as null.
     func put(
         _ properties: [String: SettingValue], in key: RecordKey, doing what: String
     ) async throws(GatewayError) {
@@ -194,7 +189,6 @@ package actor SettingsService {
         try await GatewayError.doing(what) { try await repository.record(key) }
     }
 
-    /// Returns all records of a type, including tombstones.
     func records(of type: RecordType, doing what: String) async throws(GatewayError) -> [SyncRecord] {
         try await GatewayError.doing(what) { try await repository.records(of: type) }
     }

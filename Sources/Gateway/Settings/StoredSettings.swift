@@ -5,8 +5,8 @@ package struct StoredSettings: Hashable, Sendable {
     /// Settings as people type them.
     package let texts: [String: String]
     package let settings: MeterSettings
-    /// `MergeOutcome.number` of the transaction that stored these settings, or of a later one. Settings with the
-    /// greater number are in force.
+    /// `MergeOutcome.number` of the transaction that stored these settings, or of a later one. The greatest number is
+    /// in force.
     let number: UInt64
 
     package init(of meter: MeterID, _ record: SyncRecord?, number: UInt64) {
@@ -17,9 +17,8 @@ package struct StoredSettings: Hashable, Sendable {
     }
 }
 
-/// Changes of settings and aliases on any host.
 package struct SettingsNews: Sendable {
     package var settings: [StoredSettings]
-    /// Meter of each alias; nil if no alias changed.
+    /// Nil if no alias changed.
     var aliases: [MeterID: MeterID]?
 }

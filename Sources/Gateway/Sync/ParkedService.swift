@@ -1,8 +1,8 @@
 import Domain
 package import GatewayAPI
 
-/// Lists, restores and drops parked records, which this host excludes from sync (`meterctl sync parked`). Works even
-/// after the host has left its cloud.
+/// Lists, restores and drops parked records, which this host excludes from sync (`meterctl sync parked`). Also works
+/// after leaving the cloud.
 package struct ParkedService: Sendable {
     private let repository: any SyncRepository
     private let settings: SettingsService
@@ -21,7 +21,7 @@ package struct ParkedService: Sendable {
     }
 
     /// - Returns: number of properties added to the outbox.
-    /// - Throws: `notFound`; `refused` if every value is older than the present one or still cannot be kept.
+    /// - Throws: `notFound`; `refused` if every value is older than the present one or is still excluded from sync.
     package func restore(_ id: String) async throws(GatewayError) -> Int {
         let restored = try await GatewayError.doing("restoring \(id)") {
             try await repository.restoreParked(id)

@@ -2,11 +2,10 @@ import Domain
 import Logging
 
 extension SyncEngine {
-    /// Largest number of merged records that are logged one by one.
+    /// More merged records get a single log line.
     private static let newsMax = 5
 
-    /// Logs settings that were sent again, because the cloud acknowledged and then lost them, for example in a rollback
-    /// of its store.
+    /// Logs settings that this host sent again, because the cloud acknowledged and then lost them, as in a rollback.
     nonisolated func logToldAgain(_ merge: MergeOutcome) {
         guard merge.toldAgain > 0 else { return }
         logger.notice(
@@ -26,7 +25,6 @@ extension SyncEngine {
         before = now
     }
 
-    /// Logs one line per record that another host changed, or a single line for many.
     nonisolated func logNews(_ merge: MergeOutcome) async {
         let news = merge.news.filter { $0.hosts.contains { $0 != host } }
         guard !news.isEmpty else { return }
@@ -85,7 +83,7 @@ extension SyncEngine {
             ])
     }
 
-    /// - Parameter run: metadata of the halted run; empty if none was under way.
+    /// - Parameter run: metadata of the halted sync run; empty if there was none.
     nonisolated func logHalt(_ halt: SyncHalt, _ run: Logger.Metadata = [:]) {
         let why: Logger.Metadata = ["cause": "\(halt.failure)", "advice": "\(halt.advice)"]
         logger.error("sync halted", metadata: why.merging(run) { $1 })

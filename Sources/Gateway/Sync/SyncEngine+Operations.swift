@@ -1,7 +1,7 @@
 import Domain
 import Logging
 
-/// Performs one operation of `SyncMachine`, and returns the machine's input that reports the end of the operation.
+/// Performs one operation of `SyncMachine`; returns the input that reports its end.
 extension SyncEngine {
     nonisolated func exchange(_ operation: SyncOperation) async -> SyncInput {
         do throws(SyncFailure) {
@@ -76,14 +76,14 @@ extension SyncEngine {
         return merge
     }
 
-    /// Returns the stored identity of a zone with this name; if there are several, the one used last.
+    /// If several stored zones have this name, returns the identity of the one used last.
     private nonisolated func identity(of zone: String) async -> String? {
         guard let progress = try? await dependencies.repository.progress() else { return nil }
         return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }
             .max { $0.serverTime < $1.serverTime }?.identity
     }
 
-    /// Stores a run's result, so that reports include it after a restart. Does not store partial and cancelled runs.
+    /// Stores a sync run's result for reports after a restart, unless it is partial or cancelled.
     nonisolated func keep(_ result: SyncResult, at now: WallTime, clockOffset: Duration?) async {
         let isComplete: Bool
         switch result.end {

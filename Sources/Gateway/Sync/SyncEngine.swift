@@ -3,26 +3,25 @@ package import Logging
 
 /// Runs one membership of a cloud, from `run` to `stop`; joining another cloud needs another engine.
 ///
-/// The cloud and the store perform the operations of `SyncMachine`. One loop feeds the machine all inputs, one at a
-/// time.
+/// One loop feeds all inputs to a `SyncMachine`; the cloud and the store perform its operations.
 package actor SyncEngine {
     package struct Dependencies: Sendable {
         package var link: any CloudLink
         package var repository: any SyncRepository
         package var loop: any SessionLoop
-        /// Monitor that reports the return of the network. Without one, waits always last their full time.
+        /// If nil, the return of the network does not end retry pauses.
         package var network: (any NetworkMonitor)?
-        /// Called with each merge that changed records, after it is stored and before any further sync.
+        /// Called after each merge that changed records is stored, before any further sync.
         package var changed: @Sendable (MergeOutcome) async -> Void
-        /// Called with every event of the stream, in order: `opened` after each gap, leases, offers.
+        /// Called with every event of the cloud's stream, in order: `opened` after each gap, leases, offers.
         package var heard: @Sendable (CloudEvent) async -> Void
         package var hostName: @Sendable (HostID) async -> String?
-        /// Returns a date known to be right, by which parked records (excluded from sync) age. Nil while the calendar
-        /// is not confirmed: nothing ages.
+        /// Returns a date known to be right, by which parked records (excluded from sync) age. Nil while the date is
+        /// unconfirmed.
         package var confirmedToday: @Sendable () async -> WallTime?
         package var rng: any RandomNumberGenerator & Sendable
         package var changes = ChangeMarks()
-        /// Returns the date for the ages of history and tombstones; nil for the loop's calendar.
+        /// Returns the date for the ages of history and tombstones; nil for the loop's system clock.
         package var today: (@Sendable () async throws -> WallTime)?
 
         package init(
@@ -53,7 +52,7 @@ package actor SyncEngine {
         case stopIsDue
     }
 
-    /// Events of the session, numbered (`meterctl sync events`).
+    /// Numbered sync events (`meterctl sync events`).
     package nonisolated let events = Feed<SyncEntry>()
     package nonisolated let results = Feed<SyncResult>()
 
@@ -73,10 +72,9 @@ package actor SyncEngine {
     private var stream: Interruption?
     private var streamNumber = 0
     private var fullness: QuotaState?
-    /// Callers that wait for the result of a run.
     private var waiters: [CheckedContinuation<SyncResult?, Never>] = []
 
-    /// - Parameter bringsAll: whether other hosts' records are pushed, too, if this is another zone than the last.
+    /// - Parameter bringsAll: whether to push other hosts' records, too, if the zone differs from the last one.
     package init(
         zone: String, host: HostID, timing: SyncTiming = SyncTiming(), bringsAll: Bool,
         dependencies: Dependencies,
@@ -93,7 +91,7 @@ package actor SyncEngine {
 
     // MARK: Life cycle
 
-    /// Syncs until `stop`. Never cancel its task: that would abort a write in progress.
+    /// Syncs until `stop`. Never cancel its task: this would abort a write in progress.
     package func run() async {
         await withDiscardingTaskGroup { group in
             if let network = dependencies.network {
@@ -110,8 +108,8 @@ package actor SyncEngine {
         finish()
     }
 
-    /// Makes `run` return after the current page of changes is stored. Abandons an exchange that takes longer than
-    /// `limit`. Nothing is lost, because the next run repeats the exchange.
+    /// Makes `run` return after the current page of changes is stored. Abandons an exchange with the cloud that exceeds
+    /// `limit`; the next sync run repeats it.
     package func stop(within limit: Duration = .seconds(5)) {
         guard !isStopping, !isOver else { return }
         isStopping = true
@@ -131,15 +129,14 @@ package actor SyncEngine {
 
     // MARK: Requests
 
-    /// Reports a reason for a run. Returns at once.
     package nonisolated func trigger(_ trigger: SyncTrigger) { inbox.yield(.session(.triggered(trigger))) }
 
     package nonisolated func resume() { inbox.yield(.session(.resumed)) }
 
-    /// Ends the current run, if any, once its current page of changes is stored.
+    /// Ends the current sync run, if any, once its current page of changes is stored.
     package nonisolated func cancel() { inbox.yield(.session(.cancelRequested)) }
 
-    /// Requests a run of all record types and waits for its result; nil if the engine stopped before.
+    /// Syncs all record types; nil if the engine stopped before the result.
     package func synchronise() async -> SyncResult? {
         guard !isOver else { return nil }
         return await withCheckedContinuation { waiter in
@@ -148,19 +145,18 @@ package actor SyncEngine {
         }
     }
 
-    /// Status of the session, without the store's backlog.
     package var status: SyncStatus { machine.status }
 
-    /// Returns the status of the session and the network, and the store's present backlog.
+    /// Includes the store's present backlog, unlike `status`.
     package func report() async -> SyncReport {
         var status = machine.status
-        // If the store fails, show the numbers of the last run. The session's errors report the failure.
+        // If the store fails, show the numbers of the last sync run.
         if let progress = try? await dependencies.repository.progress() {
             status.queue.pending = progress.pending
             status.queue.parked = progress.parked
             status.queue.heldBack = progress.heldBack
             status.lastSuccess = progress.record.lastSuccess
-            // Until a run succeeds, include the failures from before the restart.
+            // Until a sync run succeeds, include the failures from before the restart.
             if status.lastResult == nil || status.lastSyncError != nil {
                 status.failures = max(status.failures, progress.record.failures)
             }
@@ -174,7 +170,6 @@ package actor SyncEngine {
         switch input {
         case .session(let input): send(input, &group)
         case .stream(let number, let input):
-            // A closed stream may still deliver inputs: ignore them.
             if number == streamNumber, stream != nil { send(input, &group) }
         case .network(let path):
             debounce.pathChanged(to: path, at: dependencies.loop.now, random: rng.next())
@@ -234,7 +229,7 @@ package actor SyncEngine {
             await self.keep(result, at: now, clockOffset: offset)
         }
         results.yield(result)
-        // Callers wait for the run that they requested. A cancelled or halted run also ends their wait.
+        // A halted run also ends the wait of all callers.
         if case .halted = result.end { return answerWaiters(result) }
         if result.trigger == .asked || result.wasCancelled { answerWaiters(result) }
     }
@@ -257,7 +252,6 @@ package actor SyncEngine {
         case .complete, .partial, .cancelled:
             logger.debug("sync run ended", metadata: metadata)
         case .failed(let failure):
-            // Only the first of several consecutive failures is logged as a warning.
             let level: Logger.Level = machine.state.failures == 1 ? .warning : .debug
             logger.log(level: level, "sync run failed", metadata: metadata.merging(["cause": "\(failure)"]) { $1 })
         case .halted(let halt):
@@ -275,9 +269,9 @@ package actor SyncEngine {
 
 package struct SyncReport: Hashable, Sendable {
     package var status: SyncStatus
-    /// State of the network; nil before the first report, or without a network monitor.
+    /// Nil before the network monitor's first report, or without a monitor.
     package var network: NetworkPath?
-    /// Time of the next automatic action; nil if only an event can change anything.
+    /// Time of the next automatic action; nil if the engine waits for an event.
     package var nextWake: MonotonicTime?
     package var now: MonotonicTime
 }

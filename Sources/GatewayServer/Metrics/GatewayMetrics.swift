@@ -163,7 +163,6 @@ package enum GatewayMetrics {
 }
 
 extension Quantity {
-    /// Definition of the quantity's Prometheus metric, in the base unit.
     var metric: MetricDefinition {
         func gauge(_ name: String, _ help: String) -> MetricDefinition {
             .gauge("meterd_meter_\(name)", ["meter"], help)
@@ -199,7 +198,7 @@ extension Quantity {
         }
     }
 
-    /// Base units per unit of the reading: 3600 J for 1 Wh, 3.6 C for 1 mAh.
+    /// Factor from the reading's unit to the base unit: 3600 J for 1 Wh, 3.6 C for 1 mAh.
     var baseUnits: Double {
         switch self {
         case .energy, .countedEnergy: 3600

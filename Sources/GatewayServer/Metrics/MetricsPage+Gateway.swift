@@ -6,10 +6,10 @@ extension MetricsPage {
         addInfo(GatewayMetrics.build, [version.version, version.commit, version.build])
     }
 
-    /// Adds a meter. A meter without data has no values, so that its line in a graph ends.
+    /// A meter without data has no values, so that its line in a graph ends.
     ///
-    /// - Parameter totals: counted totals as saved in the store. Unsaved totals may decrease after a power cut.
-    ///   `increase()` would treat the decrease as a reset and count the whole total as consumption.
+    /// - Parameter totals: counted totals as saved in the store. Unsaved ones may decrease after a power cut, and
+    ///   `increase()` would then count the whole total as consumption.
     mutating func add(_ meter: MeterStatus, _ totals: Reading? = nil) {
         let id = [meter.id]
         addInfo(GatewayMetrics.info, id + [meter.model ?? "", meter.name ?? "", meter.transport ?? ""])
@@ -49,8 +49,7 @@ extension MetricsPage {
         add(GatewayMetrics.leaseRemaining, id, lease.remaining_ms.map(Self.seconds))
     }
 
-    /// Adds alerts by number, because names change and may contain people's names. Omits target addresses, which may
-    /// also contain people's names.
+    /// Labels alerts by number and omits target addresses, because names and addresses may contain people's names.
     mutating func add(_ body: AlertsBody) {
         for alert in body.alerts where alert.state != "momentary" {
             add(GatewayMetrics.alertRaised, [alert.meter, "\(alert.id)"], alert.state == "raised" ? 1 : 0)
@@ -73,8 +72,6 @@ extension MetricsPage {
         add(GatewayMetrics.discovery, address, Self.seconds(adapter.discovery_ms))
     }
 
-    /// Adds the state of sync.
-    ///
     /// - Parameter sync: nil if the host belongs to no cloud.
     mutating func add(_ sync: SyncStatusBody?) {
         add(GatewayMetrics.joined, [], sync == nil ? 0 : 1)
@@ -100,8 +97,6 @@ extension MetricsPage {
         add(GatewayMetrics.refreshes, count: sync.refresh_version)
     }
 
-    /// Adds the state of the store.
-    ///
     /// - Parameter bytes: size of the file; nil if unreadable.
     mutating func add(_ store: StoreStatus, bytes: Int64?) {
         add(GatewayMetrics.storeBytes, [], bytes.map(Double.init))
@@ -114,7 +109,7 @@ extension MetricsPage {
         add(GatewayMetrics.backupFailing, [], backup.error == nil ? 0 : 1)
     }
 
-    /// Adds the broker's state. Adds nothing if no broker is configured.
+    /// Adds nothing if no broker is configured.
     mutating func add(_ broker: BrokerStatus) {
         guard broker.configured else { return }
         add(GatewayMetrics.brokerConnected, [], broker.connected ? 1 : 0)

@@ -13,13 +13,9 @@ package struct MetricsRoute: Sendable {
     private let broker: @Sendable () async -> BrokerStatus
     private let process: @Sendable () -> ProcessFigures?
 
-    /// Creates the route.
-    ///
     /// - Parameters:
     ///   - engine: nil if this host belongs to no cloud.
     ///   - storeBytes: returns the store's size on the disk; nil if unreadable.
-    ///   - broker: returns the state of the MQTT connection, even if no broker is configured.
-    ///   - process: returns the kernel's figures for this process.
     package init(
         routes: MeterRoutes, settings: SettingsService, alerts: AlertService,
         engine: @escaping @Sendable () async -> SyncEngine?,
@@ -35,7 +31,7 @@ package struct MetricsRoute: Sendable {
         self.process = process
     }
 
-    /// Adds the route at the top level, the default for Prometheus.
+    /// Adds the route outside `/v1`, at Prometheus' default path.
     package func add(to router: some RouterMethods) {
         router.get("metrics") { _, _ in
             Response(
@@ -49,7 +45,6 @@ package struct MetricsRoute: Sendable {
         page.add(routes.version)
         let totals = await routes.directory.writtenTotals()
         for meter in await routes.directory.status() { page.add(meter, MeterID(meter.id).flatMap { totals[$0] }) }
-        // Alerts are added without the names of meters.
         page.add(AlertsBody(alerts.entries, of: alerts))
         for adapter in await routes.directory.adapters() { page.add(adapter) }
         page.add(await syncStatus())

@@ -4,23 +4,23 @@ package import Gateway
 import GatewayAPI
 import Hummingbird
 
-/// Serves meters' power to Firefox as power tracks, and to profiler.firefox.com as a profile of a period.
+/// Serves meters' power to Firefox as power tracks, and to profiler.firefox.com as a profile of a time span.
 ///
-/// Each address contains a secret of 128 bits, stored only as SHA-256 in memory. The secret gives access only to the
-/// power of its meters.
+/// Each address contains a secret of 128 bits, which gives access only to the power of its meters. meterd keeps only
+/// its SHA-256, in memory.
 package actor Profiler {
     struct Meter: Sendable {
         var id: MeterID
-        /// Name or model of the meter, never its ID, because a person may publish the profile.
+        /// Name or model, never the id, because a person may publish the profile.
         var name: String
         var model: String
     }
 
     private struct Grant: Sendable {
         var meters: [Meter]
-        /// Period of a profile; nil for Firefox's own power tracks, because Firefox requests the range.
+        /// Nil for Firefox's own power tracks, because Firefox requests the range.
         var span: Range<WallTime>?
-        /// Expiry of the grant; nil if it is valid until meterd restarts.
+        /// Nil if the grant is valid until meterd restarts.
         var end: MonotonicTime?
 
         var kind: ProfilerPath.Kind { span == nil ? .power : .profile }
@@ -32,7 +32,7 @@ package actor Profiler {
     private static let grantsMax = 64
     private static let metersMax = 8
     private static let lengthMax = Duration.seconds(86_400)
-    /// Maximum number of readings read, and of samples sent, in one answer for all meters.
+    /// Limits of one answer for all meters.
     private static let (readingsMax, samplesMax) = (2_000_000, 200_000)
 
     private let directory: MeterDirectory
@@ -40,8 +40,7 @@ package actor Profiler {
     private let host: HostID
     private let now: @Sendable () -> MonotonicTime
     private let makeRNG: @Sendable () -> any RandomNumberGenerator
-    /// Grants by the secret's SHA-256. The duration of a look-up depends only on the hash, which does not help to guess
-    /// the secret.
+    /// Keyed by the secret's SHA-256: the duration of a look-up then does not help to guess the secret.
     private var grants: [[UInt8]: Grant] = [:]
     private var isReading = false
 
@@ -58,9 +57,7 @@ package actor Profiler {
 
     // MARK: For people
 
-    /// Creates an address with a new secret.
-    ///
-    /// - Returns: path and lifetime; a nil lifetime lasts as long as meterd runs.
+    /// - Returns: path and lifetime; a nil lifetime ends when meterd ends.
     func open(_ request: ProfilerRequest) async throws -> (path: ProfilerPath, duration: Duration?) {
         guard (1...Self.metersMax).contains(request.meters.count) else {
             throw GatewayError(
@@ -116,8 +113,7 @@ package actor Profiler {
 
     // MARK: For Firefox
 
-    /// Returns the power data. A wrong secret, an expired secret, and a secret for the other kind of path produce the
-    /// same error.
+    /// Wrong secrets, expired secrets, and secrets for the other kind of path cause the same error.
     func response(to request: Request, at path: ProfilerPath) async throws -> Response {
         guard let grant = grants[SHA256.digest(Array(path.secret.utf8))], grant.kind == path.kind,
             grant.isServed(at: now())
@@ -146,8 +142,8 @@ package actor Profiler {
     static let unknown = GatewayError(
         .notFound, "there is nothing here", next: "see Docs/meterd-openapi.yaml for the routes")
 
-    /// Returns the requested start in fractional milliseconds since 1970, and the requested range in whole milliseconds.
-    /// Firefox's range includes its end, so the returned one is a millisecond longer.
+    /// Returns the start in fractional milliseconds since 1970, and the range, a millisecond longer because Firefox's
+    /// includes its end.
     private static func span(of request: Request) throws -> (Double, Range<WallTime>) {
         let (start, end) = (try request.milliseconds("start"), try request.milliseconds("end"))
         guard start < end else {
@@ -159,11 +155,11 @@ package actor Profiler {
 }
 
 extension Request {
-    /// Returns a moment in Firefox's notation: milliseconds since 1970 with their fraction (firefox-devtools/profiler,
+    /// Parses a time as Firefox sends it: fractional milliseconds since 1970 (firefox-devtools/profiler,
     /// src/actions/receive-profile.ts, `getExternalPowerTracks`).
     fileprivate func milliseconds(_ name: String) throws -> Double {
         let text = uri.queryParameters[name[...]].map(String.init) ?? ""
-        // Accepts times up to the year 9999.
+        // Up to the year 9999.
         guard let number = Double(text), (0...253_402_300_799_999).contains(number) else {
             throw GatewayError(
                 .badRequest, "\(name) cannot be \"\(text.visible)\"",

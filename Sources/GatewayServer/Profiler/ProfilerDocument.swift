@@ -5,11 +5,10 @@ import NIOCore
 /// format.
 ///
 /// Formats of firefox-devtools/profiler at df31314e: `GeckoCounter` in src/types/gecko-profile.ts, and version 61 of
-/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Viewers upgrade earlier versions. Since version 62, a
-/// counter contains translated labels for its graph. A profile of version 61 needs none, because the upgrade derives
-/// these labels from the category `power`.
+/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Since version 62, a counter contains translated labels
+/// for its graph. Version 61 needs none, because viewers upgrade it and derive these labels from the category `power`.
 struct ProfilerDocument {
-    /// Maximum number of marked gaps. Further gaps have no marker, but contain no energy either.
+    /// Further gaps have no marker, but contain no energy either.
     private static let gapsMax = 1000
 
     private struct Counter {
@@ -36,7 +35,7 @@ struct ProfilerDocument {
             gaps.append((counters.count, before.time, sample.time))
         }
         let description = meter.model + (energy.spacing > 0 ? ", added up over \(energy.spacing) ms" : "")
-        // The viewer names a track after its counter. In this category, the viewer interprets counts as picowatt-hours
+        // The viewer names a track after its counter. In this category, it interprets counts as picowatt-hours
         // (src/profile-logic/process-profile.ts, `deriveCounterDisplay`).
         counters.append(
             Counter(
@@ -54,7 +53,7 @@ struct ProfilerDocument {
             })
     }
 
-    /// A profile that has one thread without stacks. Markers represent gaps.
+    /// Markers represent gaps in the readings.
     var profile: ByteBuffer {
         let tracks = Self.list(counters) { counter in
             """
@@ -98,7 +97,7 @@ struct ProfilerDocument {
         "\"\(table)\":{\(columns.split(separator: " ").map { "\"\($0)\":[]," }.joined())\"length\":0},"
     }.sorted().joined()
 
-    /// Returns milliseconds since the start. Rounds them to microseconds, because the start in Firefox's request has a
+    /// Converts to milliseconds since `start`, rounded to microseconds, because the start in Firefox's request has a
     /// fraction.
     private func time(_ milliseconds: Int64) -> String {
         let time = ((Double(milliseconds) - start) * 1000).rounded() / 1000

@@ -1,4 +1,4 @@
-/// A path of the page's listener with a secret: `/power/SECRET` or `/profile/SECRET`.
+/// `/power/SECRET` or `/profile/SECRET` on the page's listener.
 struct ProfilerPath: Hashable, Sendable {
     enum Kind: String, Sendable {
         /// Path for Firefox's own code: devtools/client/performance-new/shared/background.sys.mjs,

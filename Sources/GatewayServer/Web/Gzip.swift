@@ -4,7 +4,7 @@ import Hummingbird
 /// Compresses in a format that every browser supports (RFC 1952).
 enum Gzip {
     enum Effort {
-        /// Best compression, for files that are compressed once and sent often.
+        /// For files that are compressed once and sent often.
         case best
         case fast
 
@@ -16,10 +16,10 @@ enum Gzip {
         }
     }
 
-    /// Returns the compressed bytes; nil if they would not be shorter.
+    /// Nil if the compressed bytes would not be shorter.
     static func compress(_ bytes: [UInt8], _ effort: Effort) -> [UInt8]? {
         var stream = z_stream()
-        // The window size plus 16 selects gzip's own header and checksum.
+        // A window size increased by 16 selects gzip's own header and checksum.
         let isReady = deflateInit2_(
             &stream, effort.level, Z_DEFLATED, MAX_WBITS + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
@@ -27,7 +27,7 @@ enum Gzip {
         defer { deflateEnd(&stream) }
         var input = bytes
         var output = [UInt8](repeating: 0, count: bytes.count)
-        // The result is limited to the original's size, because a longer one is useless.
+        // A result longer than the input is useless.
         let result = input.withUnsafeMutableBufferPointer { source in
             output.withUnsafeMutableBufferPointer { target in
                 (stream.next_in, stream.avail_in) = (source.baseAddress, UInt32(source.count))
@@ -54,8 +54,7 @@ extension Request {
 extension Response {
     private static var gzipBytesMin: Int { 1024 }
 
-    /// Compresses the response's JSON if the client accepts it. Does not change streams, because each line has to be
-    /// sent immediately.
+    /// Compresses JSON if the client accepts it. Skips streams, whose lines have to be sent immediately.
     func compressed(for request: Request) async throws -> Response {
         guard request.acceptsGzip, headers[.contentEncoding] == nil,
             headers[.contentType]?.hasPrefix("application/json") == true,

@@ -2,12 +2,11 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// Limits the connections of each user of this machine to the page. Over loopback, all users have one address, and no
-/// user may block the others.
+/// Limits each local user's connections, so that no user blocks the others. Over loopback, all users have one address.
 final class LocalUserLimit: Sendable {
     private let most: Int
     private let users: LocalUsers
-    /// Connections by user. The key nil represents closing connections, whose user the kernel no longer reports.
+    /// The key nil stands for closing connections, whose user the kernel no longer reports.
     private let counts = Mutex<[UInt32?: Int]>([:])
 
     init(most: Int, users: LocalUsers) {
@@ -17,9 +16,7 @@ final class LocalUserLimit: Sendable {
 
     func handler() -> any RemovableChannelHandler { LocalUserLimitHandler(limit: self) }
 
-    /// Counts a connection.
-    ///
-    /// - Returns: false if the user is at the limit; then the connection is not counted.
+    /// Returns false without counting if the user is at the limit.
     func open(for user: UInt32?) -> Bool {
         counts.withLock { counts in
             guard counts[user, default: 0] < most else { return false }

@@ -1,13 +1,13 @@
 package import Domain
 import ServerKit
 
-/// Limits the rate of wrong tokens. The caller passes the time.
+/// Limits the rate of wrong access tokens.
 ///
 /// Each address has its own limit, so that guessers lock out only themselves. All addresses of an IPv6 network share a
-/// higher limit, which keeps the table small. Above the shared limit, wrong tokens are refused without counting them.
-/// The right token still works.
+/// higher limit, which keeps the table small. Above the shared limit, wrong tokens are refused without counting them,
+/// and the right one still works.
 package struct LoginGuesses: Sendable {
-    /// Rate of ten attempts immediately, then one every ten seconds: too few to find one of 2²⁵⁶ tokens.
+    /// Too few attempts to find one of 2²⁵⁶ tokens.
     static let addressRate = Rate(perSecond: 0.1, burst: 10)
     static let networkRate = Rate(perSecond: 1, burst: 100)
 
@@ -19,12 +19,10 @@ package struct LoginGuesses: Sendable {
         ofNetwork = TokenBuckets(rate: Self.networkRate, capacity: 10_000, at: now)
     }
 
-    /// Returns the time until a token from this address may be checked again; nil if this is allowed now.
+    /// Returns the time until an access token from this address may be checked; nil for now.
     package func wait(of address: String, at now: MonotonicTime) -> Duration? { ofAddress.wait(of: address, at: now) }
 
-    /// Counts a wrong token.
-    ///
-    /// - Returns: the time until the next attempt is allowed; nil below the limit.
+    /// Counts a wrong access token. Returns the time until the next attempt is allowed; nil below the limit.
     package mutating func take(_ address: String, in network: String, at now: MonotonicTime) -> Duration? {
         ofNetwork.take(network, at: now) ?? ofAddress.take(address, at: now)
     }

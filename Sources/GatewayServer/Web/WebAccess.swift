@@ -6,10 +6,10 @@ import ServerKit
 import Synchronization
 
 package enum WebAccess: Sendable {
-    /// Only this machine can reach the page; all its users may view it. Changes need the right to use the control
+    /// Only this machine can reach the page; all its users may view it. Changes require the right to use the control
     /// socket, so that the page does not bypass that socket's group.
     case local(LocalUsers)
-    /// The network can reach the page: everything requires a login.
+    /// Other machines can reach the page: everything requires a login.
     case login(WebLogins)
     /// Only Home Assistant, which has logged the person in, can reach the page.
     case ingress(mayChange: Bool)
@@ -34,7 +34,7 @@ package final class WebListener: Sendable {
         guesses = Mutex(LoginGuesses(at: now()))
     }
 
-    /// Identifies the client of a change right after the request's head. Otherwise, another client could take its place
+    /// Identifies the client of a change right after the request's head, because another client could take its place
     /// while the body arrives.
     ///
     /// - Returns: nil if the request changes nothing, or if the right to make changes does not depend on the local
@@ -48,8 +48,6 @@ package final class WebListener: Sendable {
         }
     }
 
-    /// Admits a complete request, or throws.
-    ///
     /// - Parameter peer: the result of `enter`. A client that has disconnected cannot change anything.
     func check(_ request: Request, _ context: WebContext, from peer: WebPeer?) throws(GatewayError) {
         switch access {
@@ -98,7 +96,7 @@ package final class WebListener: Sendable {
         }
     }
 
-    /// Answers `POST /v1/session`: returns the login cookie for a token.
+    /// Answers `POST /v1/session` with the login cookie for an access token.
     func logIn(with text: String, _ context: WebContext) throws(GatewayError) -> Cookie {
         guard case .login(let logins) = access else {
             throw GatewayError(.refused, "this page needs no login", next: "reload it")
@@ -123,8 +121,8 @@ package final class WebListener: Sendable {
 
     static func noCookie(_ context: WebContext) -> Cookie { cookie("", seconds: 0, context) }
 
-    /// Creates a cookie that scripts cannot read and other sites' pages do not send. A cookie created over https is
-    /// never sent over plain HTTP.
+    /// Scripts cannot read this cookie, other sites' pages do not send it, and one created over https is never sent
+    /// over plain HTTP.
     private static func cookie(_ value: String, seconds: Int, _ context: WebContext) -> Cookie {
         Cookie(
             name: cookie, value: value, maxAge: seconds, path: context.forwarded.cookiePath, secure: context.isHTTPS,
@@ -132,11 +130,9 @@ package final class WebListener: Sendable {
             sameSite: .strict)
     }
 
-    /// Returns whether an admitted client may act at others' expense (`Asker.mayDisturb`). Without a login, this
-    /// requires the right to make changes.
+    /// Returns `Asker.mayDisturb` for an admitted client. Without a login, this requires the right to make changes.
     func mayDisturb(_ request: Request, _ context: WebContext) -> Bool {
         switch access {
-        // A refusal means false here, not an error.
         case .local: (try? admitted(request, context)) != nil
         case .login: true
         case .ingress(let mayChange): mayChange

@@ -7,7 +7,7 @@ package struct WebContext: InitializableFromSource {
     let channel: any Channel
     let logger: Logger
     var forwarded = WebForwarded()
-    /// Whether the browser uses HTTPS. The responder sets this value.
+    /// Whether the browser uses HTTPS; set by the responder.
     var isHTTPS = false
 
     package init(source: ApplicationRequestContextSource) {
@@ -15,11 +15,10 @@ package struct WebContext: InitializableFromSource {
         logger = source.logger
     }
 
-    /// This machine's address at which the connection arrived.
     var localAddress: String? { channel.localAddress?.ipAddress }
-    /// Network whose failed logins are counted together: all IPv6 addresses that one machine may have.
+    /// Network whose failed logins share a limit: all IPv6 addresses that one machine may have.
     var network: String { IPAddress.network(of: client) }
-    /// Addresses of the connection; nil unless it uses IP.
+    /// Nil unless the connection uses IP.
     var connection: WebConnection? { WebConnection(channel) }
     private var client: SocketAddress? { forwarded.client ?? channel.remoteAddress }
     var address: String {
@@ -31,7 +30,7 @@ package struct WebContext: InitializableFromSource {
 }
 
 package struct WebConnection: Hashable, Sendable {
-    /// Numeric address of the client.
+    /// Numeric address.
     package var client: String
     package var clientPort: Int
     package var server: String
@@ -44,7 +43,7 @@ package struct WebConnection: Hashable, Sendable {
         self.serverPort = serverPort
     }
 
-    /// Creates the connection of a channel; nil unless the channel uses IP.
+    /// Nil unless the channel uses IP.
     init?(_ channel: any Channel) {
         guard let remote = channel.remoteAddress, let local = channel.localAddress,
             let client = remote.ipAddress, let clientPort = remote.port, let server = local.ipAddress,
@@ -54,10 +53,10 @@ package struct WebConnection: Hashable, Sendable {
     }
 }
 
-/// The client of a local connection, as reported by the kernel.
+/// Client of a local connection, as reported by the kernel.
 package struct WebPeer: Hashable, Sendable {
     package var user: UInt32
-    /// Inode number of the socket, unique while it is open.
+    /// Inode number of the client's socket, unique while it is open.
     package var socket: UInt32
 
     package init(user: UInt32, socket: UInt32) {
@@ -67,7 +66,7 @@ package struct WebPeer: Hashable, Sendable {
 }
 
 package struct LocalUsers: Sendable {
-    /// Returns the client at the other end while the connection is open in both directions; nil if unknown.
+    /// Returns the client while the connection is open in both directions; nil if unknown.
     package var peer: @Sendable (WebConnection) -> WebPeer?
     package var mayChange: @Sendable (_ user: UInt32) -> Bool
 

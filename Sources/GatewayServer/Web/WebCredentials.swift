@@ -2,22 +2,21 @@ import Cryptography
 package import Domain
 package import ServerKit
 
-/// Checks the page's logins. Contains the hash of the token, and the key that signs logins.
+/// Checks the page's logins, with the hash of the access token and the key that signs logins.
 ///
-/// A login is a signed text with its expiry. It needs no storage and remains valid after a restart. Only logins ended
-/// early are stored. A new token creates a new key, which ends every login.
+/// A login is a signed text with its expiry, so it needs no storage and survives a restart. Only logins ended early are
+/// stored. A new access token creates a new key, which ends every login.
 package struct WebCredentials: Hashable, Sendable {
-    /// SHA-256 of the token.
+    /// SHA-256 of the access token.
     package let tokenHash: [UInt8]
-    /// Key of 32 random bytes.
+    /// Signing key of 32 random bytes.
     package private(set) var key: [UInt8]
     /// Authentication codes of logins ended early, with their expiry in milliseconds since 1970.
     package private(set) var ended: [String: Int64]
 
     static let loginDuration = Duration.seconds(30 * 86_400)
 
-    /// Maximum number of stored logins ended early; one more ends all logins. Only clients with the token can add
-    /// entries.
+    /// One more login ended early ends all logins. Only clients with the access token can add entries.
     package static let endedMax = 1000
 
     package init(tokenHash: [UInt8], key: [UInt8], ended: [String: Int64] = [:]) {
@@ -36,11 +35,10 @@ package struct WebCredentials: Hashable, Sendable {
         (0..<4).flatMap { _ in withUnsafeBytes(of: rng.next()) { Array($0) } }
     }
 
-    /// Returns whether the token is correct. The comparison time depends only on the hash, which does not help to guess
-    /// the token.
+    /// The comparison time depends only on the hash, which does not help to guess the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
-    /// Returns a login that begins now: its expiry, a unique number, and the authentication code of both.
+    /// A login consists of its expiry, a unique number, and the authentication code of both.
     package func login(at now: WallTime, using rng: inout some RandomNumberGenerator) -> String {
         let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(rng.next() as UInt64)"
         return "\(text).\(Hex.encode(HMACSHA256.code(for: Array(text.utf8), key: key)))"
@@ -53,7 +51,7 @@ package struct WebCredentials: Hashable, Sendable {
         return HMACSHA256.isCode(code, for: Array(login.signed.utf8), key: key)
     }
 
-    /// Ends a login early. Ends all logins if more than `endedMax` were ended lately.
+    /// Ends a login early; ends all logins beyond `endedMax`.
     package mutating func end(login text: String, at now: WallTime, using rng: inout some RandomNumberGenerator) {
         guard admits(login: text, at: now), let login = Login(text) else { return }
         ended = ended.filter { $0.value > now.millisecondsSince1970 }
@@ -65,11 +63,11 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// Parts of a login. Accepts logins of an earlier version, which contain no number.
+    /// Accepts logins of an earlier version, which contain no number.
     private struct Login {
         var signed: String
         var end: Int64
-        /// Authentication code in lower-case hexadecimal.
+        /// In lower-case hexadecimal.
         var code: String
 
         init?(_ text: String) {

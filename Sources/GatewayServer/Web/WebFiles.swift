@@ -9,8 +9,8 @@ package struct WebFiles: Sendable {
     package final class File: Sendable {
         private let contentType: String
         private let content: @Sendable () -> [UInt8]
-        /// Compressed forms; nil until the first request, because most runs of meterd serve no browser. Compressing the
-        /// whole page at start took an eighth of the time to the first reading.
+        /// Nil until the first request, because most runs of meterd serve no browser. Compressing at start took an
+        /// eighth of the time to the first reading.
         private let forms = Mutex<Forms?>(nil)
 
         package init(contentType: String, bytes: @autoclosure @escaping @Sendable () -> [UInt8]) {
@@ -18,7 +18,7 @@ package struct WebFiles: Sendable {
             content = bytes
         }
 
-        /// Returns the file, or 304 if the browser's copy is current.
+        /// Returns 304 if the browser's copy is current.
         func response(to request: Request) -> Response {
             let forms = forms.withLock { forms in
                 let ready = forms ?? Forms(content())
@@ -41,9 +41,9 @@ package struct WebFiles: Sendable {
 
     private struct Forms: Sendable {
         let bytes: ByteBuffer
-        /// Compressed file; nil if compression does not reduce the size.
+        /// Nil if compression does not reduce the size.
         let gzip: ByteBuffer?
-        /// A weak ETag, because the plain and the compressed form share it.
+        /// Weak, because the plain and the compressed form share it.
         let etag: String
 
         init(_ content: [UInt8]) {
@@ -60,7 +60,7 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// Returns the built-in files. Their bytes remain in the read-only data of the program.
+    /// The files' bytes remain in the program's read-only data.
     package static func built() -> WebFiles {
         var files: [String: File] = [:]
         for number in 0... {

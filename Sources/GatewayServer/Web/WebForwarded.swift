@@ -5,9 +5,9 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// Information about the browser from a trusted proxy.
+/// Information that a trusted proxy sends about the browser.
 struct WebForwarded: Hashable, Sendable {
-    /// The page's path in the browser, without a final slash. Empty without a proxy.
+    /// The page's path in the browser, without a final slash; empty without a proxy.
     var prefix = ""
     var isHTTPS = false
     var client: SocketAddress?
@@ -25,7 +25,7 @@ final class WebProxies: Sendable {
         self.logger = logger
     }
 
-    /// Reads the headers that a trusted proxy adds. Ignores such headers from other clients.
+    /// Ignores such headers from clients that are not trusted proxies.
     func forwarded(_ head: HTTPRequest, from address: String?) -> WebForwarded {
         guard let address, networks.contains(where: { $0.contains(address) }) else { return WebForwarded() }
         let fields = head.headerFields
@@ -36,15 +36,13 @@ final class WebProxies: Sendable {
             client: client(fields.values(of: "x-forwarded-for")))
     }
 
-    /// Returns the address in the last entry, which the proxy appended. A client may have forged the other entries.
+    /// Returns the last entry, which the proxy appended. A client may have forged the others.
     private func client(_ values: [String]) -> SocketAddress? {
         guard let last = values.last?.split(separator: ",").last else { return nil }
         return try? SocketAddress(ipAddress: last.filter { $0 != " " }, port: 0)
     }
 
-    /// Returns the path prefix; nil unless the header has one valid value.
-    ///
-    /// - Parameter values: values of the header. Several values mean that a client sent its own header.
+    /// Nil unless the header has one valid value. Several mean that a client sent its own header.
     private func prefix(_ values: [String]) -> String? {
         guard let first = values.first else { return nil }
         if values.count == 1, Self.isPrefix(first) { return first }
@@ -60,7 +58,7 @@ final class WebProxies: Sendable {
         return nil
     }
 
-    /// Returns whether the text is one or more segments of letters, digits and `._~-`, each after a slash.
+    /// Accepts one or more segments of letters, digits and `._~-`, each after a slash.
     private static func isPrefix(_ text: String) -> Bool {
         let segments = text.split(separator: "/", omittingEmptySubsequences: false)
         return segments.count > 1 && segments[0].isEmpty
@@ -78,8 +76,8 @@ final class WebProxies: Sendable {
             }
     }
 
-    /// Returns whether a request claims to have passed a proxy. Then the kernel's data describe the proxy, not the
-    /// person. The claim is accepted from every client, because it only reduces rights.
+    /// Returns whether a request claims to have passed a proxy, so that the kernel's data do not describe the person.
+    /// Any client's claim is accepted, because it only reduces rights.
     static func isPassedOn(_ head: HTTPRequest) -> Bool {
         head.headerFields.contains { field in
             let name = field.name.canonicalName
@@ -89,8 +87,6 @@ final class WebProxies: Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the values of a header.
-    ///
     /// - Parameter name: in lower case.
     fileprivate func values(of name: String) -> [String] { filter { $0.name.canonicalName == name }.map(\.value) }
 }

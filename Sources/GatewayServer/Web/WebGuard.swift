@@ -6,20 +6,16 @@ import ServerKit
 
 /// Rejects requests that another site's page makes in the person's browser.
 ///
-/// A browser states the requesting page in `Origin` and `Sec-Fetch-Site`, which no page can forge. Other programs send
-/// neither header, and no page can misuse them. Foreign pages cannot read responses without CORS headers, which only
-/// profiles have (`ProfilerPath`). This guard also rejects their requests.
+/// A browser names the requesting page in `Origin` and `Sec-Fetch-Site`, which no page can forge. Other programs send
+/// neither header, and no page can misuse them. Without CORS headers, which only profiles have (`ProfilerPath`),
+/// foreign pages cannot read responses.
 package struct WebGuard: Sendable {
     private let names: WebNames?
 
-    /// Creates a guard.
-    ///
-    /// - Parameter names: allowed host names. Nil allows any name: only for a listener to which no page can direct a
+    /// - Parameter names: allowed host names. Nil allows any name, for a listener to which no page can direct a
     ///   browser.
     package init(names: WebNames?) { self.names = names }
 
-    /// Checks the headers of a request.
-    ///
     /// - Parameters:
     ///   - isFile: whether the request is for a file of the page. Files are public, so that other sites may link to
     ///     them.
@@ -31,7 +27,7 @@ package struct WebGuard: Sendable {
         guard let path = head.path, path.hasPrefix("/") else {
             throw GatewayError(.badRequest, "the request names no path", next: "ask for http://localhost:8642/")
         }
-        // `authority` contains the first `Host`. Reject a second one, because a server in front of meterd may use that.
+        // `authority` contains the first `Host`. Reject a second one, which a server in front of meterd might use.
         guard head.headerFields.value(of: "host") == nil else {
             throw GatewayError(.badRequest, "the request has two Host headers", next: "send one")
         }
@@ -51,8 +47,8 @@ package struct WebGuard: Sendable {
 
     /// Decides about a plain HTTP request at a listener with TLS. Requests from this machine pass.
     ///
-    /// Files are redirected to https. All other requests are refused. A redirect would hide that the token crossed the
-    /// network in plain text, and the next request would repeat that.
+    /// Files are redirected to https; all other requests are refused, because a redirect would hide that the access
+    /// token crossed the network in plain text.
     ///
     /// - Parameter head: has passed `check`, so that its authority is this host.
     /// - Returns: the URL for a redirect; nil if the request passes.
@@ -72,7 +68,7 @@ package struct WebGuard: Sendable {
     static func isChange(_ head: HTTPRequest) -> Bool { head.method != .get && head.method != .head }
 
     private func isOwn(_ head: HTTPRequest) -> Bool {
-        // `none` means that the URL was typed into the address bar. Accept it only for requests that read.
+        // `none` means that the URL was typed into the address bar. Accept it only for GET and HEAD.
         if let site = head.headerFields.value(of: "sec-fetch-site"), site != "same-origin" {
             guard site == "none", !Self.isChange(head) else { return false }
         }
@@ -89,8 +85,6 @@ package struct WebGuard: Sendable {
 }
 
 extension HTTPFields {
-    /// Returns the value of the first header with this name.
-    ///
     /// - Parameter name: in lower case.
     func value(of name: String) -> String? { first { $0.name.canonicalName == name }?.value }
 }

@@ -7,7 +7,7 @@ package struct WebIngress: Hashable, Sendable {
     package var port: Int
     /// Whether people may make changes. Home Assistant does not report which users are administrators.
     package var mayChange: Bool
-    /// The only address served: that of the Supervisor, from Home Assistant's developer documentation.
+    /// The only address served: the Supervisor's, from Home Assistant's developer documentation.
     package var peer = "172.30.32.2"
 
     package init(host: String, port: Int, mayChange: Bool) {
@@ -17,15 +17,13 @@ package struct WebIngress: Hashable, Sendable {
     }
 }
 
-/// Closes connections from all addresses except one, before reading any bytes.
+/// Closes connections from all addresses except one.
 final class PeerGate: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias InboundOut = Any
 
     private let peer: [UInt8]?
 
-    /// Creates a gate for one address.
-    ///
     /// - Parameter peer: numeric address. Any other text admits no connection.
     init(_ peer: String) { self.peer = IPAddress.plainBytes(of: peer) }
 

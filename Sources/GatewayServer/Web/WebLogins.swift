@@ -4,12 +4,11 @@ import NIOCore
 import ServerKit
 import Synchronization
 
-/// Logins of a page that is open to the network. A login requires the token. It ends by expiry, by logout, or by a new
-/// token.
+/// Logins of a page that is open to the network. They end by expiry, by logout, or by a new access token.
 package final class WebLogins: Sendable {
     private struct State {
         var credentials: WebCredentials
-        /// Connections that used each login, so that a logout ends their streams.
+        /// Connections by login, so that a logout ends their streams.
         var connections: [String: [ObjectIdentifier: any Channel]] = [:]
     }
 
@@ -28,7 +27,7 @@ package final class WebLogins: Sendable {
 
     func admits(_ token: BearerToken) -> Bool { state.withLock { $0.credentials.admits(token) } }
 
-    /// Returns whether a login is valid. If so, records the connection, which ends with the login.
+    /// If the login is valid, records the connection, which then ends with the login.
     func admits(login: String, at now: WallTime, on channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isAdmitted, isNew) = state.withLock { state in
@@ -44,9 +43,9 @@ package final class WebLogins: Sendable {
         return state.withLock { Self.login($0.credentials, now, rng) }
     }
 
-    /// Ends a login and its connections, except the requesting one. An invalid login counts as ended.
+    /// Ends a login and its connections, except the requesting one.
     ///
-    /// - Throws: if the end cannot be stored; the login then is valid again after a restart.
+    /// - Throws: if the end cannot be stored. The login is then valid again after a restart.
     func end(_ login: String, at now: WallTime, from channel: any Channel) async throws(GatewayError) {
         let rng: any RandomNumberGenerator = makeRNG()
         let (changed, others) = state.withLock { state -> (WebCredentials?, [any Channel]) in

@@ -1,28 +1,21 @@
 import ServerKit
 
-/// Names under which clients may request the web page. This list protects against DNS rebinding.
-///
-/// A hostile page can make its own name resolve to this machine's address, and then shares an origin with this server.
-/// Its requests still contain that name in `Host`.
+/// Names under which clients may request the web page, to prevent DNS rebinding: a hostile page can make its own name
+/// resolve to this machine's address, but its requests still contain that name in `Host`.
 package struct WebNames: Hashable, Sendable {
     private let names: Set<String>
 
-    /// Creates the list.
-    ///
     /// - Parameter names: this machine's name, and names from the configuration. `localhost`, loopback addresses and
     ///   the address at which the connection arrived are always allowed.
     package init(_ names: some Sequence<String>) {
         self.names = Set(names.compactMap { Self.host(in: $0) } + ["localhost"])
     }
 
-    /// Returns whether the text can be a host name without a port.
     package static func isName(_ text: String) -> Bool {
         host(in: text) != nil && text.utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "/") }
             && (!text.contains(":") || IPAddress.bytes(of: text) != nil)
     }
 
-    /// Returns whether a request's authority is allowed.
-    ///
     /// - Parameters:
     ///   - authority: the `Host` header, `name:port`.
     ///   - localAddress: this machine's address at which the connection arrived.
@@ -34,7 +27,7 @@ package struct WebNames: Hashable, Sendable {
     }
 
     /// Returns the host in `name`, `name:port`, `address:port` or `[address]:port`, in lower case and without a final
-    /// dot. Returns nil for any other text.
+    /// dot; nil for any other text.
     static func host(in authority: String) -> String? {
         let text = authority.lowercased()
         var (host, port) = (text[...], text[text.endIndex...])

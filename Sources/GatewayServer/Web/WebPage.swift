@@ -21,18 +21,17 @@ package struct WebOpening: Hashable, Sendable {
 }
 
 package protocol WebOpeningRepository: Sendable {
-    /// Returns the stored opening; nil if the page is not open to the network.
+    /// Nil if the page is not open to the network.
     func read() throws(GatewayError) -> WebOpening?
     func write(_ opening: WebOpening) throws(GatewayError)
     func remove() throws(GatewayError)
 }
 
-/// Serves the web page on loopback or, once a person has opened it, on the network with a login.
-///
-/// If its port is in use, the page retries. The rest of the daemon is not affected.
+/// Serves the web page on loopback or, once a person has opened it, on the network with a login. Retries while its port
+/// is in use.
 package actor WebPage {
     package struct Dependencies: Sendable {
-        /// Loopback address for a page that is not open to the network.
+        /// Loopback address, used unless the page is open to the network.
         package var host: String
         package var port: Int
         package var names: WebNames
@@ -46,14 +45,14 @@ package actor WebPage {
         package var limits = WebServer.Limits()
         /// Listener for Home Assistant; nil outside Home Assistant.
         package var ingress: WebIngress?
-        /// Source of profiles; nil if `[web] profiler = false`.
+        /// Nil if `[web] profiler = false`.
         package var profiler: Profiler?
-        /// Keeper of the certificate; nil for plain HTTP only.
+        /// Nil for plain HTTP only.
         package var tls: TLSKeeper?
         package var now: @Sendable () -> MonotonicTime
         package var wallNow: @Sendable () -> WallTime
         package var makeRNG: @Sendable () -> any RandomNumberGenerator
-        /// Waits between two attempts to listen. Ends early if the task is cancelled.
+        /// Pause between two attempts to listen. Ends early on cancellation.
         package var pause: @Sendable () async -> Void
         /// Returns a description of the program that listens on a port of this machine; nil if unknown.
         package var portHolder: @Sendable (_ port: Int) -> String? = { _ in nil }
@@ -90,7 +89,7 @@ package actor WebPage {
     private var plan = Plan(number: 0)
     private var stop: AsyncStream<Void>.Continuation?
     private var port: Int?
-    /// Port of the listener for Home Assistant; nil while it does not listen.
+    /// Nil while the listener for Home Assistant does not run.
     package private(set) var ingressPort: Int?
     private var error: ListenFailure?
     private var waiters: [CheckedContinuation<Void, Never>] = []
@@ -120,7 +119,7 @@ package actor WebPage {
 
     // MARK: Requests from people
 
-    /// Opens the page to the network, with a new token, which ends every login.
+    /// Opens the page to the network with a new access token, which ends every login.
     package func enable(host: String, port: Int) async throws(GatewayError) -> WebStatus {
         var rng: any RandomNumberGenerator = dependencies.makeRNG()
         let token = Self.token(&rng)
@@ -148,8 +147,7 @@ package actor WebPage {
         }
         let (path, duration) = try await profiler.open(request)
         let host = plan.opening?.host ?? dependencies.host
-        // Prefer the loopback address, because browsers let an https page, such as the viewer, read plain HTTP only
-        // from this machine.
+        // Browsers let an https page, such as the viewer, read plain HTTP only from this machine, so prefer loopback.
         let origin = origin(
             of: IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
         var body = ProfilerBody(url: origin + path.text)
@@ -196,7 +194,7 @@ package actor WebPage {
         return status
     }
 
-    /// Returns the page's origin. Uses plain HTTP for loopback addresses.
+    /// Uses plain HTTP for loopback addresses.
     private func origin(of host: String, _ port: Int) -> String {
         let scheme = dependencies.tls == nil || IPAddress.isLoopback(host) ? "http" : "https"
         return "\(scheme)://\(IPAddress.authority(host, port))"
@@ -236,7 +234,7 @@ package actor WebPage {
     }
 
     private func listen(_ plan: Plan) async {
-        // Use the plan's current credentials, because logins may have ended since the plan was made.
+        // Logins may have ended since the plan was made, so prefer the current plan's credentials.
         let opening = plan.number == self.plan.number ? self.plan.opening : plan.opening
         let logins = opening.map { opening in
             WebLogins(opening.credentials, makeRNG: dependencies.makeRNG) {
@@ -268,10 +266,10 @@ package actor WebPage {
             proxies: proxies, api: api, profiler: profiler, hasTLS: hasTLS, logger: logger)
     }
 
-    /// Number of the page's connections reserved for Home Assistant, whose users all connect from one address.
+    /// Connections reserved for Home Assistant, whose users share one address.
     private var connectionsOfIngress: Int { dependencies.ingress == nil ? 0 : dependencies.limits.connections / 4 }
 
-    /// Serves the web page to Home Assistant's Supervisor until the task is cancelled. Serves no profiles.
+    /// Serves the page to Home Assistant's Supervisor, without profiles.
     private func serve(_ ingress: WebIngress) async {
         var limits = dependencies.limits
         limits.connections = max(1, connectionsOfIngress)
@@ -308,7 +306,7 @@ package actor WebPage {
         logger.warning("ingress for Home Assistant cannot listen: retrying", metadata: ["cause": "\(failure.message)"])
     }
 
-    /// Stores a plan's changed credentials, unless a newer plan has replaced the plan.
+    /// Stores changed credentials, unless a newer plan has replaced `plan`.
     private func keep(_ credentials: WebCredentials, of plan: Plan) throws(GatewayError) {
         guard plan.number == self.plan.number, var opening = self.plan.opening else { return }
         opening.credentials = credentials
@@ -328,8 +326,7 @@ package actor WebPage {
         settle()
     }
 
-    /// Returns the mDNS services to announce. The TXT record's key `path` is defined for `_http._tcp` (RFC 6763,
-    /// section 6.6).
+    /// Returns the mDNS services to announce. The TXT key `path` of `_http._tcp` is from RFC 6763, section 6.6.
     package static func offers(port: Int, tls: TLSKeeper.Report?) -> [OfferedService] {
         let text = ["version=\(VersionBody.current.version)", "https=\(tls == nil ? 0 : 1)"]
         return [
@@ -353,7 +350,7 @@ package actor WebPage {
         settle()
     }
 
-    /// Waits until the page is served or has failed to listen, then returns the status.
+    /// Waits until the page is served or has failed to listen.
     package func settled() async -> WebStatus {
         if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
         return await status()

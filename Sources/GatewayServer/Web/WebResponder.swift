@@ -6,8 +6,8 @@ import Logging
 import NIOCore
 import ServerKit
 
-/// Answers all requests of the web page's listener: files, login, and the API's routes. Rejects forbidden requests
-/// (`WebGuard`), and adds headers that protect browsers.
+/// Answers all requests to the web page: files, login and API. Rejects forbidden requests (`WebGuard`) and adds
+/// security headers.
 package struct WebResponder: HTTPResponder {
     package let files: WebFiles
     package let names: WebNames
@@ -15,8 +15,7 @@ package struct WebResponder: HTTPResponder {
     let proxies: WebProxies
     let logger: Logger
     package let api: RouterResponder<BasicRequestContext>
-    /// Source of profiles. Nil for Home Assistant and if `[web] profiler = false`: then all requests for profiles are
-    /// refused.
+    /// Nil for Home Assistant and if `[web] profiler = false`; requests for profiles are then refused.
     package let profiler: Profiler?
     package let hasTLS: Bool
     var bodyPatience = TimeAmount.seconds(20)
@@ -65,8 +64,8 @@ package struct WebResponder: HTTPResponder {
         let file = files.file(at: request.uri.path)
         let isFile = file != nil && !WebGuard.isChange(request.head)
         let secret = ProfilerPath(request.uri.path)
-        // Through Home Assistant, `Host` contains the name under which the browser reaches Home Assistant, so do not
-        // check it. Only the Supervisor can connect there.
+        // Behind Home Assistant, `Host` is the name by which the browser reaches Home Assistant, so do not check it.
+        // Only the Supervisor can connect to this listener.
         try WebGuard(names: door.isIngress ? nil : names).check(
             request.head, isFile: isFile, viewer: secret?.viewer, localAddress: context.localAddress)
         if hasTLS, !context.isHTTPS,
@@ -100,7 +99,7 @@ package struct WebResponder: HTTPResponder {
         return response
     }
 
-    /// Logs the Home Assistant user who made a change, because meterd has no user accounts.
+    /// Logs the Home Assistant user, because meterd has no user accounts.
     private func log(_ request: Request) {
         let user = request.head.headerFields.value(of: "x-remote-user-name")
         logger.notice(
@@ -120,7 +119,7 @@ package struct WebResponder: HTTPResponder {
             do {
                 body = try await JSON.decode(LoginRequest.self, from: request)
             } catch is DecodingError {
-                // Do not use the library's error message: it might contain part of the token.
+                // Do not use the library's error message: it might contain part of the access token.
                 throw GatewayError(
                     .badRequest, "a login is {\"token\": \"mgt_…\"}", next: "see Docs/meterd-openapi.yaml")
             }
@@ -142,8 +141,7 @@ package struct WebResponder: HTTPResponder {
         }
     }
 
-    /// Reads the whole body before the request is processed, because bodies are small (`JSON.bodyBytesMax`).
-    /// Disconnects clients that need longer than `bodyPatience`.
+    /// Reads the whole body, which is small. Disconnects clients that need longer than `bodyPatience`.
     private func collect(_ request: inout Request, _ context: WebContext) async throws {
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > JSON.bodyBytesMax {
             throw NIOTooManyBytesError(maxBytes: JSON.bodyBytesMax)
@@ -154,15 +152,14 @@ package struct WebResponder: HTTPResponder {
         _ = try await request.collectBody(upTo: JSON.bodyBytesMax)
     }
 
-    /// Ends the connection soon after the response, even if the client still sends data.
+    /// Closes the connection soon after the response, even if the client still sends.
     private func close(_ response: inout Response, _ context: WebContext) {
         response.headers[.connection] = "close"
         let channel = context.channel
         channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
 
-    /// Adds security headers to every response. Pages load nothing from other origins. Other sites cannot frame the
-    /// page or learn its address. Browsers do not guess file types. Home Assistant frames the page in its own origin.
+    /// Adds security headers. Only Home Assistant may frame the page, within its own origin.
     private func addHeaders(to response: inout Response) {
         response.headers[.contentSecurityPolicy] =
             "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors "

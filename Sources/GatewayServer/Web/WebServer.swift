@@ -5,14 +5,14 @@ package import NIOCore
 package import ServerKit
 package import ServiceLifecycle
 
-/// The web page's listener: HTTP and, with a certificate, TLS on one port. It limits slow, frequent and long requests.
+/// The web page's listener: HTTP and, with a certificate, TLS on one port. Limits slow, frequent and long requests.
 package struct WebServer: Sendable {
     package struct Limits: Sendable {
         /// Timeout for a client that accepts no data.
         package var stallPatience = TimeAmount.seconds(10)
         /// Timeout for the head of a request, and for an idle connection.
         package var idlePatience = TimeAmount.seconds(30)
-        /// Maximum number of connections. A browser opens up to six. One of them lasts as long as the page is open.
+        /// Maximum number of connections. A browser opens up to six and keeps one open.
         package var connections = 512
         /// Maximum number of connections for one address or, over loopback, for one user.
         package var connectionsPerAddress = 128
@@ -29,13 +29,10 @@ package struct WebServer: Sendable {
     private let tls: TLSKeeper?
     private let logger: Logger
 
-    /// Creates a listener.
-    ///
     /// - Parameters:
     ///   - port: 0 selects a free port.
     ///   - onlyPeer: the only address that may connect; nil for all.
-    ///   - users: finds the user of a loopback connection, because over loopback the connection limit applies to each
-    ///     user.
+    ///   - users: finds the user of a loopback connection, because the connection limit over loopback is per user.
     ///   - tls: nil for plain HTTP only.
     package init(
         responder: WebResponder, host: String, port: Int, onlyPeer: String? = nil, limits: Limits = Limits(),
@@ -51,7 +48,7 @@ package struct WebServer: Sendable {
         self.logger = logger
     }
 
-    /// Returns the listener as a service. Cancelling the service closes every connection.
+    /// Cancelling the service closes every connection.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func application(

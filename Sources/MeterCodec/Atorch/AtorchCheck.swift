@@ -1,10 +1,10 @@
-/// The known rules for the check byte of Atorch messages (Docs/Protocols/Atorch.md#check-byte).
+/// Known rules for the check byte of Atorch messages (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
-    /// Rule for the start of a report's checksum. Some meters follow neither rule.
+    /// Start of a report's checksum. Some meters follow neither rule.
     package enum Rule: Sendable, CaseIterable {
-        /// The checksum starts after `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
+        /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage
-        /// The checksum starts one byte later: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        /// One byte later: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         case fromType
 
         fileprivate var start: Int {
@@ -15,7 +15,7 @@ package enum AtorchCheck {
         }
     }
 
-    /// Returns the sum of the bytes between header and check byte, XOR 44.
+    /// Sum of the bytes between header and check byte, XOR 44.
     package static func byte(over body: some Sequence<UInt8>) -> UInt8 {
         body.reduce(0, &+) ^ 0x44
     }
@@ -28,7 +28,7 @@ package enum AtorchCheck {
         byte(over: message.dropFirst(rule.start).dropLast())
     }
 
-    /// Returns the rule that the last byte of a complete report follows, if any. No report follows both rules.
+    /// Returns the rule that a complete report follows, if any. No report follows both.
     package static func rule(ofReport report: UnsafeRawBufferPointer) -> Rule? {
         Rule.allCases.first { byte(ofMessage: report, by: $0) == report.last }
     }

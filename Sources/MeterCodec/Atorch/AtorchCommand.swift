@@ -10,8 +10,8 @@ package struct AtorchCommand: Hashable, Sendable {
     /// Argument in seconds for `backlight`, in hundredths for `price`, otherwise 0.
     package var value: UInt32
 
-    /// Command codes. AC meters use 11 and 12 for plus and minus, other meters usually 33 and 34. Codes 11 and 12 have
-    /// no effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+    /// Codes 11 and 12 mean plus and minus on AC meters, 33 and 34 usually on others. A DL24M ignores codes 11 and 12
+    /// without a reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -28,7 +28,7 @@ package struct AtorchCommand: Hashable, Sendable {
         case minusUSB = 0x34
     }
 
-    /// The two pairs of codes for plus and minus: 11 and 12, or 33 and 34.
+    /// Codes for plus and minus: 11 and 12, or 33 and 34.
     package enum Keys: Sendable {
         case first, second
     }
@@ -39,9 +39,9 @@ package struct AtorchCommand: Hashable, Sendable {
         self.value = value
     }
 
-    /// Creates a command; nil if no Atorch meter of the type supports it.
+    /// Nil if no Atorch meter of the type supports the command.
     ///
-    /// - Parameter keys: pair of plus and minus; nil for the usual pair of the type.
+    /// - Parameter keys: nil for the usual codes of the type.
     package init?(_ command: MeterCommand, type: AtorchReportType, keys: Keys? = nil) {
         let keys = keys ?? (type == .ac ? .first : .second)
         let code: Code? =
@@ -62,8 +62,7 @@ package struct AtorchCommand: Hashable, Sendable {
         self.init(code, type: type, value: UInt32(clamping: command.number ?? 0))
     }
 
-    /// Parses a command; nil unless the bytes are exactly one command with a correct check byte and a known type and
-    /// code.
+    /// Parses exactly one command; nil if its check byte, type or code is wrong.
     package init?(_ bytes: [UInt8]) {
         guard bytes.count == Self.length, bytes[0] == 0xFF, bytes[1] == 0x55, bytes[2] == 0x11,
             let type = AtorchReportType(rawValue: bytes[3]), let code = Code(rawValue: bytes[4]),

@@ -2,14 +2,14 @@ import Domain
 
 /// Splits bytes from an Atorch meter into reports and replies, regardless of Bluetooth fragmentation.
 ///
-/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. Replies need a correct check byte.
-/// Several models send an unexplained check byte in reports (Docs/Protocols/Atorch.md#check-byte). So reports are
-/// judged by shape: a known type, plausible values, zeros in unused bytes, and no other message starting inside. Once a
-/// meter has proved to send the known check byte, its reports need that byte.
+/// A message starts with FF 55 and a type byte: 01 for a report, 02 for a reply. Several models send an unexplained
+/// check byte in reports (Docs/Protocols/Atorch.md#check-byte). So reports are judged by shape: a known type, plausible
+/// values, zeros in unused bytes, and no other message starting inside. Once a meter has proved to send the known check
+/// byte, its reports need that byte.
 ///
 /// A load answers queries in the same stream (Docs/Protocols/Atorch.md#loads-the-px100-queries). Answers and reports
-/// may contain each other's first bytes: the message that began first is read completely. An answer does not name its
-/// query, so an answer without a pending query is skipped.
+/// may contain each other's first bytes: the message that began first is read completely. An answer without a pending
+/// query is skipped.
 package struct AtorchDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 256)
     private var score = CheckScore()
@@ -18,24 +18,23 @@ package struct AtorchDecoder: BufferedFrameDecoder {
 
     package enum Speakers: Sendable {
         case meter
-        /// A load, which answers queries too.
         case load
-        /// A load and its host, recorded together: queries are read from the host's bytes.
+        /// A load and its host, recorded together: the host's bytes contain the queries.
         case loadAndHost
     }
 
     /// Pending query; nil if none.
     package var asked: PX100Query?
-    /// Whether an order awaits its confirmation, a single byte that means nothing at other times.
+    /// Whether an order awaits its confirmation, a single byte that is otherwise ignored.
     package var awaitsDone = false
 
-    /// - Parameter enforcesCheck: whether to check the check byte. If false, any check byte is accepted from any meter.
+    /// - Parameter enforcesCheck: false accepts any check byte from any meter.
     package init(enforcesCheck: Bool = true, from speakers: Speakers = .meter) {
         self.enforcesCheck = enforcesCheck
         self.speakers = speakers
     }
 
-    /// Discards a partial answer whose rest is overdue. Keeps a partial report, whose rest may still arrive.
+    /// Discards a partial answer whose rest is overdue. Keeps a partial report.
     mutating func discardAnswer() -> Int {
         guard buffer.count > 0, buffer[0] == PX100.answerStart.0 else { return 0 }
         return reset()
@@ -139,7 +138,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
         let isProved = score.proves(AtorchCheck.rule(ofReport: report))
-        // Searches `report`, not `raw`: bytes after the report may arrive later and must not matter.
+        // `raw` may contain bytes after the report, which must not matter because they may arrive later.
         if !isProved, let inner = (4..<AtorchReport.length).first(where: { starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
@@ -155,7 +154,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .report(AtorchReport(report, type: type))
     }
 
-    /// Judges a reply. All known replies follow the check byte rule, even of models whose reports do not.
+    /// All known replies follow the check byte rule, even if reports do not.
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard raw.u16BE(5) == 0 else {
@@ -191,8 +190,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         offset >= raw.count || raw.u8(offset) == byte
     }
 
-    /// Returns whether a report or reply starts here. Requires both header bytes, because a single FF at the end may be
-    /// an unknown check byte.
+    /// Requires both header bytes, because a single FF at the end may be an unknown check byte.
     private func starts(_ raw: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         offset + 1 < raw.count && mayStartMessage(raw, at: offset)
     }
@@ -201,10 +199,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
 
-    /// Returns the offset of the first implausible field, if any.
-    ///
-    /// - Parameter isProved: whether the check byte is correct. Then only vital fields must be possible; other
-    ///   impossible values count as unknown. Otherwise a meter below 0 °C would seem to send nothing.
+    /// - Parameter isProved: whether the check byte is correct. Then only vital fields must be possible, because below
+    ///   0 °C other fields of a valid report have impossible values.
     private static func implausibleOffset(
         _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
     ) -> Int? {
@@ -221,28 +217,27 @@ package struct AtorchDecoder: BufferedFrameDecoder {
             }
         }
         if type == .ac, !AtorchReport(report, type: type).powerAgrees { return 10 }
-        // If a byte was lost, the unused bytes contain the check byte and the start of the next report, so they are not
-        // 0.
+        // If a byte was lost, the unused bytes contain the next report's start instead of 0.
         return type.usedOffset(in: report)
     }
 }
 
-/// Check byte rule of a meter, determined from its reports. Reports that fail for another reason do not count, because
-/// the result must not depend on fragmentation.
+/// Check byte rule of a meter, determined from its reports. Ignores reports that fail otherwise, because the result
+/// must not depend on fragmentation.
 private struct CheckScore {
-    /// Number of successive reports that establish or end trust in a rule. By chance, this many check bytes match once
-    /// in 16 million.
+    /// Successive reports that establish or end trust in a rule. So many check bytes match by chance once in 16
+    /// million.
     private static let needed = 3
     private(set) var trusted: AtorchCheck.Rule?
     private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Returns whether the check byte of a report that follows `rule` proves the report. Until a rule is established,
-    /// only the more common one counts. Accepting both rules would double the probability of a chance match.
+    /// Returns whether a check byte by `rule` proves the report. Until a rule is established, only the more common one
+    /// counts, to halve the probability of a chance match.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
-    /// Records a report's rule. Three successive reports by one rule establish trust. Three that break it end trust,
-    /// because the meter may have been replaced.
+    /// Three successive reports by one rule establish trust. Three that break it end trust, because the meter may have
+    /// been replaced.
     mutating func note(_ rule: AtorchCheck.Rule?) {
         guard rule != trusted else {
             against = 0

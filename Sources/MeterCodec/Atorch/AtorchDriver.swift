@@ -3,43 +3,42 @@ package import Domain
 /// Driver of an Atorch meter, which pushes a report every second and accepts commands (Docs/Protocols/Atorch.md#links
 /// and Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// A J7-C sometimes sends nothing until a key press or a command. The driver never sends a command by itself, because
-/// no command is known to be harmless.
+/// A J7-C sometimes sends nothing until a key press or a command. The driver sends no command by itself, because none
+/// is known to be harmless.
 package struct AtorchDriver: MeterDriver {
     package let profile: MeterProfile
     private let type: AtorchReportType
     private var decoder = AtorchDecoder()
     private var breaks = BreakGuard<AtorchSuccession>()
     package var isFiltering = true
-    /// Pair of codes for plus and minus that the meter supports; nil for the usual pair of its type. DC meters differ,
-    /// so after each `unsupported` the next key press uses the other pair.
+    /// Codes for plus and minus; nil for the usual ones of the type. DC meters differ, so after each `unsupported` the
+    /// next key press uses the other codes.
     private var keys: AtorchCommand.Keys?
-    /// Command whose reply is pending, and the number of reports since it was sent.
+    /// Command without a reply yet, and the number of reports since it was sent.
     private var unanswered: (command: MeterCommand, reports: Int)?
 
-    /// Number of reports after which a reply counts as lost. A reply arrives between two reports
+    /// Number of reports after which a reply counts as lost. Replies normally precede the next report
     /// (msillano/UD18-protocol-and-node-red).
     private static let reportsMax = 3
-    /// Commands that may be sent twice. Excludes key presses, because a second press would have a different effect.
+    /// Excludes key presses, because a second press has a different effect.
     private static let repeatable: Set<MeterCommand.Kind> = [
         .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
     ]
 
-    /// - Parameter model: determines the bytes of commands; reports contain their own type. Models of other families
-    ///   are treated as USB meters.
+    /// - Parameter model: determines the bytes of commands. Models of other families are treated as USB meters.
     package init(model: ModelName) {
         type = AtorchReportType(model: model) ?? .usb
         profile = Self.profile(of: type)
     }
 
-    /// Sends nothing. Resets the decoder, because its verdict on the check byte applies only to the last link.
+    /// Sends nothing. Resets the decoder's trust in a check byte rule.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (AtorchDecoder(), BreakGuard())
         (keys, unanswered) = (nil, nil)
         return []
     }
 
-    /// Converts replies into events. A reply without a meaning is passed on as a frame.
+    /// Replies become events, or frames if they have no meaning.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var (keys, unanswered, breaks) = (keys, unanswered, breaks)
         let isFiltering = isFiltering
@@ -63,7 +62,7 @@ package struct AtorchDriver: MeterDriver {
 
     package var doubtsOutput: Bool { unanswered.map { $0.reports >= Self.reportsMax } ?? false }
 
-    /// Repeats an unconfirmed command, unless the command is a key press.
+    /// Repeats an unconfirmed command, unless it is a key press.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         guard isSwitched, let command = unanswered.take()?.command, Self.repeatable.contains(command.kind) else {
             unanswered = nil
@@ -83,8 +82,8 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// Returns the profile of a type. A USB meter's report has no field for a price. A DC meter has no `enter`: on a
-    /// DL24, this key toggles the load, and no report contains the load's state.
+    /// A USB meter's report has no price. A DC meter has no `enter`: on a DL24 it toggles the load, whose state no
+    /// report contains.
     static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),

@@ -5,13 +5,13 @@ extension MeterFamily {
 }
 
 extension ModelName {
-    /// An Atorch that pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
+    /// Pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
     package static let atorchUSB = ModelName("atorch-usb", of: .atorch, displayName: "Atorch USB")
-    /// An Atorch that pushes type 2 reports: a DC meter (DT24).
+    /// Pushes type 2 reports: a DC meter (DT24).
     package static let atorchDC = ModelName("atorch-dc", of: .atorch, displayName: "Atorch DC")
-    /// An Atorch that pushes type 1 reports: an AC meter (AT24, S1).
+    /// Pushes type 1 reports: an AC meter (AT24, S1).
     package static let atorchAC = ModelName("atorch-ac", of: .atorch, displayName: "Atorch AC")
-    /// An electronic load that pushes type 2 reports and answers queries: DL24, DL24P, DL24M, PX-100, BW150.
+    /// A load that pushes type 2 reports and answers queries: DL24, DL24P, DL24M, PX-100, BW150.
     package static let dl24 = ModelName("dl24", of: .atorch, displayName: "DL24")
 }
 
@@ -53,7 +53,7 @@ package struct AtorchFamily: FamilyDescription {
             default: break
             }
         }
-        // A DT24PW has a space before the suffix of its name (syssi/esphome-atorch-dl24 issue 61).
+        // A DT24PW's name has a space before its suffix (syssi/esphome-atorch-dl24 issue 61).
         let text = name.text.filter { $0 != " " }
         guard isMakersName(text) else { return nil }
         return Self.prefixes.first { prefix, _ in
@@ -61,32 +61,31 @@ package struct AtorchFamily: FamilyDescription {
         }?.model
     }
 
-    /// Prefixes of advertised names, and the model by the type of its reports (Docs/Protocols/Atorch.md#reports).
+    /// Prefixes of advertised names, and the model by its report type (Docs/Protocols/Atorch.md#reports).
     private static let prefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),
         ("AT24", .atorchAC), ("S1", .atorchAC),
         ("DT24", .atorchDC), ("DT3010", .atorchDC), ("CW20", .atorchDC),
-        // Loads. If an unknown firmware answers no query, the driver uses the load's reports.
+        // Loads. If one answers no query, the driver uses its reports.
         ("DL24", .dl24), ("BW150", .dl24),
     ]
 
-    /// Returns whether the name ends in the kind of radio, as Atorch names do (Docs/Identities.md#over-the-air).
+    /// Atorch names end in the kind of radio (Docs/Identities.md#over-the-air).
     package func isMakersName(_ name: String) -> Bool {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Classic, where the maker's name is sufficient for connecting: most other devices offer the same serial port, so
-    /// only the name's suffix identifies an Atorch.
+    /// Classic only: most other devices offer the same serial port, so only the name's suffix identifies an Atorch.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
 
-    /// Identification without a request, because the meter pushes a report every second.
+    /// Needs no request, because the meter pushes a report every second.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
             guard case .atorchReport(let report) = frame else { return nil }
-            // Without a correct check byte, only the shape identifies a report, and a single match may be chance.
+            // Without a correct check byte, only the shape identifies a report, and a match may be chance.
             unproved += 1
             return report.checkMatches || unproved > 1 ? report.model : nil
         }

@@ -3,8 +3,8 @@ package import Domain
 /// An Atorch meter's reply to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// The sender is the meter's type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a DL24P, so
-/// only the code is used.
+/// The unused sender is the meter's type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a
+/// DL24P.
 package struct AtorchReply: Hashable, Sendable {
     package static let length = 8
 
@@ -32,8 +32,6 @@ package struct AtorchReply: Hashable, Sendable {
         self.code = code
     }
 
-    /// Creates a reply.
-    ///
     /// - Parameter outcome: `unknown` produces an undescribed code.
     package init(_ outcome: Outcome) {
         sender = outcome == .undefined ? 0 : 1
@@ -49,7 +47,7 @@ package struct AtorchReply: Hashable, Sendable {
             }
     }
 
-    /// Outcome by the code. Codes 05 and 06 were found by sending broken commands to a UD18.
+    /// Codes 05 and 06 were found by sending broken commands to a UD18.
     package var outcome: Outcome {
         switch code {
         case 0: .undefined
@@ -62,7 +60,7 @@ package struct AtorchReply: Hashable, Sendable {
         }
     }
 
-    /// Event for the sender of the command; nil for a reply without a meaning.
+    /// Nil for a reply without a meaning.
     var event: MeterEvent? {
         switch outcome {
         case .done: .acknowledged

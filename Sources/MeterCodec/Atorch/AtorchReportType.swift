@@ -1,7 +1,6 @@
 package import Domain
 
-/// The three kinds of Atorch meter: the type byte in every message, and the layout of the reports
-/// (Docs/Protocols/Atorch.md#reports). Extend this table when a fourth kind appears.
+/// The type byte in every message, and the layout of the reports (Docs/Protocols/Atorch.md#reports).
 package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     case ac = 1
     case dc = 2
@@ -20,7 +19,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         self = type
     }
 
-    /// Offset of the counting time: hours u16, minutes u8, seconds u8, followed by the backlight u8.
+    /// Offset of the counting duration: hours u16, minutes u8, seconds u8. The backlight u8 follows.
     package var timeOffset: Int { self == .usb ? 23 : 26 }
 
     package var fields: [AtorchField] {
@@ -42,7 +41,7 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Fields of a type 2. Charge and energy are counted in tens: a DL24's 92.30 Ah at 12 V match its 1110 Wh
+    /// Fields of a type 2 report. Charge and energy are counted in tens: a DL24's 92.30 Ah at 12 V match its 1110 Wh
     /// (Docs/Protocols/Atorch.md#reports).
     private static let dcFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
@@ -53,8 +52,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Fields of a type 3. Charge is in single milliampere-hours, as recordings of a UD18 prove. Another program
-    /// multiplies by ten, which is wrong (Docs/Protocols/Atorch.md#reports).
+    /// Fields of a type 3 report. Charge is in single milliampere-hours, as recordings of a UD18 prove; another program
+    /// multiplies it by ten (Docs/Protocols/Atorch.md#reports).
     private static let usbFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(100), max: 10_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(100), max: 5000),
@@ -65,15 +64,14 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Over-voltage, under-voltage and over-current limits in a type 3, in hundredths, each with its highest accepted
-    /// value.
+    /// Over-voltage, under-voltage and over-current limits in a type 3 report, in hundredths, with their highest
+    /// accepted values.
     static let usbLimits: [(offset: Int, max: Int)] = [(28, 10_000), (30, 10_000), (32, 5000)]
 
-    /// Bytes between the last field and the check byte: 0 in every report ever recorded.
+    /// Bytes between the last field and the check byte: 0 in every known report.
     private var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
 
-    /// Returns the offset of the first unused byte that is not 0, if any. In a type 3, the byte may also be a power
-    /// factor of 1.
+    /// Offset of the first unused byte that is not 0, if any. In a type 3 report, it may also be a power factor of 1.
     func usedOffset(in report: UnsafeRawBufferPointer) -> Int? {
         unused.first { offset in
             let byte = report.u8(offset)
@@ -88,12 +86,12 @@ package struct AtorchField: Sendable {
     /// Width in bytes: 2, 3 or 4.
     package let width: Int
     package let scale: Scale
-    /// Highest accepted raw value: several times a meter's range, but low enough to distinguish a report from noise.
+    /// Several times a meter's range, but low enough to detect noise.
     package let rawMax: UInt32
 
-    /// Whether a report is useless without a possible value of this field.
+    /// Whether a report is useless without this field.
     var isVital: Bool { [.voltage, .current, .power].contains(quantity) }
-    /// Whether the value may be negative: down to -0.5 V on a data line, or to -50 °C.
+    /// Negative values go down to -0.5 V on a data line, or to -50 °C.
     private var maySink: Bool { [.temperature, .dataPlus, .dataMinus].contains(quantity) }
 
     package enum Scale: Sendable {
@@ -121,13 +119,12 @@ package struct AtorchField: Sendable {
 
     func isPossible(in report: UnsafeRawBufferPointer) -> Bool { raw(in: report) <= rawMax }
 
-    /// Returns whether the field would be slightly negative if it were signed. The encoding of negative values is
-    /// unpublished.
+    /// Returns whether the field would be slightly negative if signed. The encoding of negative values is unpublished.
     func isBelowZero(in report: UnsafeRawBufferPointer) -> Bool {
         maySink && report.u16BE(offset).isBelowZero(byUpTo: 50)
     }
 
-    /// Returns the value of the field; nil for a number that no meter measures.
+    /// Nil for a number that no meter measures.
     package func value(in report: UnsafeRawBufferPointer) -> Double? {
         isPossible(in: report) ? value(of: raw(in: report)) : nil
     }

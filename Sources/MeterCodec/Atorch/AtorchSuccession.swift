@@ -1,13 +1,11 @@
 import Domain
 
-/// The part of a report that is compared with the previous report. A report without a known check byte is valid if it
-/// continues the previous one (Docs/Protocols/Atorch.md#a-break).
+/// The part of a report that is compared with the previous one: a report without a known check byte is valid if it
+/// continues that one (Docs/Protocols/Atorch.md#a-break).
 struct AtorchSuccession: Successor {
     private let type: AtorchReportType
     private let level: StepLevel
-    /// Charge and energy in the meter's own steps.
     private let counters: [Int]
-    /// Price or limits, and the backlight, as set by the user.
     private let settings: [Int]
     private let seconds: Int
 
@@ -21,8 +19,8 @@ struct AtorchSuccession: Successor {
 
     func breaks(with last: AtorchSuccession) -> Bool { level.isStep(from: last.level) || !follows(last) }
 
-    /// Returns whether the next report confirms this one. Allows larger steps after a pause of the link. If the next
-    /// report continues the last one but this report does not, this report is damaged and not confirmed.
+    /// Allows larger steps after a pause of the link. If the next report continues the last one but this report does
+    /// not, this report is damaged.
     func isConfirmed(by next: AtorchSuccession, after last: AtorchSuccession?) -> Bool {
         guard let last else { return true }
         return (follows(last) || !next.follows(last)) && next.goesOn(from: self, steps: 10_000, seconds: 3600)
@@ -31,7 +29,6 @@ struct AtorchSuccession: Successor {
 
     private func follows(_ last: AtorchSuccession) -> Bool { goesOn(from: last, steps: 50, seconds: 5) }
 
-    /// Returns whether counters and time rose by at most `steps` and `seconds`, and neither type nor settings changed.
     private func goesOn(from last: AtorchSuccession, steps: Int, seconds: Int) -> Bool {
         type == last.type && settings == last.settings && (0...seconds).contains(self.seconds - last.seconds)
             && zip(counters, last.counters).allSatisfy { (0...steps).contains($0 - $1) }

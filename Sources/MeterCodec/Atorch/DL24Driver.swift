@@ -3,11 +3,11 @@ package import Domain
 /// Driver of a load that pushes the reports of an Atorch DC meter and answers queries in the same stream
 /// (Docs/Protocols/Atorch.md#loads-the-px100-queries).
 ///
-/// Answers have a higher resolution than reports, which round voltage down to 0.1 V and charge to 10 mAh. Reports
-/// confirm answers, and become readings only if answers are missing.
+/// Reports round voltage down to 0.1 V and charge to 10 mAh, so they only confirm answers, and become readings if
+/// answers are missing.
 package struct DL24Driver: MeterDriver {
-    /// Profile of the load. A load that answers queries counts single milliwatt-hours. A load that does not is treated
-    /// as a DC meter with steps of 10 Wh.
+    /// A load that answers queries counts single milliwatt-hours. One that does not is treated as a DC meter with steps
+    /// of 10 Wh.
     package var profile: MeterProfile { conversation.queries == .silent ? Self.silentProfile : Self.loadProfile }
     private var decoder = AtorchDecoder(from: .load)
     private var conversation = PX100Conversation()
@@ -19,19 +19,18 @@ package struct DL24Driver: MeterDriver {
     private var reportsSinceReading = 0
     private var readings = 0
     private var keys: AtorchCommand.Keys?
-    /// Whether the caller has already tried another way to send over this link (`outputSwitched`).
     private var hasTriedOther = false
 
-    /// If more than this number of reports arrive without a reading from answers, reports become readings, because low
-    /// resolution is better than no value.
+    /// Number of reports without a reading from answers, above which reports become readings despite their low
+    /// resolution.
     private static let reportsHeldBack = 2
-    /// Maximum number of rounds for which the first readings are delayed until each query has an answer.
+    /// Maximum number of rounds by which the first readings are delayed until each query has an answer.
     private static let roundsHeldBack = 3
     private static let measured: [PX100Query] = [.voltage, .current, .time, .charge, .energy, .temperature]
 
     package init() {}
 
-    /// Sends nothing, because the first poll sends a query.
+    /// Sends nothing: the first poll sends a query.
     package mutating func opening() -> [Outgoing] {
         let isFiltering = isFiltering
         self = DL24Driver()
@@ -40,7 +39,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     package mutating func poll() -> [UInt8] {
-        // Stop waiting for a confirmation: it arrives immediately or never, and the pause after an order is far longer.
+        // A confirmation arrives immediately or never, so stop waiting for it.
         decoder.awaitsDone = false
         let query = conversation.next()
         decoder.asked = conversation.asked
@@ -64,10 +63,10 @@ package struct DL24Driver: MeterDriver {
         }
     }
 
-    /// Whether to try another way to send, because a load that never answers may not receive the host's bytes.
+    /// A load that never answers may not receive the host's bytes.
     package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
 
-    /// Restarts the queries if the caller now uses another way to send.
+    /// Restarts the queries if the way to send has changed.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         hasTriedOther = true
         if isSwitched { conversation = PX100Conversation() }
@@ -75,7 +74,7 @@ package struct DL24Driver: MeterDriver {
     }
 
     private mutating func answered(_ answer: PX100Answer, _ handle: (MeterEvent) -> Void) {
-        // The line is free for the next query, even if this answer is rejected.
+        // Free the line for the next query, even if this answer is rejected.
         handle(.acknowledged)
         guard case .value(let raw, let query) = answer else { return }
         switch conversation.answered(raw) {
@@ -108,7 +107,7 @@ package struct DL24Driver: MeterDriver {
         if wasAnswering {
             state.price = reading[.price]
             guard reportsSinceReading > Self.reportsHeldBack else { return }
-            // Counters are omitted, because the rounded values would look like a reset.
+            // Without counters, because their rounded values would look like a reset.
             reading = Reading()
             for quantity in [Quantity.voltage, .current, .temperature, .duration] {
                 reading[quantity] = report.reading[quantity]
@@ -129,7 +128,7 @@ package struct DL24Driver: MeterDriver {
         }
         guard conversation.queries == .silent else { return order.bytes }
         switch order {
-        // Sent even to a load that does not answer, because this order cannot increase its current.
+        // Sent even to a load that does not answer, because this cannot increase its current.
         case .isOn(false): return order.bytes
         case .resetCounters: return AtorchCommand(.clearAll, type: .dc).bytes
         case .isOn(true), .current, .cutoff, .timer: throw .unanswering(command.kind)
@@ -143,10 +142,10 @@ package struct DL24Driver: MeterDriver {
         if let (query, raw) = order.readBack { conversation.expect(query, raw) }
     }
 
-    /// Sends nothing. The load remains on down to its cut-off voltage, because the user decides when to switch it off.
+    /// Sends nothing: the user decides when to switch the load off.
     package mutating func closing() -> [Outgoing] { [] }
 
-    /// Handles an overdue answer. Keeps a partial report, whose rest still arrives.
+    /// Handles an overdue answer. Keeps a partial report.
     package mutating func discardPartial() -> Int {
         conversation.answerLost()
         decoder.asked = nil
@@ -154,8 +153,8 @@ package struct DL24Driver: MeterDriver {
     }
 
     /// Steps of 200 ms, because answers took up to 104 ms (andrewchuev/reslab-dl24-monitor). Pause of half a second
-    /// after an order, as in misdoro/Electronic_load_px100. The answer timeout is longer than the one-second interval
-    /// of reports, so that a load without answers never times out.
+    /// after an order, as in misdoro/Electronic_load_px100. The answer timeout exceeds the reports' one second, so a
+    /// load without answers never times out.
     private static let loadProfile = profile(.fine)
     private static let silentProfile = profile(.tens)
 
@@ -163,8 +162,7 @@ package struct DL24Driver: MeterDriver {
         var commands = AtorchDriver.profile(of: .dc).commands
         commands += [
             .init(.loadOn, isReadBack: true), .init(.loadOff, isReadBack: true),
-            // 40 A is the current of the largest of these loads, the DLB-600W. Other loads refuse or limit higher
-            // values.
+            // The DLB-600W, the largest of these loads, takes 40 A. Other loads refuse or limit higher values.
             .init(.loadCurrent, 0...40_000, step: 10, isReadBack: true),
             .init(.loadCutoff, 0...200_000, step: 10, isReadBack: true),
             .init(.loadTimer, 0...1092, isReadBack: true),

@@ -1,7 +1,6 @@
 package import Domain
 
-/// State of a load: the last answer to each query, and values that only reports contain. One state per second counts as
-/// a reading.
+/// The last answer of a load to each query, and values that only reports contain. Each second, this becomes a reading.
 package struct DL24State: Hashable, Sendable {
     package enum Queries: String, Sendable {
         case asked
@@ -12,11 +11,11 @@ package struct DL24State: Hashable, Sendable {
 
     package var queries = Queries.asked
     private(set) var values: [PX100Query: UInt32] = [:]
-    /// Reading of a report that replaces missing answers.
+    /// Reading from a report, in place of missing answers.
     private var report: Reading?
-    /// Price of a kilowatt-hour, as set in the load; only in reports.
+    /// Price of a kilowatt-hour; only reports contain it.
     package var price: Double?
-    /// Seconds until the screen turns off, from the last report.
+    /// Seconds until the screen turns off.
     package var backlight: Int?
 
     package init() {}
@@ -32,7 +31,7 @@ package struct DL24State: Hashable, Sendable {
         return state
     }
 
-    /// Returns a setting under the key that Docs/Meters/Atorch.md names; nil for measured values.
+    /// Setting under its key in Docs/Meters/Atorch.md; nil for measured values.
     static func detail(of query: PX100Query, _ raw: UInt32) -> FrameDetail? {
         switch query {
         case .isOn: .told("load_on", .flag(raw == 1))
@@ -51,7 +50,6 @@ extension DL24State: FrameContent {
     package func forEachReading(_ body: (Reading) -> Void) {
         var reading = report ?? answers
         if let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded to the resolution of the product.
             reading[.power] = (voltage * current * 1e6).rounded() / 1e6
         }
         body(reading)

@@ -1,20 +1,19 @@
 package import Domain
 
 /// A load's answer: to a query 7 bytes, `CA CB <u24> CE CF`, to an order the byte 6F
-/// (Docs/Protocols/Atorch.md#loads-the-px100-queries). It has no checksum and does not name its query, so only one
-/// query is sent at a time.
+/// (Docs/Protocols/Atorch.md#loads-the-px100-queries). Has no checksum and does not name its query.
 package enum PX100Answer: Hashable, Sendable {
     case value(UInt32, of: PX100Query)
     case done
 }
 
-/// A host's message to a load, in bytes recorded in both directions.
+/// A message from a host to a load, in a recording of both.
 package enum PX100Message: Hashable, Sendable {
     case query(PX100Query)
     case order(PX100Order)
-    /// A command of the protocol used for reports, such as a key, by its code.
+    /// Code of a command, such as a key press, in the protocol used for reports.
     case command(UInt8)
-    /// A message of the right shape with a code or number that no known load supports. It gets no answer.
+    /// A message with a code or value that no known load supports. Gets no answer.
     case unknown(code: UInt8)
 }
 

@@ -8,25 +8,24 @@ import Domain
 ///    └──── pausing ◀───┘ or a doubted answer, or one without a query
 /// ```
 ///
-/// Answers have no checksum and do not name their query, so one query is sent at a time. After a lost answer, the
-/// driver pauses, because a late answer would be assigned to the next query. An answer counts if it is near one of
-/// three values: the last answer, the load's report, or the answer to a repeated query.
+/// Answers have no checksum and do not name their query, so one query is sent at a time. During the pause, late answers
+/// cannot be assigned to the next query. An answer counts if it is near the last answer, the load's report, or the
+/// repeated query's answer.
 struct PX100Conversation: Sendable {
     /// Steps until an answer counts as lost: 1 s, as in KrystianD/dl24-electronic-load. A DL24P needed 29 to 104 ms
     /// (andrewchuev/reslab-dl24-monitor).
     static let patience = 5
     /// Steps of the pause after a lost or doubtful answer.
     static let pauseLength = 2
-    /// Attempts per query.
     static let triesMax = 3
-    /// Number of answers lost in a row after which a load that sends reports counts as silent.
+    /// Successive lost answers after which a load that sends reports counts as silent.
     static let lostMax = 5
     /// Number of reports after which a silent load is queried again.
     static let reportsPerProbe = 30
 
     /// Queries of each round, once a second.
     static let eachRound: [PX100Query] = [.isOn, .voltage, .current]
-    /// Queries of which each round sends two, so that each is sent every 3.5 s.
+    /// Each round sends the next two of these queries, so each is sent every 3.5 s.
     static let inTurn: [PX100Query] = [.charge, .energy, .time, .temperature, .setCurrent, .cutoff, .timer]
     private static let inTurnPerRound = 2
 
@@ -35,30 +34,28 @@ struct PX100Conversation: Sendable {
     private var again: (query: PX100Query, tries: Int)?
     private var waited = 0
     private var pause = 0
-    /// Number of answers lost since the last answer.
     private var lost = 0
     private var reports = 0
-    /// Queries to send first, because an order has just set their values.
+    /// Queries to send first: an order has just set their values.
     private var wanted: [PX100Query] = []
     private var place = 0
     private var turn = 0
     private var believed: [PX100Query: UInt32] = [:]
-    /// Raw values that the next answer may confirm: answers that were not accepted, and values that an order has just
-    /// set.
+    /// Raw values that the next answer may confirm: unaccepted answers, and values just set by an order.
     private var doubted: [PX100Query: UInt32] = [:]
 
-    /// Ranges of answers that agree with the load's last report.
+    /// Values that agree with the load's last report.
     private var reported: [PX100Query: ClosedRange<Int>] = [:]
 
     enum Judgement: Equatable {
         case believed
-        /// The answer is doubtful, and the query is repeated.
+        /// The query is repeated.
         case doubted
-        /// The answer is discarded without repeating the query. The last value remains.
+        /// The last accepted value remains, and the query is not repeated.
         case dropped
     }
 
-    /// Returns the query to send in this step, if any. Must be called in every step.
+    /// Returns the next query, if any. Call it in every step.
     mutating func next() -> PX100Query? {
         if asked != nil {
             waited += 1
@@ -104,7 +101,7 @@ struct PX100Conversation: Sendable {
             return .believed
         }
         let tries = again.map { $0.tries + 1 } ?? 1
-        // A query's first answer has no value to compare with, so repeat the query without a pause.
+        // A query's first answer has no reference, so repeat the query without a pause.
         if !references.isEmpty { pause = Self.pauseLength }
         doubted[query] = raw
         guard tries < Self.triesMax else {
@@ -115,7 +112,7 @@ struct PX100Conversation: Sendable {
         return .doubted
     }
 
-    /// Pauses after an answer without a query: it may be the late answer to an abandoned query.
+    /// Pauses, because the answer may be a late one to an abandoned query.
     mutating func unaskedCame() { pause = Self.pauseLength }
 
     mutating func answerLost() {
@@ -135,7 +132,7 @@ struct PX100Conversation: Sendable {
         for query in PX100Query.allCases { reported[query] = query.range(in: report) }
     }
 
-    /// Expects this raw value as the answer to `query`, because an order has just set it. Sends that query first.
+    /// Sends `query` first and expects this raw value, because an order has just set it.
     mutating func expect(_ query: PX100Query, _ raw: UInt32) {
         doubted[query] = raw
         if !wanted.contains(query) { wanted.append(query) }
@@ -147,14 +144,14 @@ struct PX100Conversation: Sendable {
 }
 
 extension PX100Query {
-    /// Returns whether two answers, some seconds apart, are near enough to confirm each other.
+    /// Returns whether two answers, some seconds apart, confirm each other.
     package func isNear(_ first: UInt32, _ second: UInt32) -> Bool {
         let (low, high) = (min(first, second), max(first, second))
         switch self {
         case .isOn, .setCurrent, .cutoff, .timer: return low == high
         case .voltage: return high - low <= max(50, high / 32)
         case .current: return high - low <= max(20, high / 32)
-        // The limit exceeds what the largest of these loads (40 A, 600 W) counts in 10 s.
+        // More than the largest of these loads (40 A, 600 W) counts in 10 s.
         case .charge: return high - low <= 150
         case .energy: return high - low <= 2000
         case .time: return PX100.seconds(high) - PX100.seconds(low) <= 10
@@ -162,15 +159,14 @@ extension PX100Query {
         }
     }
 
-    /// Returns an answer as a number that grows with its value: times in seconds, all other answers unchanged.
+    /// Returns comparable numbers: times in seconds, all other answers unchanged.
     func counted(_ raw: UInt32) -> Int { self == .time ? Int(PX100.seconds(raw)) : Int(raw) }
 
-    /// Returns the answers (as in `counted`) that agree with a report. The report may be a second old and is rounded
-    /// down.
+    /// Answers (as in `counted`) that agree with a report, which may be a second old and is rounded down.
     package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {
-            // `Int` cannot overflow here: no field of a report exceeds 10^12 in these units.
+            // Cannot overflow: no field of a report exceeds 10^12 in these units.
             guard let value = reading[quantity] else { return nil }
             let raw = Int((value * scale).rounded())
             let slack =

@@ -16,8 +16,7 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { PX100.message(rawValue, 0, 0) }
 
-    /// Returns whether a load may send this raw value. Limits are twice the ratings of the largest of these loads
-    /// (DLB-600W: 150 V, 40 A), so that they reject only noise.
+    /// Limits are twice the ratings of the largest of these loads (DLB-600W: 150 V, 40 A), so they reject only noise.
     package func allows(_ raw: UInt32) -> Bool {
         switch self {
         case .isOn: raw <= 1
@@ -25,19 +24,19 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         case .current: raw <= 80_000
         case .charge, .energy: true
         case .temperature: raw <= 200 || isBelowZero(raw)
-        // Both values are set as a byte of whole units and a byte of hundredths, so 255.99 is the maximum.
+        // Set as a byte of whole units and a byte of hundredths, so at most 255.99.
         case .setCurrent, .cutoff: raw <= 25_599
         case .time, .timer: raw >> 8 & 0xFF < 60 && raw & 0xFF < 60
         }
     }
 
-    /// Returns whether a temperature is from -1 to -50 °C, signed in two or in all three bytes.
+    /// Temperatures from -50 to -1 °C, signed in two or in three bytes.
     private func isBelowZero(_ raw: UInt32) -> Bool {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }
 
-    /// Returns the value in V, A, Wh, mAh, °C or seconds. For `isOn`, 1 means that the load is on. Nil for a
-    /// temperature below zero, whose encoding is unpublished.
+    /// In V, A, Wh, mAh, °C or seconds; for `isOn`, 1 means on. Nil for a temperature below zero, whose encoding is
+    /// unpublished.
     package func value(of raw: UInt32) -> Double? {
         switch self {
         case .temperature where isBelowZero(raw): nil
@@ -61,12 +60,12 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// Orders to a DL24 or a similar load: 6 bytes, `B1 B2 <code> <high> <low> B6`, confirmed by the single byte 6F.
+/// Orders to a DL24 or a similar load: 6 bytes, `B1 B2 <code> <high> <low> B6`, confirmed by the byte 6F.
 package enum PX100Order: Hashable, Sendable {
     case isOn(Bool)
-    /// Current in hundredths of an ampere, 0 to 25,599.
+    /// Hundredths of an ampere, 0 to 25,599.
     case current(UInt16)
-    /// Cut-off voltage in hundredths of a volt, 0 to 25,599. Below it, the load switches itself off.
+    /// Hundredths of a volt, 0 to 25,599. Below this voltage, the load switches itself off.
     case cutoff(UInt16)
     /// Time limit in seconds; 0 for none. The load stores whole minutes.
     case timer(UInt16)
@@ -74,7 +73,7 @@ package enum PX100Order: Hashable, Sendable {
 
     package static let hundredthsMax: UInt16 = 25_599
 
-    /// Creates an order; nil for any other command, or if the required number is missing.
+    /// Nil for any other command, or if the required number is missing.
     package init?(_ command: MeterCommand) {
         let number = command.number.map { UInt16(clamping: $0) }
         switch (command.kind, number) {
@@ -94,7 +93,7 @@ package enum PX100Order: Hashable, Sendable {
         switch code {
         case 0x01 where word == 0x0100: self = .isOn(true)
         case 0x01 where word == 0: self = .isOn(false)
-        // Reject hundredths above 99, which a faulty program may send: the load's reaction to them is unknown.
+        // Reject hundredths above 99, because the load's reaction is unknown.
         case 0x02 where low < 100: self = .current(UInt16(high) * 100 + UInt16(low))
         case 0x03 where low < 100: self = .cutoff(UInt16(high) * 100 + UInt16(low))
         case 0x04: self = .timer(word)
@@ -117,8 +116,7 @@ package enum PX100Order: Hashable, Sendable {
         }
     }
 
-    /// The query that reads the setting back, and its expected raw value. Nil for the counters, which continue to count
-    /// immediately after a reset.
+    /// The query that reads the setting back, and its expected raw value. Nil for counters.
     package var readBack: (query: PX100Query, raw: UInt32)? {
         switch self {
         case .isOn(let isOn): (.isOn, isOn ? 1 : 0)
@@ -130,8 +128,8 @@ package enum PX100Order: Hashable, Sendable {
     }
 }
 
-/// Common parts of all messages of this protocol (misdoro/Electronic_load_px100, its paper on the PX-100 2.70;
-/// tshaddack/dl24 README.md).
+/// Common parts of all messages (misdoro/Electronic_load_px100, its paper on the PX-100 2.70; tshaddack/dl24
+/// README.md).
 package enum PX100 {
     package static let requestLength = 6
     package static let answerLength = 7
@@ -147,12 +145,12 @@ package enum PX100 {
         [requestStart.0, requestStart.1, code, high, low, requestEnd]
     }
 
-    /// Returns the seconds of a raw time, which has one byte each for hours, minutes and seconds.
+    /// - Parameter raw: one byte each for hours, minutes and seconds.
     package static func seconds(_ raw: UInt32) -> UInt32 {
         (raw >> 16 & 0xFF) * 3600 + (raw >> 8 & 0xFF) * 60 + raw & 0xFF
     }
 
-    /// Returns the raw time of a number of seconds; hours end at 255.
+    /// Returns a raw time: one byte each for hours (at most 255), minutes and seconds.
     package static func time(_ seconds: UInt32) -> UInt32 {
         min(seconds / 3600, 255) << 16 | (seconds / 60 % 60) << 8 | seconds % 60
     }

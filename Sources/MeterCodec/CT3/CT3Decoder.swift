@@ -1,6 +1,6 @@
 import Domain
 
-/// Splits bytes of a CT-3 into frames. A read may contain several frames and end inside a frame.
+/// Splits bytes of a CT-3 into frames, regardless of fragmentation.
 package struct CT3Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { CT3Framing.startMark }
     package var buffer = ReceiveBuffer(capacity: 4096)
@@ -27,9 +27,8 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return step(verdict, length: whole)
     }
 
-    /// Returns the offset of a complete, valid frame of a usual length after the first byte. Selects the frame that
-    /// ends first. Ignores frames beyond `end`, because the result must not depend on the number of bytes received so
-    /// far.
+    /// Returns the offset of the valid frame of a usual length that ends first. Ignores frames beyond `end`, because
+    /// the result must not depend on the number of bytes received so far.
     private static func usualFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         let ends = inside.indices.dropFirst().compactMap { offset in
@@ -38,7 +37,6 @@ package struct CT3Decoder: MarkedFrameDecoder {
         return ends.min { $0.end < $1.end }?.offset
     }
 
-    /// Returns the length of the frame at the start of `raw`, if it is complete, valid and of a usual length.
     private static func usualLength(_ raw: UnsafeRawBufferPointer) -> Int? {
         guard raw.u8(0) == CT3Framing.startMark, raw.count >= CT3Framing.headerLength else { return nil }
         let length = Int(raw.u32LE(1))

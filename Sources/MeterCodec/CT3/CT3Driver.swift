@@ -1,17 +1,16 @@
 package import Domain
 
-/// Driver of a CT-3. Stops streams that may still run, starts samples, and receives them
-/// (Docs/Protocols/CT3.md#conversation).
+/// Stops streams that may still run, starts samples, and receives them (Docs/Protocols/CT3.md#conversation).
 package struct CT3Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = CT3Decoder()
     private var lastID: UInt8 = 0
-    /// ID of the last start request. Samples with another ID are ignored.
+    /// ID of the last start request. Other samples are ignored.
     private var streamID: UInt8 = 0
     private var heard = false
     private var silentPolls = 0
 
-    /// Milliseconds between samples. The meter can do 1, but 10 suffice for display.
+    /// Milliseconds between samples. The meter can do 1.
     package static let interval_ms: Int32 = 10
 
     package init(model: ModelName) {
@@ -21,16 +20,15 @@ package struct CT3Driver: MeterDriver {
             answerTimeout: .seconds(1))
     }
 
-    /// Sends a stop, waits for its answer, and sends a start. Other programs wait up to a second for the answer
-    /// (fqueze).
+    /// Sends a stop, waits for its answer, and sends a start. Other programs wait up to a second (fqueze).
     package mutating func opening() -> [Outgoing] {
         decoder = CT3Decoder()
         (heard, silentPolls) = (false, 0)
         return [Outgoing(stop(), pause: .milliseconds(250)), Outgoing(start())]
     }
 
-    /// Sends nothing while samples arrive. The first poll without samples waits, because it may directly follow the
-    /// start. The second such poll sends a stop, the third a start.
+    /// Sends nothing while samples arrive. The first poll without samples only waits, because it may directly follow
+    /// the start. The second one sends a stop, the third a start.
     package mutating func poll() -> [UInt8] {
         silentPolls = heard ? 0 : silentPolls + 1
         heard = false
@@ -55,8 +53,8 @@ package struct CT3Driver: MeterDriver {
         return CT3Request.start(interval_ms: Self.interval_ms).bytes(id: streamID)
     }
 
-    /// Passes on only samples of the last start request, because another program's stream may still run. Answers
-    /// contain no measurement and become `acknowledged`.
+    /// Ignores samples of other start requests, because another program's stream may still run. Answers become
+    /// `acknowledged`.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         let streamID = streamID
         var heard = false

@@ -5,9 +5,9 @@ extension MeterFamily {
 }
 
 extension ModelName {
-    /// An AVHzY CT-3. Also sold as Shizuku YK001, POWER-Z KT002 and Atorch UT18.
+    /// Also sold as Shizuku YK001, POWER-Z KT002 and Atorch UT18.
     package static let avhzyCT3 = ModelName("ct-3", of: .ct3, displayName: "AVHzY CT-3")
-    /// An AVHzY C3. The maker's name for it is Korona YK003C.
+    /// The maker calls it Korona YK003C.
     package static let avhzyC3 = ModelName("avhzy-c3", of: .ct3, displayName: "AVHzY C3")
 }
 
@@ -29,10 +29,9 @@ package struct CT3Family: FamilyDescription {
 
     package var decoders: [NamedDecoder] { [NamedDecoder("ct3") { CT3Decoder(enforcesChecks: $0) }] }
 
-    /// USB identities. The vendor ID is ST's, so the product text identifies the meter. The text of a C3 is `Korona
-    /// YK003C in Application Mode` (Docs/Identities.md). The texts of all other models have the same ending
-    /// (fqueze/usb-power-profiling removes it from any name). A product 374B whose text lacks this ending is an
-    /// ST-Link.
+    /// The vendor ID is ST's, so the product text identifies the meter. A C3's is `Korona YK003C in Application Mode`
+    /// (Docs/Identities.md). All other models have the same ending (fqueze/usb-power-profiling removes it). A product
+    /// 374B without it is an ST-Link.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0xFFFF, .tty, match: "in Application Mode", .avhzyCT3),

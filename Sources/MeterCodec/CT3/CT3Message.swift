@@ -5,14 +5,11 @@ package import Domain
 package enum CT3Framing {
     package static let startMark: UInt8 = 0xA5
     package static let endMark: UInt8 = 0x5A
-    /// Bytes before the payload.
     package static let headerLength = 5
-    /// Number of bytes before and after the payload.
     package static let overhead = 7
-    /// Accepted payload lengths. Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling accepts samples of
-    /// 20 bytes or more.
+    /// Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling accepts samples from 20 bytes.
     package static let payloadLengths = 4...256
-    /// Longest usual payload. A longer frame counts as noise if a usual frame begins inside it.
+    /// A longer payload counts as noise if a usual frame begins inside it.
     static let usualLengthMax = 64
 
     package static func check(_ payload: UnsafeRawBufferPointer) -> UInt8 { payload.reduce(0, ^) }
@@ -24,7 +21,7 @@ package enum CT3Framing {
     }
 }
 
-/// A request to a CT-3. The payload is 01, the command, an id that the answer repeats, 0, and an argument.
+/// A request to a CT-3. Payload: 01, the command, an ID that the answer repeats, 0, and an argument.
 package enum CT3Request: Hashable, Sendable {
     case stop
     /// Starts samples at this interval, at least 1 ms.
@@ -45,22 +42,20 @@ package enum CT3Request: Hashable, Sendable {
     }
 }
 
-/// A payload of a CT-3: a sample, the answer to a request, or a payload of unknown meaning.
 package struct CT3Message: Sendable {
-    /// Minimum length of a sample: four first bytes, two values and a clock.
+    /// Four first bytes, two values and a timestamp.
     static let sampleLengthMin = 20
     static let replyLength = 4
     static let idOffset = 2
 
-    /// Accepted range in volts: up to twice the maker's 26 V (unverified), and slightly below zero for an offset.
+    /// In volts: up to twice the maker's 26 V (unverified), and slightly below zero for an offset.
     package static let voltages: ClosedRange<Float> = -0.1...52
-    /// Highest accepted current in amperes, in either direction: twice the maker's 6 A (unverified).
+    /// In amperes, either direction: twice the maker's 6 A (unverified).
     static let currentMax: Float = 12
 
     private let bytes: InlineArray<64, UInt8>
     private let length: Int
-    /// All bytes of a payload that is too long for `bytes`; otherwise empty, so that a usual payload needs no
-    /// allocation.
+    /// All bytes of a payload that is too long for `bytes`; otherwise empty.
     private let long: [UInt8]
 
     private func read<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
@@ -69,14 +64,12 @@ package struct CT3Message: Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// Voltage, current and a clock. The associated value is the ID of the start request.
+        /// Voltage, current and a timestamp, with the ID of the start request.
         case sample(UInt8)
-        /// The answer to a start or a stop. Answers to other requests also have the fourth byte 80, but are longer.
+        /// The answer to a start or stop. Answers to other requests also have 80 as fourth byte, but are longer.
         case reply
         case other
 
-        /// Determines the kind of a payload.
-        ///
         /// - Parameter payload: has a length in `CT3Framing.payloadLengths`.
         package init(_ payload: UnsafeRawBufferPointer) {
             switch (payload.u8(0), payload.u8(1), payload.u8(3)) {
@@ -94,7 +87,7 @@ package struct CT3Message: Sendable {
 
     package var id: UInt8 { bytes[Self.idOffset] }
 
-    /// Microseconds since the meter was switched on; the last field of a sample.
+    /// Time since the meter was switched on; the last field of a sample.
     package var microseconds: UInt64 { read { $0.u64LE($0.count - 8) } }
 
     static var ranges: [Quantity: ClosedRange<Double>] {
@@ -104,7 +97,6 @@ package struct CT3Message: Sendable {
         ]
     }
 
-    /// Returns the offset in the frame of the first impossible field, if any.
     static func implausibleOffset(_ payload: UnsafeRawBufferPointer) -> Int? {
         guard case .sample = Kind(payload) else { return nil }
         if !voltages.contains(payload.f32LE(4)) { return CT3Framing.headerLength + 4 }
@@ -114,8 +106,6 @@ package struct CT3Message: Sendable {
 }
 
 extension CT3Message: PackedFrameContent {
-    /// Copies a payload.
-    ///
     /// - Parameter raw: has a length in `CT3Framing.payloadLengths`; already checked by `CT3Decoder`.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
@@ -123,10 +113,10 @@ extension CT3Message: PackedFrameContent {
         long = raw.count > 64 ? Array(raw) : []
     }
 
-    /// Always nil, because only the USB IDs identify the model.
+    /// Nil, because only the USB IDs identify the model.
     package var model: ModelName? { nil }
 
-    /// Computes the power, with the current's sign, because the meter is not known to send power.
+    /// Power is computed, with the current's sign, because the meter is not known to send it.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard isSample else { return }
         let (voltage, current) = read { (Double($0.f32LE(4)), Double($0.f32LE(8))) }
@@ -138,7 +128,7 @@ extension CT3Message: PackedFrameContent {
         body(reading)
     }
 
-    /// Time of the sample by the meter's clock, as in fqueze/usb-power-profiling usb-power-profiling.js.
+    /// By the meter's clock, as in fqueze/usb-power-profiling usb-power-profiling.js.
     package var sampleTicks: SampleTicks? {
         guard isSample else { return nil }
         let tick = UInt16(truncatingIfNeeded: microseconds / 1000)

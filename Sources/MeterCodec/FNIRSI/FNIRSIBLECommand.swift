@@ -1,8 +1,8 @@
-/// A command to a FNIRSI meter over Bluetooth LE, framed like the meter's own frames
-/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are omitted, because their only source is a guess by
-/// another program's author.
+/// A command to a FNIRSI meter over Bluetooth LE, framed like the meter's frames
+/// (Docs/Protocols/FNIRSI.md#bluetooth-le). Commands 86 to 8A are omitted: their only source is another program's
+/// guess.
 package enum FNIRSIBLECommand: UInt8, CaseIterable, Sendable {
-    /// Requests the model. The meter answers with a frame of type 03.
+    /// Requests the model; the answer is a frame of type 03.
     case info = 0x81
     case start = 0x82
     case stop = 0x84

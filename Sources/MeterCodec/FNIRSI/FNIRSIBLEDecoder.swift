@@ -1,18 +1,16 @@
 import Domain
 
-/// Splits a FNIRSI meter's notifications into frames. A notification may contain several frames or part of a frame.
-/// After noise, the decoder resynchronises at the next AA with a correct check byte
-/// (Docs/Protocols/FNIRSI.md#bluetooth-le).
+/// Splits a FNIRSI meter's notifications into frames, regardless of fragmentation. After noise, resynchronises at the
+/// next AA with a correct check byte (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// A single check byte is weak evidence. So a frame of a known type must also have its known length and plausible
-/// values. A frame of an undescribed type must be short and contain no valid frame of a known type.
+/// A check byte alone is weak evidence. So a frame of a known type must also have its length and plausible values. A
+/// frame of an unknown type must be short and contain no valid frame of a known type.
 package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIBLEFrame.startMark }
     package var buffer = ReceiveBuffer(capacity: 1024)
     private let enforcesCheck: Bool
 
-    /// - Parameter enforcesCheck: whether to check the check byte. If false, frames of a known type and length are also
-    ///   accepted with a wrong one.
+    /// - Parameter enforcesCheck: false accepts frames of a known type and length even with a wrong check byte.
     package init(enforcesCheck: Bool = true) {
         self.enforcesCheck = enforcesCheck
     }
@@ -40,13 +38,12 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return .frame(.fnirsiBLE(frame))
     }
 
-    /// Limit for unknown types: 1.5 times the longest known payload. Without it, a length byte could delay 255 bytes of
-    /// valid frames.
+    /// Limit for unknown types: 1.5 times the longest known payload. Otherwise a length byte could delay 255 bytes.
     private static let longestUnknownPayload = 32
 
-    /// Returns the offset of a complete frame of a known type inside the first `end` bytes, after the first. This frame
-    /// takes precedence over the unknown frame around it, which may begin at a stray start mark. Ignores frames beyond
-    /// `end`, because the result must not depend on the number of bytes received so far.
+    /// Returns the offset of a complete frame of a known type. It takes precedence over the unknown frame around it,
+    /// which may begin at a stray start mark. Ignores frames beyond `end`, because the result must not depend on the
+    /// number of bytes received so far.
     private func firstKnownFrame(in raw: UnsafeRawBufferPointer, before end: Int) -> Int? {
         let inside = UnsafeRawBufferPointer(rebasing: raw.prefix(end))
         return inside.indices.dropFirst().first { offset in
@@ -71,22 +68,22 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
     }
 
-    /// Maximum power in ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
+    /// In ten-thousandths of a watt: 1575 W, from the highest voltage and current.
     private static let powerMax: UInt32 = 15_750_000
 
-    /// Returns the offset of the first value that no meter sends, if any. Limits are those of a USB packet.
+    /// Limits are those of FNIRSI's USB packets.
     private static func implausibleOffset(_ raw: UnsafeRawBufferPointer, _ kind: FNIRSIBLEFrame.Kind) -> Int? {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
             case .info: [(15, (1...10).contains(raw.u8(15)))]
-            // The unit is ten-thousandths here, but hundred-thousandths in a USB packet.
+            // The unit is ten-thousandths, but hundred-thousandths in a USB packet.
             case .measurement:
                 [
                     (3, raw.u32LE(3).isPossible(upTo: FNIRSIBLEFrame.voltageMax, orBelowZeroBy: 5000)),
                     (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
                     (11, raw.i32LE(11).magnitude <= powerMax && powerAgrees(raw)),
                 ]
-            // Do not check the sign byte: any value above 0 means plus (`FNIRSIBLEFrame.reading`).
+            // Any value of the sign byte above 0 means plus (`FNIRSIBLEFrame.reading`).
             case .load: [(8, mayBe(raw.u16LE(8), FNIRSIUSBPacket.temperatureMax))]
             case .dataLines:
                 [
@@ -96,24 +93,22 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
             // The unit is thousandths. A voltage of 16 bits cannot exceed the limit.
             case .quick: [(5, UInt32(raw.i16LE(5).magnitude) <= FNIRSIUSBPacket.currentMax / 100)]
             case .triggerState: [(3, raw.u8(3) <= FNIRSITriggerState.codeMax)]
-            // No limit: group numbers begin at 1, and the number of groups depends on the model and is in the info
-            // frame.
+            // No limit: the number of groups depends on the model.
             case .totals, .groupTotals: []
             }
         return isPossible.first { !$0.1 }?.offset
     }
 
-    /// Returns whether the power in a 04 equals voltage times current, to 5 % and 50 mW. The published frame agrees to
-    /// 0.005 % (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). With a pulsing load, the meter may average before or after
-    /// the multiplication.
+    /// Whether a type 04 frame's power equals voltage times current, within 5 % and 50 mW. The published frame agrees
+    /// to 0.005 % (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). With a pulsing load, the meter may average before or
+    /// after the multiplication.
     private static func powerAgrees(_ raw: UnsafeRawBufferPointer) -> Bool {
         guard raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax else { return true }
         let (power, product) = (Double(raw.i32LE(11)) / 1e4, Double(raw.u32LE(3)) * Double(raw.i32LE(7)) / 1e8)
         return Slack(steps: 0.05, part: 0.05).covers(power, product)
     }
 
-    /// Returns whether a word is within its limit, or may be negative. The value of a negative word is unknown
-    /// (`FNIRSIBLEFrame`).
+    /// Also accepts a possible negative value, which counts as unknown (`FNIRSIBLEFrame`).
     private static func mayBe(_ word: UInt16, _ max: UInt16) -> Bool {
         word.isPossible(upTo: max, orBelowZeroBy: FNIRSIBLEFrame.belowZero)
     }

@@ -1,8 +1,7 @@
 package import Domain
 
-/// Driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). It requests the model,
-/// starts the stream, and restarts the stream after a silence. It supports no commands, because none is certain over
-/// Bluetooth.
+/// Driver of an FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). Requests the model,
+/// starts the stream, and restarts it after a silence. Supports no commands, because none is certain.
 package struct FNIRSIBLEDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = FNIRSIBLEDecoder()
@@ -25,13 +24,13 @@ package struct FNIRSIBLEDriver: MeterDriver {
         ]
     }
 
-    /// Sends the start command if no frame arrived since the last poll. This is a watchdog rather than a keep-alive.
+    /// Sends the start command if no frame arrived since the last poll.
     package mutating func poll() -> [UInt8] {
         defer { heardSincePoll = false }
         return heardSincePoll ? [] : FNIRSIBLECommand.start.bytes
     }
 
-    /// Decodes bytes. Only frames, not noise, count as proof of a running stream.
+    /// Noise does not count as proof of a running stream.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         decoder.append(bytes)

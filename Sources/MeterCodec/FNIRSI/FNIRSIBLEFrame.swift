@@ -1,11 +1,10 @@
 package import Domain
 
-/// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, numbers little-endian
+/// One frame of a FNIRSI meter over Bluetooth LE: `AA type length payload check`, little-endian
 /// (Docs/Protocols/FNIRSI.md#bluetooth-le).
 ///
-/// The meter splits a measurement into several frames, so a reading contains only the quantities of its own frame.
+/// A measurement is split into several frames, so a reading contains only its own frame's quantities.
 package struct FNIRSIBLEFrame: Sendable {
-    /// Number of bytes before and after the payload.
     package static let overhead = 4
     package static let startMark: UInt8 = 0xAA
 
@@ -51,7 +50,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
     package var kind: Kind? { Kind(rawValue: type) }
 
-    /// Returns the check byte for all bytes before it: the low byte of CRC-16/XMODEM.
+    /// The low byte of CRC-16/XMODEM over all bytes before it.
     package static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
         UInt8(truncatingIfNeeded: Checksum.crc16Xmodem(bytes))
     }
@@ -62,33 +61,32 @@ package struct FNIRSIBLEFrame: Sendable {
     private func i32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.i32LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
-    /// Model number in an info frame, otherwise nil. Known numbers are 9 for a C1, 38 for an FNB38, 48 and 58.
+    /// 9 for a C1, 38 for an FNB38, 48 or 58. Nil unless this is an info frame.
     var modelCode: Int? { kind == .info ? u16(0) : nil }
 
-    /// Maximum voltage in ten-thousandths of a volt.
+    /// In ten-thousandths of a volt.
     static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
-    /// Largest negative value that an unsigned word may represent, in thousandths of a volt or tenths of a degree. Read
-    /// as unsigned, such a word would mean 65 V, which no USB meter has.
+    /// Largest negative value that an unsigned word may represent, in thousandths of a volt or tenths of a degree.
+    /// Unsigned, it would be 65 V, which no USB meter has.
     static let belowZero: UInt16 = 500
 
-    /// Returns a word; nil if it may be negative.
+    /// Nil if the word may represent a negative value.
     private func unsigned(_ offset: Int) -> Double? {
         let word = payload.withUnsafeBytes { $0.u16LE(offset) }
         return word.isBelowZero(byUpTo: Self.belowZero) ? nil : Double(word)
     }
 
-    /// Returns a counter; nil above half the range, where a signed counter would be negative.
+    /// Nil above half the range, where a signed counter would be negative.
     private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
 
-    /// Lowest raw value, in steps of 0.1 mΩ, that means an undefined resistance, because no current flows
-    /// (CapnBry/fnb48-web, PROTOCOL.md).
+    /// Lowest raw value, in steps of 0.1 mΩ, for an undefined resistance: no current flows (CapnBry/fnb48-web,
+    /// PROTOCOL.md).
     static let openCircuit = 99_999_999.0
 
-    /// The measurement in the frame, if any. Totals of a group are not a measurement, because the group may not be the
-    /// counting one.
+    /// Nil for totals of a group, which may not be the counting one.
     ///
-    /// Current and power are signed, as in the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Read as unsigned,
-    /// negative values would exceed every model's range.
+    /// Current and power are signed, as in the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Unsigned, negative values
+    /// would exceed every model's range.
     package var reading: Reading? {
         var reading = Reading()
         switch kind {
@@ -99,7 +97,7 @@ package struct FNIRSIBLEFrame: Sendable {
         case .load:
             let degrees = unsigned(5).map { $0 / 10 }
             reading[.resistance] = u32(0) < Self.openCircuit ? u32(0) / 1e4 : nil
-            // Any sign byte above 0 means plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns a
+            // Any sign byte above 0 means plus (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58). Adding 0 turns
             // -0 into 0.
             reading[.temperature] = u8(4) > 0 ? degrees : degrees.map { -$0 + 0 }
         case .dataLines:
@@ -120,8 +118,7 @@ package struct FNIRSIBLEFrame: Sendable {
 }
 
 extension FNIRSIBLEFrame: FrameContent {
-    /// Model of an FNB58 or C1; otherwise nil. An FNB48S and possibly its sister models send 48, so this number does
-    /// not identify a model.
+    /// FNB58 or C1; otherwise nil. An FNB48S and possibly its sister models send 48, which identifies none of them.
     package var model: ModelName? {
         switch modelCode {
         case 58: .fnb58

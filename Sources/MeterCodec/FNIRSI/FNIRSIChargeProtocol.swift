@@ -1,7 +1,7 @@
 /// A fast-charge protocol that a FNIRSI meter detects on the data lines, by its number in a frame of type 06.
 ///
-/// Numbers are from the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Observations confirm 1 and 11 with data lines
-/// near 0 V (dandrej/usb-meters, ble/fnirsi.py), and 5 with 20.27 V and 3.3 V on both lines (osnwt/ha-fnirsi-fnb58,
+/// Numbers are from the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Confirmed: 1 and 11 with data lines near 0 V
+/// (dandrej/usb-meters, ble/fnirsi.py), and 5 with 20.27 V and 3.3 V on both lines (osnwt/ha-fnirsi-fnb58,
 /// tests/test_parser.py).
 package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
     /// No protocol, or one that the meter does not support.
@@ -40,7 +40,7 @@ package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
 }
 
 /// The voltage that the meter itself requests from the charger, by its number in a frame of type 09 (CapnBry/fnb48-web,
-/// PROTOCOL.md). The gateway never requests one.
+/// PROTOCOL.md).
 package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case none
     case quickCharge2 = "QC2.0"
@@ -53,7 +53,7 @@ package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case vooc = "VOOC"
     case superVOOC = "SVOOC"
 
-    /// Highest number of a state. Both 9 and 10 mean SVOOC.
+    /// Both 9 and 10 mean SVOOC.
     static let codeMax: UInt8 = 10
 
     package init?(code: Int) {

@@ -10,13 +10,13 @@ extension ModelName {
     package static let fnb48s = ModelName("fnb48s", of: .fnirsi)
     package static let fnb58 = ModelName("fnb58", of: .fnirsi)
     package static let c1 = ModelName("c1", of: .fnirsi)
-    /// An FNAC-28. Its USB IDs equal those of a C1, so only the user can identify it.
+    /// Has the USB IDs of a C1, so only the user can identify it.
     package static let fnac28 = ModelName("fnac-28", of: .fnirsi)
-    /// An FNB-C2. Its USB IDs equal those of an FNB58, but its interfaces differ.
+    /// Has the USB IDs of an FNB58, but other interfaces.
     package static let fnbC2 = ModelName("fnb-c2", of: .fnirsi)
 }
 
-/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md lists the texts and names of each device.
+/// FNIRSI's meters (Docs/Protocols/FNIRSI.md). Docs/Identities.md lists their texts and names.
 package struct FNIRSIFamily: FamilyDescription {
     package init() {}
 
@@ -26,7 +26,6 @@ package struct FNIRSIFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: FNIRSIUSBDriver(model: model)
-        // No source describes the radio of an FNAC-28.
         case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
         case .serial, .spp, .bulk, .network: nil
         }
@@ -53,15 +52,13 @@ package struct FNIRSIFamily: FamilyDescription {
         ]
     }
 
-    /// Maker's properties. The products in `ownProducts` have the text `USB Tester`, which does not name the maker, so
-    /// their IDs identify the maker.
+    /// Products in `ownProducts` have the text `USB Tester`, so only their IDs identify the maker.
     package var usbMaker: USBMaker? { USBMaker(.fnirsi, word: "fnirsi", ownProducts: [0x0483: [0x003A, 0x003B]]) }
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { FNIRSIUSBPacket.ranges }
 
-    /// Returns the model in a name. Names consist of model and serial number, `FNB58-051772`
-    /// (Docs/Identities.md#over-the-air). The model may also be `FNB-58` (maxim75/fnb58 cli.py). Serial numbers may be
-    /// hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
+    /// Names consist of model and serial number, `FNB58-051772` (Docs/Identities.md#over-the-air). The model may also
+    /// be `FNB-58` (maxim75/fnb58 cli.py), the serial number hexadecimal, `FNB58-0517A0` (maxim75/fnb58 README.md).
     package func model(named advertised: AdvertisedName) -> ModelName? {
         guard advertised.radio == .ble else { return nil }
         let name = advertised.text.hasPrefix("FNB-") ? "FNB" + advertised.text.dropFirst(4) : advertised.text
@@ -79,16 +76,15 @@ package struct FNIRSIFamily: FamilyDescription {
         "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
     ]
 
-    /// Returns whether the name begins with `FNIRSI` (osnwt/ha-fnirsi-fnb58 manifest.json). Such a meter is the
-    /// maker's, but its model is unknown.
+    /// The prefix is from osnwt/ha-fnirsi-fnb58 manifest.json. It does not identify the model.
     package func isMakersName(_ name: String) -> Bool { name.hasPrefix("FNIRSI") }
 
     package var makersNameRadio: LinkAddress.Transport? { .ble }
 
     package var radioModules: Set<RadioModule> { [.twoServices] }
 
-    /// The request AA 81 00 F4. A UM meter would interpret its last byte as the command to clear the data group, so
-    /// `isOrderTo` contains that family.
+    /// The request AA 81 00 F4. `isOrderTo` contains the UM meters' family, for which its last byte is the command to
+    /// clear the data group.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(
             steps: [FNIRSIBLECommand.info.bytes, []], isOrderTo: [.um], makeDecoder: { FNIRSIBLEDecoder() },
@@ -97,8 +93,7 @@ package struct FNIRSIFamily: FamilyDescription {
 }
 
 extension FNIRSIBLEFrame {
-    /// Model that an info frame identifies over the radio, otherwise nil. 48 counts as an FNB48S, because related
-    /// models are read in the same way.
+    /// Model by an info frame, if any. 48 counts as an FNB48S, because related models send the same frames.
     fileprivate var modelOverRadio: ModelName? {
         guard let code = modelCode else { return nil }
         switch code {

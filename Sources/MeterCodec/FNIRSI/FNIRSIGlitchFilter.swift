@@ -4,16 +4,15 @@
 /// against a floor of 55 mA (a bench logger for the FNB-C2, 2.86 million samples in eight hours). A logger of an
 /// unnamed model saw 293 in 242,847 samples, 221 of them voltages (hleserg/Attadipa docs/research).
 ///
-/// The rule is the bench logger's: a sample too far from the median of itself and its neighbours is replaced by this
-/// median. A step that lasts for two samples, 20 ms, passes. If the last sample of a packet is suspect, it is delayed
-/// until the next packet.
+/// As in the bench logger, a sample too far from the median of itself and its neighbours is replaced by this median. A
+/// step of two samples, 20 ms, passes. A suspect last sample of a packet is delayed until the next packet.
 package struct FNIRSIGlitchFilter: Sendable {
-    /// Compared values of a sample, in hundred-thousandths of a volt and of an ampere.
+    /// In hundred-thousandths of a volt and of an ampere.
     struct Level: Equatable, Sendable {
         var voltage: Int
         var current: Int
 
-        /// Tolerances: 0.5 V, and the bench logger's 150 mA.
+        /// Maximum deviations from the median: 0.5 V, and the bench logger's 150 mA.
         static let voltageMax = 50_000
         static let currentMax = 15_000
 
@@ -21,7 +20,7 @@ package struct FNIRSIGlitchFilter: Sendable {
             abs(voltage - other.voltage) > Self.voltageMax || abs(current - other.current) > Self.currentMax
         }
 
-        /// Returns this level. Replaces each value that is far from the median of the three levels by this median.
+        /// Replaces each value that is far from the median of the three levels by the median.
         func judged(between before: Level, and after: Level) -> Level {
             let (volts, amperes) = (
                 Self.median(before.voltage, voltage, after.voltage), Self.median(before.current, current, after.current)
@@ -40,8 +39,8 @@ package struct FNIRSIGlitchFilter: Sendable {
 
     package init() {}
 
-    /// Returns the packets to show now, oldest first. A delayed sample comes first, in a separate packet. `packet`
-    /// itself may lack its last sample, if that is delayed. A packet without samples passes unchanged.
+    /// Returns the packets to show now, oldest first. A delayed sample comes first, in a separate packet. `packet` may
+    /// lack its last sample, if that is delayed.
     package mutating func filter(_ packet: FNIRSIUSBPacket) -> [FNIRSIUSBPacket] {
         if neighbours.held == nil, let last = packet.calmLevel(after: neighbours.before) {
             neighbours.before = last
@@ -65,11 +64,11 @@ protocol FNIRSISample: Sendable {
 }
 
 struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
-    /// The delayed sample, and the level of the sample before it.
+    /// The delayed sample, and the previous sample's level.
     private(set) var held: Sample?
     var before: FNIRSIGlitchFilter.Level?
 
-    /// Calls `show` with the delayed sample, if any, and then with `sample`. If `sample` is suspect, delays it instead.
+    /// Passes the delayed sample, if any, and then `sample` to `show`, or delays it if it is suspect.
     mutating func take(_ sample: Sample, _ show: (_ sample: Sample, _ isReplaced: Bool) -> Void) {
         if let held, let before {
             let judged = held.level.judged(between: before, and: sample.level)

@@ -1,14 +1,12 @@
 package import Domain
 
-/// Applies `FNIRSIGlitchFilter` to readings of a file.
+/// Applies `FNIRSIGlitchFilter` to readings from a file.
 package struct FNIRSIReadingFilter: Sendable {
     private struct Sample: FNIRSISample {
         let time: WallTime
         private(set) var reading: Reading
         let level: FNIRSIGlitchFilter.Level
 
-        /// Creates a sample.
-        ///
         /// - Parameter last: the level that replaces unknown values.
         init(_ time: WallTime, _ reading: Reading, after last: FNIRSIGlitchFilter.Level?) {
             (self.time, self.reading) = (time, reading)
@@ -36,18 +34,17 @@ package struct FNIRSIReadingFilter: Sendable {
     private var neighbours = FNIRSINeighbours<Sample>()
     private var last: (time: WallTime, level: FNIRSIGlitchFilter.Level)?
     private let reach: Int64
-    /// Number of samples that were corrected by their neighbours, or omitted because no neighbour confirmed them.
+    /// Number of samples corrected by their neighbours, or omitted because none confirmed them.
     package private(set) var filtered = 0
     /// Time of the first sample counted in `filtered`.
     package private(set) var first: WallTime?
 
-    /// Longest interval between neighbours in a file of samples: twice the sample interval.
+    /// Longest interval between neighbours in a file of samples: two sample intervals.
     package static let samplesReach = Duration.milliseconds(2 * Int64(FNIRSIUSBPacket.interval_ms))
-    /// Longest interval between neighbours in a file of packets. The time of a packet is when the host read it, up to a
-    /// second late.
+    /// Longest interval between neighbours in a file of packets. The host may receive a packet up to a second late.
     package static let packetsReach = Duration.seconds(1)
 
-    /// - Parameter reach: longest interval between two samples that count as neighbours.
+    /// - Parameter reach: longest interval between neighbours.
     package init(reach: Duration) { self.reach = reach.milliseconds }
 
     package mutating func take(_ time: WallTime, _ reading: Reading, _ show: (WallTime, Reading) -> Void) {
@@ -65,8 +62,7 @@ package struct FNIRSIReadingFilter: Sendable {
         if let found { count(found) }
     }
 
-    /// Ends the input. Omits and counts a delayed sample, because no neighbour can confirm it, as at the end of a
-    /// meter's stream.
+    /// Omits and counts a delayed sample, because no neighbour can confirm it.
     package mutating func finish() {
         if let held = neighbours.held { count(held.time) }
     }

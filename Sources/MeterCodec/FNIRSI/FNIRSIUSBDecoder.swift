@@ -2,15 +2,14 @@ import Domain
 
 /// Splits bytes from a FNIRSI meter on USB into packets of 64 bytes, which start with AA and end in a CRC-8.
 ///
-/// After noise, the decoder resynchronises at the next AA with a correct check. It skips a whole packet with an
-/// implausible value, such as the first packet after an unclean stop. With `filter`, the decoder replaces single absurd
-/// samples.
+/// After noise, resynchronises at the next AA with a correct check. Skips a whole packet with an implausible value,
+/// such as the first packet after an unclean stop. With `filter`, replaces single absurd samples.
 package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIUSBPacket.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)
     private let enforcesCheck: Bool
     var filter: FNIRSIGlitchFilter?
-    /// Filtered packets that `next` has not returned yet, newest first.
+    /// Filtered packets not returned yet, newest first.
     private var shown: [FNIRSIUSBPacket] = []
 
     /// - Parameter filter: nil to pass every sample unchanged.

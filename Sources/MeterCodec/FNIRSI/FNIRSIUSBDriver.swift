@@ -1,23 +1,21 @@
 package import Domain
 
-/// Driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands). The meter streams for one second at a time,
-/// and `poll` renews this second. No user command is known on USB.
+/// Driver of FNIRSI's meters on USB (Docs/Protocols/FNIRSI.md#commands). `poll` renews the stream, which lasts one
+/// second. No user command is known on USB.
 package struct FNIRSIUSBDriver: MeterDriver {
     package let profile: MeterProfile
     package let quirks: FNIRSIQuirks
     private var decoder = FNIRSIUSBDecoder()
     package var isFiltering = true { didSet { if isFiltering != oldValue { forgetNeighbours() } } }
     private var silentKeepAlives = 0
-    /// Whether no hello is needed: samples arrived over this link, or a hello was already sent because none arrived.
+    /// Whether samples arrived over this link, or a hello was sent.
     private var isGreeted = false
-    /// Whether the next poll must send a start, because the last poll sent a hello.
+    /// Whether the next poll must send a start, after a hello.
     private var startsNext = false
-    /// Number of polls since the last `start`, while the driver determines the right keep-alive
-    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence, or if the keep-alive is known.
+    /// Number of polls since the last `start`, while the driver determines the keep-alive
+    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence, or if it is known.
     private var turnsSinceStart: Int?
 
-    /// Creates a driver.
-    ///
     /// - Parameters:
     ///   - model: from the USB IDs, because packets do not contain it.
     ///   - firmware: in hundredths, 68 for 0.68; nil if unknown.
@@ -35,9 +33,9 @@ package struct FNIRSIUSBDriver: MeterDriver {
 
     private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
-    /// Sends two starts, separated by twice the shortest gap, because a hung meter must be unplugged. The first start
-    /// is delayed too, because another program may just have written. Sends no hello: the author of another program
-    /// warns that it may restart the meter (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends two starts, each after a pause of twice the shortest gap, because another program may just have written,
+    /// and a hung meter must be unplugged. Sends no hello, which may restart the meter according to another program's
+    /// author (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
@@ -47,8 +45,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return ([[]] + commands.map(\.bytes)).map { Outgoing($0, pause: quirks.commandGap * 2) }
     }
 
-    /// Returns the keep-alive. After one second of keep-alives without a packet, restarts the stream. If the meter has
-    /// sent no sample yet, returns a hello before the restart.
+    /// Returns the keep-alive. After one second without a packet, restarts the stream, with a hello first if no sample
+    /// has arrived yet.
     package mutating func poll() -> [UInt8] {
         guard !startsNext else { return startAnew() }
         silentKeepAlives += 1
@@ -65,8 +63,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
         return FNIRSIUSBCommand.start.bytes
     }
 
-    /// Returns a `start` each half second while packets arrive. After half a second of silence, switches to the model's
-    /// `keepAlive`.
+    /// Returns a `start` each half second while packets arrive, then `keepAlive` after half a second of silence.
     private mutating func renewed(after turns: Int) -> [UInt8] {
         let isTurn = quirks.keepAlivePeriod * turns >= Self.patience
         if quirks.keepAlivePeriod * silentKeepAlives >= Self.patience {
@@ -81,7 +78,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
 
     private static let patience = Duration.milliseconds(500)
 
-    /// Decodes bytes. Only packets, not noise, count as proof of a running stream.
+    /// Noise does not count as proof of a running stream.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var heard = false
         var hasSamples = false
@@ -103,8 +100,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
         if hasSamples { isGreeted = true }
     }
 
-    /// Sends nothing, but leaves time to read as long as the meter may stream. The meter may freeze if its last packets
-    /// are not read (Docs/Protocols/FNIRSI.md#commands).
+    /// Leaves time to receive the last packets, without which the meter may freeze (Docs/Protocols/FNIRSI.md#commands).
     package mutating func closing() -> [Outgoing] { [Outgoing([], pause: .milliseconds(1100))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

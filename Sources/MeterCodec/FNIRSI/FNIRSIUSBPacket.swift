@@ -5,28 +5,26 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
     package static let samplesPerPacket = 4
-    /// Milliseconds between two samples, also across packets, which arrive every 40 ms
-    /// (baryluk/fnirsi-usb-power-data-logger README.md, fqueze/usb-power-profiling usb-power-profiling.js).
+    /// Also across packets, which arrive every 40 ms (baryluk/fnirsi-usb-power-data-logger README.md,
+    /// fqueze/usb-power-profiling usb-power-profiling.js).
     package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
-    /// Type of the answer to a hello. No other type is known or accepted.
+    /// Type of the answer to a hello.
     static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
     /// Index of the first valid sample; 0 in an unfiltered packet.
     private let firstSample: Int
-    /// Number of samples that were corrected by their neighbours; 0 in an unfiltered packet.
+    /// Number of corrected samples; 0 in an unfiltered packet.
     let replaced: Int
 
-    /// Reads a packet.
-    ///
     /// - Parameter raw: one packet that `FNIRSIUSBDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         (firstSample, replaced) = (0, 0)
     }
 
-    /// Rebuilds a packet from up to four filtered samples, which fill its end.
+    /// Rebuilds a packet. Up to four filtered samples fill its end.
     init(samples: [Sample], replaced: Int) {
         let samples = samples.suffix(Self.samplesPerPacket).map(\.bytes)
         self.replaced = replaced
@@ -52,7 +50,7 @@ package struct FNIRSIUSBPacket: Sendable {
         }
     }
 
-    /// Samples of the packet, oldest first. Empty for a packet of another type.
+    /// Oldest first. Empty for a packet of another type.
     var samples: [Sample] {
         guard type == Self.samplesType else { return [] }
         return bytes.withRawBytes { raw in
@@ -66,7 +64,7 @@ package struct FNIRSIUSBPacket: Sendable {
         FNIRSIGlitchFilter.Level(voltage: Int(raw.u32LE(offset)), current: Int(raw.i32LE(offset + 4)))
     }
 
-    /// Returns the last sample's level if each sample is near the previous one; otherwise nil. Nil without samples.
+    /// Returns the last sample's level if each sample is near the previous one; otherwise nil.
     func calmLevel(after before: FNIRSIGlitchFilter.Level?) -> FNIRSIGlitchFilter.Level? {
         guard type == Self.samplesType else { return nil }
         return bytes.withRawBytes { raw in
@@ -80,36 +78,32 @@ package struct FNIRSIUSBPacket: Sendable {
         }
     }
 
-    /// Type of the packet: 04 for four samples, 03 for the undescribed answer to a hello.
+    /// 04 for four samples, 03 for the undescribed answer to a hello.
     package var type: UInt8 { bytes[1] }
 
-    /// Returns the CRC-8 over bytes 1-62.
     package static func check(_ packet: UnsafeRawBufferPointer) -> UInt8 {
         Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
     }
 
-    /// Returns the offset of sample number `index`. Its fields, from there: voltage u32 at 0, current i32 at 4, D+ u16
-    /// at 8, D- u16 at 10, a byte at 12, temperature u16 at 13. The byte at 12 was always 1. Over LE, the byte before
-    /// the temperature is its sign (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
+    /// Fields of a sample: voltage u32 at 0, current i32 at 4, D+ u16 at 8, D- u16 at 10, a byte at 12, temperature u16
+    /// at 13. The byte at 12 was always 1. Over LE, the byte before the temperature is its sign (CapnBry/fnb48-web
+    /// PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
     ///
     /// Some programs treat the current as unsigned, one as signed (fqueze/usb-power-profiling). No recording of a
-    /// reversed cable is published. This project treats it as signed: a typical offset means -1 mA if signed, but 42 kA
-    /// if unsigned.
+    /// reversed cable is published. Signed is assumed here: a typical offset means -1 mA if signed, but 42 kA if
+    /// unsigned.
     static func sampleOffset(_ index: Int) -> Int { 2 + sampleLength * index }
     static let sampleLength = 15
 
-    /// Highest accepted values, in hundred-thousandths of a volt and, in either direction, of an ampere. The meters'
-    /// limits are 120 V and 7 A. After an unclean stop a packet with 188 V and 170 A was seen
-    /// (Docs/Protocols/FNIRSI.md#packet).
+    /// Highest accepted values, in hundred-thousandths of a volt and of an ampere. The meters' limits are 120 V and 7
+    /// A. After an unclean stop, a packet contained 188 V and 170 A (Docs/Protocols/FNIRSI.md#packet).
     static let voltageMax: UInt32 = 15_000_000
     static let currentMax: UInt32 = 1_050_000
-    /// Highest accepted voltage of a data line in thousandths of a volt: twice the voltage of a USB data line that is
-    /// shorted to a supply of 5 V.
+    /// In thousandths of a volt: twice the voltage of a data line shorted to 5 V.
     static let dataLineMax: UInt16 = 10_000
-    /// Highest accepted temperature in tenths of a degree Celsius.
+    /// Tenths of a degree Celsius.
     static let temperatureMax: UInt16 = 2000
-    /// Largest accepted values below zero of voltage, data lines and temperature, each in its own steps: half a volt or
-    /// 50 degrees.
+    /// Largest accepted values below zero, in their own steps: half a volt or 50 degrees.
     static let voltageBelowZero: UInt32 = 50_000
     static let dataLineBelowZero: UInt16 = 500
     static let temperatureBelowZero: UInt16 = 500
@@ -122,7 +116,6 @@ package struct FNIRSIUSBPacket: Sendable {
         ]
     }
 
-    /// Returns the offset of the first impossible field, if any.
     package static func implausibleOffset(_ packet: UnsafeRawBufferPointer) -> Int? {
         guard packet.u8(1) == samplesType else { return nil }
         for index in 0..<samplesPerPacket {
@@ -142,7 +135,7 @@ package struct FNIRSIUSBPacket: Sendable {
         word.isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
     }
 
-    /// Computes power, which the meter does not send. Values above the limit are unknown.
+    /// Power is computed, because the meter does not send it. Values above the limit are unknown.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let current = Double(packet.i32LE(offset + 4))
         let voltage = packet.u32LE(offset) <= voltageMax ? Double(packet.u32LE(offset)) : nil
@@ -161,12 +154,12 @@ package struct FNIRSIUSBPacket: Sendable {
 }
 
 extension FNIRSIUSBPacket: FrameContent {
-    /// Always nil, because only the USB IDs identify the model.
+    /// Nil, because only the USB IDs identify the model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// Passes each sample with a tick. The ticks only express the interval of 10 ms, because the meter sends no time.
+    /// The meter sends no time, so ticks only express the interval of 10 ms.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard type == Self.samplesType else { return }
         bytes.withRawBytes { raw in

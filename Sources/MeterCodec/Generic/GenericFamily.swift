@@ -12,8 +12,7 @@ extension ModelName {
     package static let esphome = ModelName("esphome", of: .generic, displayName: "ESPHome")
 }
 
-/// Boards that print lines (Docs/Meters/GENERIC.md): two models that need no description, and models described by
-/// users.
+/// Boards that print lines (Docs/Meters/GENERIC.md): two models without a description, and those that users describe.
 package struct GenericFamily: DescribableFamily {
     private var described: [Described] = []
 
@@ -27,7 +26,7 @@ package struct GenericFamily: DescribableFamily {
     package var family: MeterFamily { .generic }
     package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
 
-    /// Returns the description of a model's lines; nil for a model of another family.
+    /// Nil for a model of another family.
     package func description(of model: ModelName) -> LineDescription? {
         if model == .esphome { return .node }
         return model == .generic ? .usual : described.first { $0.model == model }?.description

@@ -1,18 +1,17 @@
 /// Splits bytes from a board into lines. Lines that match their description become frames.
 ///
 /// A line ends in a line feed; a carriage return before it is ignored. A line longer than `lengthMax` is skipped in
-/// several parts.
+/// parts.
 package struct LineDecoder: BufferedFrameDecoder {
-    /// Maximum length of a line without its line end, in bytes.
+    /// In bytes, without the line end.
     package static let lengthMax = 512
 
     package var buffer = ReceiveBuffer(capacity: 2 * lengthMax)
     private let parser: LineParser
     private var rest = Rest.none
-    /// Reason why the last skipped bytes are not a reading.
+    /// Reason why the last bytes were skipped.
     private(set) var lastSkip = Skip.misfit
 
-    /// Kind of the bytes before the next line end.
     private enum Rest {
         case none
         case unseen
@@ -20,14 +19,13 @@ package struct LineDecoder: BufferedFrameDecoder {
     }
 
     enum Skip {
-        /// The rest of a line whose beginning was not received. It is skipped, because a chance match would be a false
-        /// reading.
+        /// The rest of a line whose beginning was not received: a chance match would be a false measurement.
         case unseen
         case remark
         case misfit
     }
 
-    /// - Parameter startsMidLine: whether the first bytes may belong to a line whose start was missed.
+    /// - Parameter startsMidLine: whether the start of the first line may have been missed.
     package init(_ description: LineDescription, startsMidLine: Bool = false, enforcesCheck: Bool = true) {
         parser = LineParser(description: description, enforcesCheck: enforcesCheck)
         rest = startsMidLine ? .unseen : .none
@@ -53,7 +51,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         }
     }
 
-    /// Skips waiting bytes without a line end if they cannot become a good line.
+    /// Skips waiting bytes that cannot become a valid line.
     private mutating func waiting() -> DecodeStep? {
         let count = buffer.count
         guard count > 0 else { return nil }
@@ -71,7 +69,7 @@ package struct LineDecoder: BufferedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Discards the partial line in the buffer; the decoder later skips the rest of that line.
+    /// Discards the partial line in the buffer, and later its rest.
     package mutating func reset() -> Int {
         let count = buffer.count
         if count > 0 { rest = .unseen }

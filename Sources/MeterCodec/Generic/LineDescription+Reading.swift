@@ -1,9 +1,9 @@
 import Domain
 
 extension LineDescription {
-    /// Quantities that a field can have: all except the energy and charge that meterd counts.
+    /// All quantities that a field can have: not those that meterd counts itself.
     static let quantities = Quantity.allCases.filter { $0 != .countedEnergy && $0 != .countedCharge }
-    /// Baud rates that a serial port supports here (LinuxIO's `BaudRate`).
+    /// Baud rates that LinuxIO's `BaudRate` supports.
     static let baudRates = [
         1200, 2400, 4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000,
     ]
@@ -46,7 +46,7 @@ extension LineDescription {
         try checkNames()
     }
 
-    /// Rejects names that contain the separator or the assignment character, because they would never match.
+    /// Names that contain the separator or the assignment character would never match.
     private func checkNames() throws(DescriptionError) {
         guard format == .pairs else { return }
         for field in fields where field.name.contains(separator) || field.name.contains(assignment) {
@@ -186,8 +186,7 @@ private struct DescriptionReader {
         return check
     }
 
-    /// Returns the one character under a key; nil if the key is missing. The character must not be part of a number or
-    /// a name.
+    /// Returns the one character under a key, if any. It must not be part of a number or name.
     func mark(_ key: String) throws(DescriptionError) -> UInt8? {
         guard let value = values[key] else { return nil }
         guard case .text(let text) = value, text.utf8.count == 1, let byte = text.utf8.first, byte.isMark else {

@@ -11,7 +11,7 @@ package struct LineDescription: Hashable, Sendable {
         case json
     }
 
-    /// Checksum of a line: `*` and hexadecimal digits at its end, over all bytes before the `*`.
+    /// Checksum at the end of a line: `*` and hexadecimal digits, over all bytes before the `*`.
     package enum Check: String, CaseIterable, Sendable {
         /// XOR of the bytes in two digits, as in NMEA 0183 for the bytes after `$` (gpsd.gitlab.io/gpsd/NMEA.html).
         case xor
@@ -36,20 +36,19 @@ package struct LineDescription: Hashable, Sendable {
     /// Start of a comment line; empty if the format has no comments.
     package var comment: [UInt8]
     package var check: Check?
-    /// Fields of a line: 1 to `fieldsMax`, each with a different quantity.
+    /// 1 to `fieldsMax`, each with a different quantity.
     package var fields: [LineField]
-    /// Number of columns in a line; unused in other formats.
+    /// Number of columns; unused in other formats.
     package var columns: Int
     /// Bits per second.
     package var baudRate: Int
-    /// Bytes that make the board send a line; empty for a board that sends by itself.
+    /// Makes the board send a line; empty for a board that sends by itself.
     package var request: [UInt8]
     /// Time between two requests, or between two lines of a board that sends by itself.
     package var interval: Duration
-    /// Time between the opening of the port and the first request.
+    /// Time between opening the port and the first request.
     package var settle: Duration
 
-    /// Maximum number of fields in a frame.
     static let fieldsMax = 12
 
     package init(format: Format = .pairs, fields: [LineField]) {
@@ -62,14 +61,13 @@ package struct LineDescription: Hashable, Sendable {
         baudRate = 115_200
         request = []
         interval = .seconds(1)
-        // Opening the port resets some boards. Their boot loader then waits for an upload: half a second on a Nano,
-        // whose data sheet recommends a wait of one second (Arduino A000005, "Automatic (Software) Reset"). 1.5 s were
-        // measured on another board (astroscopic.com/blog/disable-arduinos-auto-reset-connection).
+        // Opening the port resets some boards, whose boot loader then waits for an upload: half a second on a Nano,
+        // whose data sheet recommends a wait of one second (Arduino A000005, "Automatic (Software) Reset"), and 1.5 s
+        // on another board (astroscopic.com/blog/disable-arduinos-auto-reset-connection).
         settle = .seconds(2)
     }
 
-    /// Description of the model `generic`: pairs named by their units, `V=5.02;A=0.31;W=1.56;C=24.5`. All pairs are
-    /// optional and may be in any order.
+    /// Model `generic`: pairs named by their units, `V=5.02;A=0.31;W=1.56;C=24.5`. All are optional, in any order.
     package static let usual = LineDescription(
         fields: [("V", .voltage), ("A", .current), ("W", .power), ("C", .temperature)].map { name, quantity in
             var field = LineField(quantity, name: Array(name.utf8))
@@ -77,8 +75,8 @@ package struct LineDescription: Hashable, Sendable {
             return field
         })
 
-    /// Description of the model `esphome`: a flat JSON object with the node's sensors, named by quantity. The interval
-    /// is the default of ESPHome's components (`update_interval: 60s`).
+    /// Model `esphome`: a flat JSON object with the node's sensors, named by quantity. The interval is ESPHome's
+    /// default (`update_interval: 60s`).
     package static let node: LineDescription = {
         var description = LineDescription(
             format: .json,
@@ -92,18 +90,17 @@ package struct LineDescription: Hashable, Sendable {
     }()
 }
 
-/// A field of a line: its quantity, and the conversion of its number.
 package struct LineField: Hashable, Sendable {
     package var quantity: Quantity
-    /// Name of the field in pairs and JSON. Unused in columns.
+    /// Unused in columns.
     package var name: [UInt8]
-    /// Index of the field's column, from 0. Unused in pairs and JSON.
+    /// Index of the column, from 0. Unused in pairs and JSON.
     package var column: Int
-    /// Factor of the conversion: quantity = number in the line × `factor` + `offset`.
+    /// Quantity = number in the line × `factor` + `offset`.
     package var factor = 1.0
-    /// Offset of the conversion, in the quantity's unit.
+    /// In the quantity's unit.
     package var offset = 0.0
-    /// Values that the board can measure, in the quantity's unit. A line with another value is refused.
+    /// In the quantity's unit. A line with any other value is rejected.
     package var range = -valueMax...valueMax
     /// Text after the number, such as `mA`; may be empty.
     package var unit: [UInt8] = []

@@ -20,8 +20,7 @@ package struct LineDriver: MeterDriver {
             counterSteps: .whole)
     }
 
-    /// Returns the first request for a board that needs requests, after a pause for the board's reset. For other
-    /// boards, returns nothing.
+    /// Returns the first request, if needed, after a pause for the board's reset.
     package mutating func opening() -> [Outgoing] {
         decoder = LineDecoder(description, startsMidLine: startsMidLine)
         guard !description.request.isEmpty else { return [] }
@@ -30,7 +29,7 @@ package struct LineDriver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { description.request }
 
-    /// Processes received bytes. Blank lines, comments, and the rest of a line whose start was missed cause no event.
+    /// Blank lines, comments, and the rest of a partly missed line cause no event.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         while let step = decoder.next() {

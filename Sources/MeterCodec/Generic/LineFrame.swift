@@ -1,6 +1,6 @@
 package import Domain
 
-/// A line that fits its description. Contains no references, so that decoding a line allocates nothing.
+/// A line that fits its description. Without references, so that decoding allocates nothing.
 package struct LineFrame: Sendable {
     private var quantities = InlineArray<12, UInt8>(repeating: 0)
     private var values = InlineArray<12, Double>(repeating: 0)
@@ -11,9 +11,8 @@ package struct LineFrame: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds a quantity, up to `LineDescription.fieldsMax`. The frame must not contain the quantity yet.
-    ///
-    /// - Parameter value: nil if the board sent an unknown value.
+    /// Adds a quantity that the frame does not contain yet, up to `LineDescription.fieldsMax`. Nil means that the board
+    /// sent an unknown value.
     package mutating func add(_ quantity: Quantity, _ value: Double?) {
         guard count < LineDescription.fieldsMax else { return }
         quantities[count] = quantity.rawValue
@@ -24,7 +23,7 @@ package struct LineFrame: Sendable {
         count += 1
     }
 
-    /// Reading with the line's values. Power is computed if the line has voltage and current but no power.
+    /// Power is computed from voltage and current if the line has none.
     package var reading: Reading {
         var reading = Reading()
         for index in 0..<count {
@@ -35,14 +34,14 @@ package struct LineFrame: Sendable {
             !reading.supported.contains(.power)
         else { return reading }
         let product = reading[.voltage].flatMap { voltage in reading[.current].map { voltage * $0 } }
-        // Rounded: 5.02 V times 0.31 A is then exactly 1.5562 W. A board may not send more than `valueMax` either.
+        // Rounded: 5.02 V times 0.31 A is exactly 1.5562 W. `valueMax` also limits a board's own values.
         reading[.power] = product.flatMap { $0.magnitude > LineField.valueMax ? nil : ($0 * 1e9).rounded() / 1e9 }
         return reading
     }
 }
 
 extension LineFrame: FrameContent {
-    /// Always nil, because a line does not name its model.
+    /// Nil, because a line does not name its model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) { body(reading) }

@@ -1,7 +1,7 @@
 import Domain
 
-/// Classifies one line as a reading, a remark, or a misfit (a line that contradicts the description). A missing
-/// required field or an invalid value makes the whole line a misfit.
+/// Classifies one line as a measurement, a remark, or a misfit. One missing required field or invalid value makes the
+/// whole line a misfit.
 struct LineParser: Sendable {
     let description: LineDescription
     let enforcesCheck: Bool
@@ -13,8 +13,6 @@ struct LineParser: Sendable {
         case misfit(CodecError)
     }
 
-    /// Classifies a line.
-    ///
     /// - Parameter line: bytes without the line end.
     func judge(_ line: UnsafeRawBufferPointer) -> Verdict {
         let text = LineText(bytes: line)
@@ -40,7 +38,7 @@ struct LineParser: Sendable {
         return .reading(fields.frame)
     }
 
-    /// Returns the part of a line before its checksum, or an error if the checksum is missing or wrong.
+    /// Returns the part before the checksum, or an error if the checksum is missing or wrong.
     private func proved(
         _ part: Range<Int>, by check: LineDescription.Check, in text: LineText
     ) -> Result<Range<Int>, CodecError> {
@@ -105,7 +103,6 @@ private struct Fields {
         return nil
     }
 
-    /// Calls `body` for each part between separators, until it returns an error. `isLast` marks the last part.
     private func forEachPart(
         of part: Range<Int>, _ body: (_ part: Range<Int>, _ isLast: Bool) -> CodecError?
     ) -> CodecError? {
@@ -121,7 +118,7 @@ private struct Fields {
         }
     }
 
-    /// Parses pairs. Pairs whose names are not in the description are ignored. The last pair may end in a separator.
+    /// Ignores unknown names. The last pair may end in a separator.
     mutating func takePairs(_ part: Range<Int>) -> CodecError? {
         var own = self
         let error = forEachPart(of: part) { pair, isLast in
@@ -138,7 +135,7 @@ private struct Fields {
         return error
     }
 
-    /// Parses columns. A line must have all described columns; an optional column may be empty.
+    /// A line must have all described columns; an optional column may be empty.
     mutating func takeColumns(_ part: Range<Int>) -> CodecError? {
         var own = self
         var column = 0
@@ -154,8 +151,8 @@ private struct Fields {
         return column == description.columns ? nil : .truncated(have: text.bytes.count)
     }
 
-    /// Parses one flat object. A described value is a number, a text with a number, or null for an unknown value. Other
-    /// values may be any number, text or word. Names with escapes match no field.
+    /// Parses one flat object. A described value is a number, a text with a number, or null for an unknown value.
+    /// Others may be any number, text or word. Names with escapes match no field.
     mutating func takeObject(_ part: Range<Int>) -> CodecError? {
         var rest = part
         guard skip(UInt8(ascii: "{"), &rest) else { return .implausibleField(offset: rest.lowerBound) }
@@ -188,7 +185,7 @@ private struct Fields {
         rest.isEmpty ? nil : .implausibleField(offset: rest.lowerBound)
     }
 
-    /// Skips the given byte and the blanks after it. Returns false, and skips nothing, if another byte is next.
+    /// Skips `byte` and the blanks after it; returns false if another byte is next.
     private func skip(_ byte: UInt8, _ rest: inout Range<Int>) -> Bool {
         guard let first = rest.first, text.bytes[first] == byte else { return false }
         rest = rest.dropFirst()
@@ -196,8 +193,7 @@ private struct Fields {
         return true
     }
 
-    /// Returns the content of a quoted text, and skips the text and the blanks after it. Nil if no complete quoted text
-    /// is next.
+    /// Returns a quoted text's content, and skips the text and the blanks after it. Nil if it is missing or incomplete.
     private func quoted(_ rest: inout Range<Int>) -> Range<Int>? {
         let quote = UInt8(ascii: "\"")
         guard let first = rest.first, text.bytes[first] == quote else { return nil }
@@ -211,7 +207,7 @@ private struct Fields {
         return first + 1..<index
     }
 
-    /// Skips and returns the content of a quoted text, or an unquoted number or word. Nil if neither is next.
+    /// Skips and returns a quoted text's content, or an unquoted number or word. Nil if neither is next.
     private func value(_ rest: inout Range<Int>) -> Range<Int>? {
         if let first = rest.first, text.bytes[first] == UInt8(ascii: "\"") { return quoted(&rest) }
         let start = rest.lowerBound

@@ -1,4 +1,4 @@
-/// Parses text in a line. All accesses check bounds, because an access outside the line would crash the program.
+/// All accesses check bounds, because an access outside the line would crash.
 struct LineText {
     let bytes: UnsafeRawBufferPointer
 
@@ -35,15 +35,15 @@ struct LineText {
 
     enum Number: Equatable {
         case value(Double)
-        /// A word such as `nan`, which stands for an unknown value.
+        /// A word for an unknown value, such as `nan`.
         case unknown
         case misfit
     }
 
-    /// Reads a decimal number, with or without a point and an exponent, and the unit after it.
+    /// Parses a decimal number, with or without a point and an exponent, and the unit after it.
     ///
-    /// A board's `print` writes `nan`, `inf` and `ovf`, also with a minus sign, for values that are not numbers
-    /// (arduino/ArduinoCore-avr cores/arduino/Print.cpp, printFloat). All of them are unknown values.
+    /// A board's `print` writes `nan`, `inf` and `ovf`, also with a minus sign, for unknown values
+    /// (arduino/ArduinoCore-avr cores/arduino/Print.cpp, printFloat).
     func number(_ part: Range<Int>, unit: [UInt8]) -> Number {
         var rest = part
         var isNegative = false
@@ -64,15 +64,13 @@ struct LineText {
 
     private func isUnit(_ part: Range<Int>, _ unit: [UInt8]) -> Bool { isEqual(trimmed(part), unit) }
 
-    /// Maximum number of significant digits. More digits would not make a double more exact; a longer number is a
-    /// misfit.
+    /// More significant digits would not make a double more exact. A longer number makes the line a misfit.
     private static let digitsMax = 18
     /// Powers of ten that are exact in a double.
     private static let powers: [Double] = (0...22).reduce(into: []) { powers, _ in
         powers.append((powers.last ?? 0.1) * 10)
     }
 
-    /// Reads a number without a sign, and removes it from the part.
     private func decimal(_ part: inout Range<Int>) -> Double? {
         var mantissa: UInt64 = 0
         var (digits, significant, scale) = (0, 0, 0)
@@ -101,7 +99,7 @@ struct LineText {
         return scale < 0 ? value / Self.powers[-scale] : value * Self.powers[scale]
     }
 
-    /// Reads an exponent: `e`, an optional sign, and one or two digits.
+    /// Parses an exponent: `e`, an optional sign, and one or two digits.
     private func exponent(_ part: inout Range<Int>) -> Int? {
         part = part.dropFirst()
         var isNegative = false

@@ -1,10 +1,10 @@
 package import Domain
 
 /// Identifies the meter of a radio link whose name and characteristics do not show its model, or may be wrong
-/// (Docs/Protocols/Identification.md). The driver first waits for reports of a meter that pushes, then sends each
-/// family's identifying request (`RadioQuestion`). The first valid answer determines the model.
+/// (Docs/Protocols/Identification.md). First waits for reports of a meter that pushes, then sends each family's
+/// identifying request (`RadioQuestion`). The first valid answer determines the model.
 ///
-/// Its only event is `.identified`, after which the caller uses that model's own driver. A request that is a command to
+/// Its only event is `.identified`, after which the caller uses that model's driver. A request that is a command to
 /// another family (`RadioQuestion.isOrderTo`) is sent only if characteristics exclude that family.
 package struct IdentifyingDriver: MeterDriver {
     package let profile: MeterProfile
@@ -22,7 +22,7 @@ package struct IdentifyingDriver: MeterDriver {
     }
 
     /// - Parameters:
-    ///   - families: possible families of the meter; families without a radio are skipped.
+    ///   - families: possible families of the meter; those without a radio are skipped.
     ///   - guess: model in `profile` until the meter is identified.
     package init(among families: Set<MeterFamily>, guess: ModelName, in catalogue: MeterCatalogue = .standard) {
         let candidates = catalogue.families.compactMap { family in
@@ -36,18 +36,17 @@ package struct IdentifyingDriver: MeterDriver {
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // Both intervals are one step, so that the caller calls `poll` in each step, even while bytes arrive.
+            // One step each, so that `poll` is called in each step, even while bytes arrive.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )
         startOver()
     }
 
-    /// Creates a driver for an unknown meter, or for a meter that does not answer as the suspected model.
+    /// For an unknown meter, or one that does not answer as the suspected model. Nil over a cable, where USB identifies
+    /// the meter.
     ///
-    /// - Parameter suspected: model suspected from the name or an earlier connection. Excludes families with other
-    ///   characteristics.
-    /// - Returns: nil over a cable, where USB identifies the meter.
+    /// - Parameter suspected: from the name or an earlier connection. Excludes families with other characteristics.
     package init?(
         over transport: LinkAddress.Transport, suspecting suspected: ModelName? = nil,
         in catalogue: MeterCatalogue = .standard
@@ -62,7 +61,7 @@ package struct IdentifyingDriver: MeterDriver {
         }
     }
 
-    /// Sends nothing: during the first `poll`s the driver only receives.
+    /// Sends nothing: the driver first only receives.
     package mutating func opening() -> [Outgoing] {
         startOver()
         return []
@@ -92,10 +91,9 @@ package struct IdentifyingDriver: MeterDriver {
         listeners.indices.reduce(0) { most, place in max(most, listeners[place].decoder.reset()) }
     }
 
-    /// Duration of one step. The slowest meter takes 0.8 s to answer.
+    /// The slowest meter takes 0.8 s to answer.
     private static let stepLength = Duration.seconds(1)
-    /// Number of steps before the first question. An Atorch pushes a report every second, so this leaves time for two
-    /// reports.
+    /// Steps before the first request: time for two reports of an Atorch, which pushes one a second.
     private static let listeningSteps = 2
 
     private mutating func startOver() {

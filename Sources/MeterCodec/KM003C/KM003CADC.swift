@@ -3,13 +3,12 @@ package import Domain
 /// Measurements of a KM003C or KM002C: 44 or 40 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 ///
-/// The vendor's paper describes 40 bytes; the last three bytes, and the six bits before them, are unused and not
-/// zeroed. A KM003C with newer firmware sends 44. The first 36 bytes are the same in both forms, followed by two bits
-/// for the rate.
+/// In the 40 bytes of the vendor's paper, the last three, and the six bits before them, are unused and not zeroed. A
+/// KM003C with newer firmware sends 44. Both begin with the same 36 bytes and two bits for the rate.
 package struct KM003CADC: Sendable {
     package static let length = 44
     package static let shortLength = 40
-    /// Maximum number of stored bytes. Bytes after the first 44 are stored unparsed.
+    /// Maximum number of stored bytes. Those after the first 44 are not parsed.
     static let longestLength = 64
 
     package static func isLength(_ length: Int) -> Bool {
@@ -19,7 +18,6 @@ package struct KM003CADC: Sendable {
     private let bytes: InlineArray<44, UInt8>
     private let isShort: Bool
 
-    /// - Parameter raw: exactly one payload.
     package init(_ raw: UnsafeRawBufferPointer) {
         bytes = InlineArray(copying: raw)
         isShort = raw.count < Self.length
@@ -30,18 +28,17 @@ package struct KM003CADC: Sendable {
     private func u8(_ offset: Int) -> UInt8 { bytes.withRawBytes { $0.u8(offset) } }
 
     package var microvolts: Int32 { i32(0) }
-    /// Current in microamperes, positive from the female to the male connector.
+    /// Positive from the female to the male connector.
     var microamperes: Int32 { i32(4) }
-    /// Temperature; nil for the field's lowest number, which means "not measured". Captured answers contain that number
-    /// while the meter samples at a high rate.
+    /// Nil for the field's lowest number, which means "not measured". Captured answers contain that number while the
+    /// meter samples at a high rate.
     package var celsius: Double? {
         let steps = bytes.withRawBytes { $0.i16LE(24) }
         return steps == .min ? nil : Double(steps) / 128
     }
     package var supplyVoltage: Double { Double(u16(34)) / 10_000 }
-    /// Update rate of these values; nil for an index without a rate. In the 40-byte form only the low two bits count.
-    /// In the 44-byte form the index is a whole byte (okhsunrog/km003c-rs km003c-lib/src/adc.rs, where 4 means 10,000
-    /// per second).
+    /// Nil for an index without a rate. In the 40-byte form only the low two bits count. In the 44-byte form the index
+    /// is a whole byte (okhsunrog/km003c-rs km003c-lib/src/adc.rs, where 4 means 10,000 per second).
     package var rate: KM003CRate? { KM003CRate(index: UInt16(isShort ? u8(36) & 3 : u8(36))) }
 
     package var reading: Reading {
@@ -56,8 +53,8 @@ package struct KM003CADC: Sendable {
         return reading
     }
 
-    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label); nil if all are plausible.
-    /// Without a checksum, only this check detects a payload joined from two answers.
+    /// Offset of the first value far outside the meter's range (50 V, 6 A by its label), if any. The only check that
+    /// detects a payload joined from two answers.
     package var implausibleOffset: Int? {
         if !Self.isPlausible(microvolts: microvolts, microamperes: microamperes) { return 0 }
         if !isAveragePlausible(at: 8) { return 8 }
@@ -67,11 +64,11 @@ package struct KM003CADC: Sendable {
         return nil
     }
 
-    /// Returns whether an average agrees with its uncalibrated twin, eight bytes later, to 10 % plus 100 mV or 100 mA.
-    /// Captured twins agree within 0.25 %.
+    /// Returns whether an average agrees with its uncalibrated value, eight bytes later, within 10 % plus 100 mV or 100
+    /// mA. Captured values agree within 0.25 %.
     ///
-    /// Momentary values cannot be compared with averages. They differ widely while a charger and a phone negotiate
-    /// (9.09 V against 1.85 V and 0.067 V against 0.894 V in one captured attach).
+    /// Momentary values and averages differ widely while a charger and a phone negotiate (9.09 V against 1.85 V and
+    /// 0.067 V against 0.894 V in one captured attach).
     private func isAveragePlausible(at offset: Int) -> Bool {
         let (calibrated, raw) = (Int64(i32(offset)), Int64(i32(offset + 8)))
         return abs(calibrated - raw) <= 100_000 + max(abs(calibrated), abs(raw)) / 10
@@ -83,11 +80,11 @@ package struct KM003CADC: Sendable {
             average: StepLevel(voltage: Double(i32(8)) / 1e6, current: Double(i32(12)) / 1e6))
     }
 
-    /// Whether two bytes before the tail were lost. Rate and flags (0 to 4, then 80) are then at the offset of the
-    /// supply voltage, which reads as 3.277 V, and their own offset contains no flag.
+    /// Whether two bytes before the tail were lost. Rate and flags (0 to 4, then 80) then take the place of the supply
+    /// voltage, as 3.277 V, and their own place contains no flag.
     private var isTailEarly: Bool { !isShort && u8(34) <= 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
-    /// Returns whether the voltage is within twice, and the current within eight times, the meter's rating.
+    /// Up to twice the meter's rated voltage, and eight times its rated current.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
         microvolts.magnitude <= voltageMax && microamperes.magnitude <= currentMax
     }
@@ -122,8 +119,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement together with the meter's own averages. If it differs from both these averages and the previous
-/// measurement, the next measurement must confirm it. Such differences occur while a charger and a phone negotiate.
+/// A measurement and the meter's own averages. If it differs from both these averages and the previous measurement, as
+/// while a charger and a phone negotiate, the next measurement must confirm it.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel
@@ -136,7 +133,7 @@ struct KM003CSteadiness: Successor {
 }
 
 extension Reading {
-    /// Sets voltage, current and the power computed from both, rounded to microwatts. The meter sends no power.
+    /// The meter sends no power, so it is computed.
     mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
         self[.voltage] = Double(microvolts) / 1e6
         self[.current] = Double(microamperes) / 1e6

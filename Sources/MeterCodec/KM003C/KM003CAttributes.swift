@@ -1,4 +1,4 @@
-/// Set of data that a request names, one bit for each kind. An answer contains one payload for each bit
+/// Set of data that a request names. An answer contains one payload for each bit
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package let rawValue: UInt16
@@ -19,7 +19,7 @@ package struct KM003CAttributes: OptionSet, Hashable, Sendable {
     package static let known: Self = [
         .adc, .queue, .fastQueue, .settings, .pd, .pdTrace, .quickCharge, .unknown80, .logCatalogue,
     ]
-    /// Attributes that the meter sends without authentication. The meter omits all other attributes from its answer.
+    /// Attributes that the meter sends without authentication. It omits all others from its answer.
     package static let unauthenticated: Self = [.adc, .settings, .pd]
 
     /// JSON name of a single attribute; nil for any other set.

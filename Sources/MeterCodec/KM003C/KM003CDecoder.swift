@@ -3,24 +3,21 @@ import Domain
 /// Splits bytes from a KM003C into messages by their headers, because a serial line does not carry lengths
 /// (Docs/Protocols/KM003C.md#where-a-message-ends).
 ///
-/// Measurements have no checksum. An impossible header or value shows that bytes were lost; the search then continues
-/// at the next byte.
+/// After an impossible header or value, the search continues at the next byte.
 package struct KM003CDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: KM003CFraming.longest)
     private let framing: KM003CFraming
     private let enforcesChecks: Bool
-    /// Sampling rate of the meter's graph (its own sampling), if known. The rate determines the units of queue samples.
+    /// Rate of the meter's graph (its own sampling), if known. Determines the units of queue samples.
     var graphRate: KM003CRate?
-    /// Number of encrypted bytes that have not arrived yet after a memory answer. These bytes have no header.
+    /// Encrypted bytes, without a header, that are still missing after a memory answer.
     private var memoryRemaining = 0
     private var negotiation = PDNegotiation()
-    /// The sample that is expected after the last message's queue, by rate and sequence number; nil if none is
-    /// expected.
     private var queueRest: KM003CQueueRest?
 
     /// - Parameters:
     ///   - side: `both` decodes captures of both directions.
-    ///   - enforcesChecks: if false, settings with a wrong checksum and impossible measurements are accepted.
+    ///   - enforcesChecks: false accepts settings with a wrong checksum, and impossible measurements.
     package init(side: KM003CFraming.Side = .meter, graphRate: KM003CRate? = nil, enforcesChecks: Bool = true) {
         framing = KM003CFraming(side: side)
         self.graphRate = graphRate
@@ -82,8 +79,8 @@ package struct KM003CDecoder: BufferedFrameDecoder {
         return .frame(.km003c(KM003CMessage(memoryPiece: length)))
     }
 
-    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer. Skips other bytes.
-    /// Returns nil while a sample is incomplete.
+    /// Accepts one sample beyond the count in the last queue's header, as in a captured answer. Nil while it is
+    /// incomplete.
     private mutating func nextQueueRest(because error: CodecError) -> DecodeStep? {
         guard let rest = queueRest else { return skipRubbish(because: error) }
         switch buffer.withBytes(rest.judge) {

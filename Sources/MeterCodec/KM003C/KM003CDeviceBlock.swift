@@ -3,9 +3,7 @@ package import Domain
 /// Device information from three places in the meter's memory (Docs/Protocols/KM003C.md#logs). Text offsets are from
 /// captured blocks.
 package enum KM003CDeviceBlock {
-    /// Adds a block's information to `device`.
-    ///
-    /// - Parameter block: decrypted bytes. A block that is too short, or contains no text, adds nothing.
+    /// - Parameter block: decrypted bytes. A block that is too short adds nothing.
     package static func read(_ place: KM003CMemory, _ block: [UInt8], into device: inout DeviceInfo) {
         block.withUnsafeBytes { raw in
             switch place {
@@ -16,7 +14,7 @@ package enum KM003CDeviceBlock {
                 device.model = model(raw) ?? device.model
                 device.firmware = text(raw, 0x1C) ?? device.firmware
             case .serial:
-                // Serial number, unique id and a date in seconds, separated by spaces.
+                // Serial number, unique ID and a date in seconds, separated by spaces.
                 let serial = raw.prefix { (0x21...0x7E).contains($0) }
                 if !serial.isEmpty { device.serial = String(decoding: serial, as: UTF8.self) }
             case .hardwareID, .log:
@@ -30,7 +28,7 @@ package enum KM003CDeviceBlock {
         return KM003CFamily().models.first { $0.rawValue == name }
     }
 
-    /// Returns the text at `offset` in a block, where texts are twelve bytes apart; nil if the text is empty.
+    /// Returns one of a block's texts, which are twelve bytes apart; nil if it is empty.
     private static func text(_ raw: UnsafeRawBufferPointer, _ offset: Int) -> String? {
         guard let text = raw.ascii(offset, length: 12), !text.isEmpty else { return nil }
         return text

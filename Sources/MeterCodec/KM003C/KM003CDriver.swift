@@ -1,9 +1,9 @@
 package import Domain
 
-/// Driver of a KM003C or KM002C. Each request has a number that its answer repeats (Docs/Protocols/KM003C.md#link).
+/// Driver of a KM003C or KM002C (Docs/Protocols/KM003C.md#link).
 ///
-/// The driver has no commands, because none is known to be harmless. For a wanted rate it authenticates, starts the
-/// meter's graph and fetches the samples from the queue (`KM003CSampling`).
+/// It has no commands, because none is known to be harmless. For a wanted rate it authenticates, starts the meter's
+/// graph and fetches the samples from the queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
@@ -14,19 +14,19 @@ package struct KM003CDriver: MeterDriver {
     /// ID of the unanswered request that starts or stops the graph (the meter's own sampling).
     private var queueControlID: UInt8?
     private var isMonitorOn = false
-    /// ID of the request that switches on the PD monitor; nil after the meter has refused it.
+    /// ID of the request for the PD monitor; nil after a refusal.
     private var monitorID: UInt8?
     /// IDs of requests that await an accept or reject, newest last.
     private var awaited: [UInt8] = []
     /// IDs of unanswered requests for data, newest last.
     private var asked: [UInt8] = []
-    /// Whether the last data message answered a request of this driver. Samples that follow its queue count only then.
+    /// Whether this driver requested the last data message. Otherwise samples after its queue are ignored.
     private var isLastDataOurs = false
-    /// Maximum number of remembered requests in each list; answers to older requests no longer arrive.
+    /// Maximum length of each list. Answers to older requests no longer arrive.
     private static let rememberedMax = 8
 
-    /// - Parameter transport: kind of link. The queue has been shown to work only over `bulk`
-    ///   (Docs/Protocols/KM003C.md#link), so over other kinds the authentication for the queue gets fewer attempts.
+    /// - Parameter transport: over links other than `bulk`, the only one proved to work
+    ///   (Docs/Protocols/KM003C.md#link), the authentication gets fewer attempts.
     package init(model: ModelName, over transport: LinkAddress.Transport = .bulk) {
         profile = Self.profile(of: model)
         decoder = KM003CDecoder()
@@ -40,15 +40,14 @@ package struct KM003CDriver: MeterDriver {
 
     package var sampling: MeterSampling { queue.report }
 
-    /// Connects. Starts a new decoder, because the old decoder contains the USB PD contract of the last link.
+    /// Connects with a new decoder, because the old one contains the last link's USB PD contract.
     ///
     /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
-    /// may refuse that request. The driver polls in either case.
+    /// may refuse that.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil
         queueControlID = nil
-        // Forget the requests of the last link, which get no answer over this one.
         (awaited, asked, isLastDataOurs) = ([], [], false)
         queue.restart()
         var steps = [control(.connect)]
@@ -78,7 +77,7 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// Returns a request for any attributes, for example the settings, which `poll` does not request.
+    /// Returns a request for any attributes, such as the settings, which `poll` omits.
     package mutating func request(_ attributes: KM003CAttributes) -> [UInt8] {
         let id = nextID()
         asked.append(id)
@@ -101,8 +100,7 @@ package struct KM003CDriver: MeterDriver {
         }
     }
 
-    /// Passes an event to `handle`, or holds its measurements back (`BreakGuard`). Queue samples have their own clock
-    /// and are passed immediately.
+    /// Delays measurements (`BreakGuard`). Queue samples pass immediately, because they have their own timestamps.
     private mutating func tell(_ event: MeterEvent, _ handle: (MeterEvent) -> Void) {
         guard isFiltering, case .frame(.km003c(let message)) = event, let adc = message.adc, message.graphRate == nil,
             message.queueCount == 0
@@ -131,7 +129,7 @@ package struct KM003CDriver: MeterDriver {
         return decoder.reset()
     }
 
-    /// Returns the ID of the next request, never 0 (`KM003CFraming.isPlausible`).
+    /// Never 0 (`KM003CFraming.isPlausible`).
     private mutating func nextID() -> UInt8 {
         lastID = lastID == .max ? 1 : lastID + 1
         return lastID
@@ -141,38 +139,36 @@ package struct KM003CDriver: MeterDriver {
         let id = nextID()
         awaited.append(id)
         if awaited.count > Self.rememberedMax { awaited.removeFirst() }
-        // Pause, because the meter could read two requests in one packet as one request. Answers arrive in under 1 ms
+        // The meter could treat two requests in one packet as one. Answers arrive in under 1 ms
         // (Docs/Protocols/KM003C.md#link).
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// Converts a message to an event. Without a checksum, noise can look like an answer, so the message must have the
-    /// ID of a waiting request.
+    /// The message must have a waiting request's ID, because noise can look like an answer without a checksum.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == queueControlID:
-            // This refusal answers the driver's own graph request. It is not the refusal of a user's command, so it is
-            // not reported as one.
+            // This answers the driver's own graph request, so it is not reported as the refusal of a user's command.
             return controlTaken(message) ? .acknowledged : passedOver
         case .reject where message.id == monitorID:
-            // The meter has no monitor or does not need it. No user's command was refused, so no refusal is reported.
+            // The meter has no monitor or does not need it. No user's command was refused.
             monitorID = nil
             return takeAwaited(message.id) ? .acknowledged : passedOver
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // A meter that an earlier program had left connected was seen to send this message
-            // (Docs/Protocols/KM003C.md#link). It answers no request.
+            // Answers no request. Seen from a meter that an earlier program had left connected
+            // (Docs/Protocols/KM003C.md#link).
             return passedOver
         case .data:
             isLastDataOurs = takeAsked(message.id)
             if isLastDataOurs, message.payload(.queue)?.isEmpty == false { queue.samplesCame() }
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         default:
-            // A sample after a queue has no request ID. It belongs to the last data message, so it counts only if this
-            // driver requested that message.
+            // A sample after a queue has no request ID, so it counts only if this driver requested the last data
+            // message.
             return isLastDataOurs ? .frame(.km003c(message)) : passedOver
         }
     }
@@ -190,8 +186,8 @@ package struct KM003CDriver: MeterDriver {
         .skipped(count: decoder.frameBytes.count, because: .implausibleField(offset: 1))
     }
 
-    /// Returns whether a request for data with this ID is unanswered. Removes it and all older ones, because the meter
-    /// answers in order and only once.
+    /// Returns whether a request for data with this ID is unanswered. Also removes all older ones, because the meter
+    /// answers in order.
     private mutating func takeAsked(_ id: UInt8) -> Bool {
         guard let place = asked.firstIndex(of: id) else { return false }
         asked.removeFirst(place + 1)
@@ -204,9 +200,9 @@ package struct KM003CDriver: MeterDriver {
         return true
     }
 
-    /// Returns the profile, with intervals from Docs/Protocols/KM003C.md#link and
-    /// Docs/Protocols/KM003C.md#what-becomes-of-the-payloads. The vendor's program polls about five times a second, and
-    /// a queue should be emptied every 40 to 200 ms. Answers arrive in under 1 ms; readers wait up to 2 s.
+    /// Intervals are from Docs/Protocols/KM003C.md#link and Docs/Protocols/KM003C.md#what-becomes-of-the-payloads. The
+    /// vendor's program polls about five times a second; a queue should be emptied every 40 to 200 ms. Answers arrive
+    /// in under 1 ms, but other programs wait up to 2 s.
     private static func profile(of model: ModelName) -> MeterProfile {
         MeterProfile(
             model: model,

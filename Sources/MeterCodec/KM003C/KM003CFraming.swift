@@ -1,19 +1,18 @@
 import Cryptography
 
-/// Finds the end of a message. On a serial line only the message itself shows its end (Docs/Protocols/KM003C.md).
+/// Finds the end of a message, which a serial line does not mark (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
-    /// Maximum length of a message, longer than any message of a meter. Headers with a greater length are rejected.
+    /// Longer than any message of a meter. Headers with a greater length are rejected.
     package static let longest = 4096
-    /// Length in bytes of each encrypted piece of a memory answer; the last piece may be shorter
-    /// (Docs/Protocols/KM003C.md#logs).
+    /// Length in bytes of each encrypted part of a memory answer except the last (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
     /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// Messages of a meter to a driver, which leaves memory and authentication to a transfer. With fewer expected
-        /// kinds, noise is less likely to look like a message.
+        /// To a driver, without memory and authentication answers: with fewer expected kinds, noise is less likely to
+        /// look like a message.
         case meter
-        /// Messages from a meter to a `MeterTransfer`, such as a log download: also memory and authentication answers.
+        /// To a `MeterTransfer`, such as a log download: includes memory and authentication answers.
         case transfer
         /// A capture of both directions.
         case both
@@ -29,7 +28,7 @@ package struct KM003CFraming: Sendable {
 
     package init(side: Side) { self.side = side }
 
-    /// Returns the extent of a message that starts at the first byte. `bytes` must not be empty.
+    /// `bytes` must not be empty.
     package func measure(_ bytes: UnsafeRawBufferPointer) -> Extent {
         guard let kind = KM003CKind(rawValue: bytes.u8(0)) else { return .bad(.noStartMark(found: bytes.u8(0))) }
         guard bytes.count >= KM003CHeader.length else { return .incomplete }
@@ -47,8 +46,8 @@ package struct KM003CFraming: Sendable {
         let fromEither = side == .both
         return switch kind {
         case .data: true
-        // Reject ID 0, which the driver never uses: payloads often contain a byte followed by three zeros, which looks
-        // like such a header.
+        // Reject ID 0, which the driver never uses: many payloads contain a byte and three zeros, which look like such
+        // a header.
         case .accept, .reject, .notReadable, .disconnect: header.rawWord == 0 && header.id != 0
         case .memoryRead: fromEither && header.rawWord == 0x0101
         case .memoryAnswer: side != .meter && header.rawWord == 0x0101
@@ -85,14 +84,13 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Returns whether a header starts a message. If such a header directly follows an answer's header, the answer is
-    /// empty.
+    /// If a message begins directly after an answer's header, that answer is empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Rejects a data message that contains the start of the most common answer. Such a message lost bytes and includes
-    /// a part of the next answer, or its header was noise.
+    /// Rejects a data message that contains the start of the most common answer: it lost bytes and includes part of the
+    /// next answer, or its header was noise.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {
@@ -102,8 +100,8 @@ package struct KM003CFraming: Sendable {
             }
         var offset = 1
         while offset < end, offset + adcAnswerStart <= bytes.count {
-            // Measurements are the lowest attribute and therefore first: a header, then a payload header with or
-            // without the next-payload bit.
+            // Measurements, the lowest attribute, come first: a header, then a payload header with or without the
+            // next-payload bit.
             if bytes[offset] == KM003CKind.data.rawValue, isADCPayloadHeader(bytes.u32LE(offset + 4)) {
                 return .bad(.truncated(have: offset))
             }
@@ -127,7 +125,7 @@ package struct KM003CFraming: Sendable {
         case bad(CodecError)
     }
 
-    /// Calls `body` with the header and byte range of each payload. The message must be complete.
+    /// The message must be complete.
     static func forEachPayload(
         in message: UnsafeRawBufferPointer, _ body: (KM003CPayloadHeader, Range<Int>) -> Void
     ) {
@@ -142,7 +140,7 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Returns the length of a payload, whether or not all of it has arrived.
+    /// The payload may be incomplete.
     private static func payloadExtent(
         _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> PayloadExtent {
@@ -173,8 +171,8 @@ package struct KM003CFraming: Sendable {
 /// Memory range in a memory answer.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
-    /// Maximum length in bytes: the most log samples of 16 bytes that a catalogue entry can count. All other memory is
-    /// shorter (Docs/Protocols/KM003C.md#logs).
+    /// In bytes: the most log samples of 16 bytes that a catalogue entry can count. All other memory is shorter
+    /// (Docs/Protocols/KM003C.md#logs).
     package static let longest: UInt32 = 65_535 * 16
 
     package let address: UInt32
@@ -191,8 +189,7 @@ package struct KM003CMemoryRange: Hashable, Sendable {
         size = answer.u32LE(8)
     }
 
-    /// Reads the memory range from a message. Nil if the message is not about memory, or if its encrypted range is
-    /// invalid.
+    /// Nil if the message is not about memory, or if its encrypted range is invalid.
     init?(in message: UnsafeRawBufferPointer, _ kind: KM003CKind) {
         switch kind {
         case .memoryAnswer:

@@ -14,14 +14,12 @@ package struct KM003CHeader: Hashable, Sendable {
     package var kind: KM003CKind? { KM003CKind(rawValue: UInt8(truncatingIfNeeded: word)) }
     /// ID of the request, which the answer repeats.
     package var id: UInt8 { UInt8(truncatingIfNeeded: word >> 8) }
-    /// Upper 15 bits of the header. Only the kinds `getData`, `startGraph` and `pdMonitorOn` use them as a parameter.
+    /// Upper 15 bits of the header. Only `getData`, `startGraph` and `pdMonitorOn` use them as a parameter.
     package var parameter: UInt16 { UInt16(truncatingIfNeeded: word >> 17) }
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
-    /// Upper half of the header, unparsed. Used for memory and authentication messages. Must be 0 in messages without a
-    /// parameter.
+    /// Upper half of the header, for memory and authentication messages. Must be 0 in messages without a parameter.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
-    /// Number of objects, only in a data message. Not the length of a payload: in captured answers with data this is
-    /// also 0.
+    /// Only in a data message. Captured answers with data also contain 0, so this is no payload length.
     package var objectCount: UInt32 { word >> 22 }
 
     package var bytes: [UInt8] {
@@ -31,8 +29,8 @@ package struct KM003CHeader: Hashable, Sendable {
     }
 }
 
-/// Kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). The meter accepts more kinds. Kinds that could
-/// reset the meter, start its loader or change it have no case here, so they cannot be sent.
+/// Kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). Kinds that could reset or change the meter, or
+/// start its loader, are omitted.
 package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case connect = 0x02
     case disconnect = 0x03
@@ -81,7 +79,6 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
     package init(word: UInt32) { self.word = word }
 
     /// - Parameters:
-    ///   - hasNext: whether another payload follows.
     ///   - chunk: number of samples in a queue payload, 0 for other payloads; 6 bits.
     ///   - size: length in bytes of the payload, or of one sample of a queue; 10 bits.
     package init(_ attribute: KM003CAttributes, hasNext: Bool = false, chunk: Int = 0, size: Int) {
@@ -97,8 +94,8 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
 
     /// Returns whether a meter could have sent this header: one known attribute and a size that fits it.
     ///
-    /// The limits are generous, but each matters: if noise looks like a header, the decoder discards as many good bytes
-    /// as the accepted size. The longest captured payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
+    /// If noise looks like a header, the decoder discards as many good bytes as the accepted size. The longest captured
+    /// payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: KM003CADC.isLength(size) && chunk == 0
@@ -114,8 +111,8 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
         }
     }
 
-    /// Length of the payload in bytes. For a PD trace with size 0, the payload itself contains the length
-    /// (Docs/Protocols/KM003C.md#usb-power-delivery), which `KM003CFraming` reads.
+    /// In bytes. A PD trace with size 0 contains its own length (Docs/Protocols/KM003C.md#usb-power-delivery), which
+    /// `KM003CFraming` parses.
     package var payloadLength: Int {
         switch attribute {
         case .queue: size * chunk

@@ -11,13 +11,12 @@ package struct KM003CLogEntry: Hashable, Sendable {
     /// Flags of unknown meaning.
     package let flags: UInt16
     package let duration_s: Int
-    /// Charge in microampere-hours, with the sign of the current.
+    /// With the sign of the current.
     package let charge_uAh: Int
     package let energy_uWh: Int
-    /// Offset of the samples from the start of the logs.
+    /// Offset of the samples in the logs' memory, in bytes.
     package let offset: UInt32
 
-    /// - Parameter raw: at least one entry.
     package init(_ raw: UnsafeRawBufferPointer) {
         name = raw.ascii(0, length: 16)
         sampleCount = Int(raw.u16LE(18))
@@ -35,7 +34,7 @@ package struct KM003CLogEntry: Hashable, Sendable {
         }
     }
 
-    /// Memory range of the samples. Nil for a log without samples, or outside the logs' memory.
+    /// Nil for a log without samples, or outside the logs' memory.
     package var range: KM003CLogRange? { KM003CLogRange(offset: offset, sampleCount: sampleCount) }
 }
 
@@ -51,7 +50,7 @@ package struct KM003CLogSample: Hashable, Sendable {
 
     package let microvolts: Int32
     let microamperes: Int32
-    /// Charge in microampere-hours since the start of the log, with the sign of the current.
+    /// Since the start of the log, with the sign of the current.
     package let charge_uAh: Int32
     package let energy_uWh: Int32
 
@@ -62,7 +61,7 @@ package struct KM003CLogSample: Hashable, Sendable {
         energy_uWh = raw.i32LE(offset + 12)
     }
 
-    /// Returns the samples in `bytes`, oldest first; ignores a partial sample.
+    /// Oldest first; ignores a partial sample.
     package static func all(in bytes: [UInt8]) -> [KM003CLogSample] {
         bytes.withUnsafeBytes { raw in
             stride(from: 0, through: raw.count - length, by: length).map { KM003CLogSample(raw, at: $0) }

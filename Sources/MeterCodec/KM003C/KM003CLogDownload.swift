@@ -1,20 +1,19 @@
 import Cryptography
 package import Domain
 
-/// Reads a KM003C's device information, the catalogue of its logs, or one log (Docs/Protocols/KM003C.md#logs).
+/// Fetches a KM003C's device information, the catalogue of its logs, or one log (Docs/Protocols/KM003C.md#logs).
 ///
 /// ```
 ///   connect ─▶ read hardware, firmware, serial ─▶ read hardware id ─▶ prove ─▶ list ─▶ read the log
 ///                                             └── .device ends here     .catalogue ──┘
 /// ```
 ///
-/// Each step is a request with its own number, retried after a timeout. Only an answer with that number counts, except
-/// in the authentication ("prove"), whose answer does not repeat it. During the transfer the meter keeps measuring and
-/// loses no data.
+/// Each step is a request with its own ID, retried after a timeout. Its answer must repeat the ID, except in the
+/// authentication ("prove"). The meter keeps measuring and loses no data.
 package struct KM003CLogDownload: MeterTransfer {
     package struct Outcome: Hashable, Sendable {
         package var device = DeviceInfo()
-        /// Entries of the meter's logs; empty unless requested.
+        /// Empty unless requested.
         package var catalogue: [KM003CLogEntry] = []
         package var log: Log?
     }
@@ -27,18 +26,17 @@ package struct KM003CLogDownload: MeterTransfer {
     package let answerTimeout = Duration.seconds(2)
     package private(set) var progress = TransferProgress()
     private let wish: LogRequest
-    /// Whether the transfer ends after authentication. The host is then already connected over this link.
+    /// Whether to end after authentication, over a link that is already connected.
     private let isAccessAlone: Bool
     private let attemptsMax: Int
     private let model: ModelName
     private var decoder = KM003CDecoder(side: .transfer)
-    /// Remaining tasks, the current one first; empty before the start and after the end.
     private var tasks: [Task] = []
     private var attempts = 0
     private var id: UInt8
-    /// Received part of an announced memory answer; nil if none is announced.
+    /// Received part of an announced memory answer.
     private var arriving: [UInt8]?
-    /// Credentials for the authentication: first the current one, then those that were not tried yet.
+    /// The current one, then those not tried yet.
     private var credentials: [[UInt8]] = []
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
@@ -63,8 +61,8 @@ package struct KM003CLogDownload: MeterTransfer {
     }
 
     /// - Parameters:
-    ///   - model: model by its USB id. Only a KM002C ever receives a second credential, because on a KM003C that
-    ///     credential would request calibration.
+    ///   - model: by its USB ID. Only a KM002C receives a second credential, which would request calibration on a
+    ///     KM003C.
     ///   - lastID: ID of the last request on this link.
     package init(_ wish: LogRequest, model: ModelName = .km003c, after lastID: UInt8 = 0) {
         self.wish = wish
@@ -74,7 +72,7 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// Creates a transfer that only authenticates, for access to the queue. The host must be connected.
+    /// Only authenticates, for access to the queue. The host must be connected.
     ///
     /// - Parameter lastID: ID of the last request on this link.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {
@@ -87,14 +85,13 @@ package struct KM003CLogDownload: MeterTransfer {
 
     var lastID: UInt8 { id }
 
-    /// Whether the meter is a KM002C by its USB id, and its device information does not name a KM003C.
+    /// By the USB ID, unless the device information names a KM003C.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
         guard !isAccessAlone else {
-            // A KM003C needs only its hardware id. From a KM002C, also read the model, and the serial block as a
-            // substitute for that id.
+            // A KM003C needs only its hardware ID. A KM002C also needs the model, and the serial block as a substitute.
             tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
             return ask()
         }
@@ -130,7 +127,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private mutating func ask() -> TransferStep<Outcome> {
         attempts += 1
         arriving = nil
-        // The ID is never 0 (`KM003CFraming.isPlausible`).
+        // Never 0 (`KM003CFraming.isPlausible`).
         id = id == .max ? 1 : id + 1
         let bytes =
             switch tasks[0] {
@@ -171,19 +168,19 @@ package struct KM003CLogDownload: MeterTransfer {
         switch (tasks[0], message.kind) {
         case (.read(.hardwareID), .reject), (.read(.hardwareID), .notReadable):
             guard isKM002C else { return message.id == id ? fail(.refused(asked)) : .wait }
-            // Continue without the hardware id: a KM002C does not reveal it and accepts its serial block instead.
+            // A KM002C does not reveal the hardware ID and accepts its serial block instead.
             return message.id == id ? advance() : .wait
         case (_, .reject), (_, .notReadable):
             return message.id == id ? fail(.refused(asked)) : .wait
         case (.connect, .accept):
             return message.id == id ? advance() : .wait
         case (.read(let place), .memoryAnswer):
-            // Ignore the pieces of an answer to an earlier attempt.
+            // Ignore parts of an answer to an earlier attempt.
             let isOurs = message.id == id && message.memoryRange == place.range
             arriving = isOurs ? [] : nil
             return .wait
         case (.prove, .streamingAuth):
-            // Do not compare IDs: this answer does not repeat the request's ID.
+            // This answer does not repeat the request's ID.
             if KM003CProof.level(rawWord: message.rawWord, model: model) > 0 { return advance() }
             return proveAgain()
         case (.list, .data):
@@ -221,7 +218,7 @@ package struct KM003CLogDownload: MeterTransfer {
             credentials = [bytes]
         case .log:
             let samples = KM003CLogSample.all(in: bytes)
-            // There is no checksum: lost bytes show only as impossible samples.
+            // Without a checksum, lost bytes show only as impossible samples.
             guard samples.allSatisfy(\.isPlausible) else {
                 return askAgain(orFail: .unreadable(asked))
             }
@@ -247,6 +244,5 @@ package struct KM003CLogDownload: MeterTransfer {
 }
 
 extension KM003CMemory {
-    /// Memory range that the meter repeats in its answer.
     fileprivate var range: KM003CMemoryRange { KM003CMemoryRange(address: address, size: size) }
 }

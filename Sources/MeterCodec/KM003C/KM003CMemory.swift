@@ -1,8 +1,7 @@
 package import Cryptography
 package import Domain
 
-/// Readable places in a meter's memory. No other request is possible, because a read elsewhere can crash the meter
-/// (Docs/Protocols/KM003C.md#logs).
+/// Readable places in a meter's memory. Other reads can crash the meter (Docs/Protocols/KM003C.md#logs).
 package enum KM003CMemory: Hashable, Sendable {
     /// Model, hardware version and its date.
     case hardware
@@ -10,7 +9,7 @@ package enum KM003CMemory: Hashable, Sendable {
     case firmware
     /// Serial number and unique id.
     case serial
-    /// The processor's own id, with which the host authenticates.
+    /// The processor's own ID, for the authentication.
     case hardwareID
     case log(KM003CLogRange)
 
@@ -24,7 +23,7 @@ package enum KM003CMemory: Hashable, Sendable {
         }
     }
 
-    /// Size in bytes, as the vendor's program reads it.
+    /// Size in bytes, as in the vendor's program.
     package var size: UInt32 {
         switch self {
         case .hardware, .firmware, .serial: 64
@@ -35,7 +34,7 @@ package enum KM003CMemory: Hashable, Sendable {
 
     package static let logs: UInt32 = 0x9810_0000
 
-    /// Time that other readers leave between two reads (Docs/Protocols/KM003C.md#logs).
+    /// Pause of other programs between two reads (Docs/Protocols/KM003C.md#logs).
     package static let pause = Duration.milliseconds(50)
 
     package func request(id: UInt8) -> [UInt8] {
@@ -43,8 +42,7 @@ package enum KM003CMemory: Hashable, Sendable {
         return [KM003CKind.memoryRead.rawValue, id, 0x01, 0x01] + (ECBCipher.km003cMemory.encrypt(plain) ?? [])
     }
 
-    /// Returns address, size, filler and their CRC-32. Answers contain a range in this form, and requests contain it
-    /// encrypted.
+    /// Address, size, filler and their CRC-32. Requests contain this encrypted.
     package static func range(address: UInt32, size: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLE(address)
@@ -58,14 +56,13 @@ package enum KM003CMemory: Hashable, Sendable {
 package struct KM003CLogRange: Hashable, Sendable {
     /// Offset from the start of the logs, in bytes.
     package let offset: UInt32
-    /// Size in bytes.
     package let size: UInt32
 
-    /// Assumed end of the logs' memory, whose real size is unpublished. 16 MB is far above any log that an entry can
-    /// count.
+    /// Assumed end of the logs' memory: 16 MB is far above any log that an entry can count. The real size is
+    /// unpublished.
     package static let end: UInt32 = 0x0100_0000
 
-    /// - Returns: nil for a range that is empty or extends beyond `end`.
+    /// Nil for a range that is empty or extends beyond `end`.
     package init?(offset: UInt32, sampleCount: Int) {
         guard (1...Int(UInt16.max)).contains(sampleCount), offset < Self.end else { return nil }
         let size = UInt32(sampleCount * KM003CLogSample.length)
@@ -84,20 +81,20 @@ extension ECBCipher {
     package static let km003cGrant = ECBCipher(fixedKey: Array("FX0b4tA25f4R038a".utf8))
 }
 
-/// The host's authentication for access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs). It requests only
-/// the first level, which allows reading, and never the second, which allows calibration.
+/// The host's authentication for access to the meter's queue and logs (Docs/Protocols/KM003C.md#logs). Requests only
+/// the first level, for reading, never the second, for calibration.
 package enum KM003CProof {
     package static let hardwareIDLength = 12
 
-    /// - Parameter hardwareID: as read from the meter, 12 bytes; missing bytes count as zero.
+    /// - Parameter hardwareID: 12 bytes; missing bytes count as zero.
     package static func request(id: UInt8, hardwareID: [UInt8]) -> [UInt8] {
         let own = Array((hardwareID + [UInt8](repeating: 0, count: hardwareIDLength)).prefix(hardwareIDLength))
         let plain = [UInt8](repeating: 0, count: 8) + own + [UInt8](repeating: 0, count: 12)
         return [KM003CKind.streamingAuth.rawValue, id, 0x00, 0x02] + (ECBCipher.km003cProof.encrypt(plain) ?? [])
     }
 
-    /// Raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests). From a KM003C, 0201 refuses, and 0203
-    /// and 0205 grant the first and second level. From a KM002C, 0202 refuses and 0204 grants the first level.
+    /// Raw words of answers (okhsunrog/km003c-rs; jfessard/km003c-web, tests). From a KM003C, 0201 refuses, 0203 and
+    /// 0205 grant the first and second level. From a KM002C, 0202 refuses and 0204 grants the first level.
     package static let answers: Set<UInt16> = [0x0201, 0x0202, 0x0203, 0x0204, 0x0205]
 
     /// Returns the level that an answer grants: 0 for none, 1 for reading, 2 for more than requested.

@@ -1,17 +1,15 @@
 package import Domain
 
 extension KM003CMessage: FrameContent {
-    /// Always nil, because the KM003C and KM002C send the same bytes.
+    /// Nil, because the KM003C and KM002C send the same bytes.
     package var model: ModelName? { nil }
 
-    /// Calls `body` for each sample of a queue, or for the measurements of a message without a queue. If the message
-    /// has both, the newest sample gets temperature and supply voltage from the measurements, because samples lack
-    /// them.
+    /// Calls `body` for each queue sample, or for the measurements of a message without a queue. If it has both, the
+    /// newest sample gets temperature and supply voltage from the measurements.
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
-    /// Calls `body` for each reading, with the sequence number if the reading is a queue sample. While the graph (the
-    /// meter's own sampling) runs, measurements without samples are not passed, because the queue delivers the samples
-    /// of that time later.
+    /// Passes queue samples with their sequence numbers. While the graph (the meter's own sampling) runs, measurements
+    /// without samples are dropped, because the queue later delivers that time's samples.
     package func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void) {
         guard !payloads.isEmpty, let queue = payload(.queue), queueCount > 0 else {
             if let adc, graphRate == nil { body(adc.reading, nil) }
@@ -31,7 +29,7 @@ extension KM003CMessage: FrameContent {
         }
     }
 
-    /// Sequence numbers of the queue's samples; nil while the rate is unknown.
+    /// Nil while the rate of the queue is unknown.
     package var sampleTicks: SampleTicks? {
         guard let graphRate, !payloads.isEmpty, case let count = queueCount, let oldest = queueSample(0),
             let newest = queueSample(count - 1)

@@ -1,29 +1,29 @@
 /// One message to or from a KM003C or KM002C.
 ///
-/// Measurements, which are most of the traffic, are stored inside the value; every other payload is an array.
+/// Measurements, which are most of the traffic, are stored inline; every other payload is an array.
 package struct KM003CMessage: Sendable {
     package enum Content: Sendable {
         case message(KM003CKind)
-        /// An encrypted piece of a memory answer; the decoder's `frameBytes` contains its bytes.
+        /// An encrypted part of a memory answer, contained in `frameBytes`.
         case memoryPiece(length: Int)
-        /// A sample that follows the previous message's queue, beyond the count in the queue's header.
+        /// A sample beyond the count in the previous message's queue header.
         case queueRest
     }
 
     package let content: Content
-    /// ID of this request, or of the request that this message answers; 0 for a memory piece.
+    /// ID of this or the answered request; 0 for a memory part.
     package let id: UInt8
-    /// Parameter of the message, whose meaning depends on the kind (`KM003CHeader`).
+    /// Its meaning depends on the kind (`KM003CHeader`).
     package let parameter: UInt16
     /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16
     package private(set) var adc: KM003CADC?
-    /// All payloads except the measurements, in order of arrival. If a measurement payload is longer than its known
-    /// fields, the additional bytes are stored here.
+    /// All payloads except the measurements, in order of arrival. Includes bytes after a measurement payload's known
+    /// fields.
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     package let graphRate: KM003CRate?
-    /// Contract between the source and sink at the meter's two ends, if known. Only in a message with a PD status.
+    /// Contract between the meter's two ends, if known. Only with a PD status.
     package internal(set) var contract: PDContract?
 
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
@@ -48,7 +48,7 @@ package struct KM003CMessage: Sendable {
         graphRate = nil
     }
 
-    /// - Parameter raw: exactly one message, measured by `KM003CFraming`, which also found `kind`.
+    /// - Parameter raw: exactly one message, measured by `KM003CFraming`.
     package init(_ raw: UnsafeRawBufferPointer, kind: KM003CKind, graphRate: KM003CRate?) {
         let header = KM003CHeader(word: raw.u32LE(0))
         content = .message(kind)
@@ -62,7 +62,7 @@ package struct KM003CMessage: Sendable {
             payloads = []
             return
         }
-        // Fast path, because nearly all messages contain only the measurements.
+        // Fast path: nearly all messages contain only the measurements.
         if raw.count == Self.adcAnswerLength, raw.u32LE(4) == Self.adcPayloadHeader {
             adc = KM003CADC(UnsafeRawBufferPointer(rebasing: raw[8...]))
             payloads = []
@@ -90,14 +90,14 @@ package struct KM003CMessage: Sendable {
         return (adc, payloads)
     }
 
-    /// The message split in two: its measurements, which may wait for confirmation, and everything else.
+    /// The measurements may wait for confirmation.
     var parts: (measurements: KM003CMessage, rest: KM003CMessage) {
         var (measurements, rest) = (self, self)
         (measurements.payloads, measurements.contract, rest.adc) = ([], nil, nil)
         return (measurements, rest)
     }
 
-    /// Kind of the message; nil for a message without a header.
+    /// Nil for a message without a header.
     package var kind: KM003CKind? {
         if case .message(let kind) = content { kind } else { nil }
     }
@@ -106,7 +106,7 @@ package struct KM003CMessage: Sendable {
         payloads.first { $0.attribute == attribute }?.bytes
     }
 
-    /// Samples of the queue, oldest first.
+    /// Oldest first.
     package var queueSamples: [KM003CQueueSample] {
         guard let queue = payload(.queue) else { return [] }
         return queue.withUnsafeBytes { raw in (0..<queueCount).map { KM003CQueueSample(raw, number: $0) } }
@@ -114,7 +114,7 @@ package struct KM003CMessage: Sendable {
 
     package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
 
-    /// Returns one sample of the queue, where 0 is the oldest; nil beyond the last.
+    /// 0 is the oldest sample; nil beyond the last.
     func queueSample(_ number: Int) -> KM003CQueueSample? {
         guard (0..<queueCount).contains(number) else { return nil }
         return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }
@@ -132,7 +132,7 @@ package struct KM003CMessage: Sendable {
         payload(.pdTrace).flatMap { $0.withUnsafeBytes { KM003CPDTrace($0) } }
     }
 
-    /// Catalogue of the meter's logs, empty if the meter has no logs. Nil for any other message.
+    /// Empty if the meter has no logs. Nil for any other message.
     package var logCatalogue: [KM003CLogEntry]? {
         payload(.logCatalogue).map { $0.withUnsafeBytes { KM003CLogEntry.all(in: $0) } }
     }

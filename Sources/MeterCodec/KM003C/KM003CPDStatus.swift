@@ -1,34 +1,33 @@
 import Domain
 
-/// The meter's view of USB Power Delivery: measurements, and the events since the last request
+/// USB Power Delivery as the meter sees it: measurements, and the events since the last request
 /// (Docs/Protocols/KM003C.md#usb-power-delivery). Little-endian.
 package struct KM003CPDStatus: Hashable, Sendable {
-    /// Length of the fixed first part.
     package static let preambleLength = 12
 
-    /// Time of the meter's clock, wrapping.
+    /// Timestamp by the meter's clock, wrapping.
     package let milliseconds: UInt32
     package let voltage_mV: Int
     package let current_mA: Int
     package let cc1_mV: Int
     package let cc2_mV: Int
-    /// Events since the last request, oldest first.
+    /// Since the last request, oldest first.
     package let events: [PDEvent]
     /// Bytes from the first unreadable event to the end of the payload; empty in all captures.
     package let rest: [UInt8]
 
-    /// First byte of an unknown event. The value 05 was reported (inuchanbt/KM003C-CLI, tests/test_km003c.py). The
-    /// length of an unknown event is also unknown, so the events after it are lost.
+    /// First byte of an unknown event. Its length is unknown too, so later events are lost. The value 05 was reported
+    /// (inuchanbt/KM003C-CLI, tests/test_km003c.py).
     package var unknownFlag: UInt8? { rest.first.flatMap { Self.isKnown($0) ? nil : $0 } }
 
-    /// Whether the last event is incomplete because some of its bytes were lost.
+    /// Whether bytes of the last event were lost.
     var isCutShort: Bool { rest.first.map(Self.isKnown) ?? false }
 
     private static func isKnown(_ flag: UInt8) -> Bool {
         flag == plugMark || flag & 0xC0 == 0x80 && 1 + Int(flag & 0x3F) >= messageStart
     }
 
-    /// - Returns: nil for a payload shorter than the fixed first part.
+    /// Nil for a payload shorter than the fixed first part.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count >= Self.preambleLength else { return nil }
         milliseconds = raw.u32LE(0)
@@ -49,14 +48,14 @@ package struct KM003CPDStatus: Hashable, Sendable {
     private static let plugMark: UInt8 = 0x45
     private static let plugLength = 6
 
-    /// Returns the first event and its length; nil if the event is unknown or incomplete.
+    /// Nil if the first event is unknown or incomplete.
     private static func event(_ raw: UnsafeRawBufferPointer, at clock: UInt32) -> (PDEvent, length: Int)? {
         guard let first = raw.first else { return nil }
         if first == plugMark {
             guard raw.count >= plugLength else { return nil }
             return (PDEvent(milliseconds: extended(raw.u32LE(1), near: clock), kind: plug(raw.u8(5))), plugLength)
         }
-        // The length includes the clock, the addressee and the message, but not this byte.
+        // Includes the timestamp, the addressee and the message, but not this byte.
         let length = 1 + Int(first & 0x3F)
         guard first & 0xC0 == 0x80, length >= messageStart, raw.count >= length else { return nil }
         let message = PDMessage(sop: raw.u8(5), bytes: Array(raw[messageStart..<length]))
@@ -65,15 +64,14 @@ package struct KM003CPDStatus: Hashable, Sendable {
 
     private static let messageStart = 6
 
-    /// Completes the clock of an attach or detach, of which the meter sends only the lower 24 bits. The upper bits are
-    /// chosen so that the result is nearest to `clock` (inuchanbt/KM003C-CLI, km003c_modules).
+    /// Completes an attach or detach timestamp, of which the meter sends only the lower 24 bits, to the one nearest to
+    /// `clock` (inuchanbt/KM003C-CLI, km003c_modules).
     private static func extended(_ low: UInt32, near clock: UInt32) -> UInt32 {
         clock &+ UInt32(bitPattern: Int32(bitPattern: (low &- clock) << 8) >> 8)
     }
 
-    /// Returns the kind of a plug event. The code's upper half is the CC line; its lower half means attach or detach
-    /// (okhsunrog/km003c-rs, docs/pd_connection_events.md). In both captured attaches, the CC line in the code is the
-    /// line with a voltage.
+    /// The code's upper half is the CC line, its lower half attach or detach (okhsunrog/km003c-rs,
+    /// docs/pd_connection_events.md). In both captured attaches, that CC line has a voltage.
     private static func plug(_ code: UInt8) -> PDEvent.Kind {
         guard let line = CCLine(rawValue: Int(code >> 4)) else { return .plug(code: code) }
         switch code & 0x0F {

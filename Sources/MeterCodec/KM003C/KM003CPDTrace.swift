@@ -1,16 +1,16 @@
 import Domain
 
-/// History of the meter's own USB PD state machine: two lists of 5-byte records. One byte before each list contains its
-/// length (Docs/Protocols/KM003C.md#usb-power-delivery).
+/// History of the meter's own USB PD state machine: two lists of 5-byte records, each preceded by its length in one
+/// byte (Docs/Protocols/KM003C.md#usb-power-delivery).
 ///
-/// Names are from okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9. A message does not
-/// contain the firmware version, so the codes are stored beside the names.
+/// Names are from okhsunrog/km003c-protocol-research, docs/features/pd_trace.md, for firmware 1.9.9. Messages do not
+/// contain the firmware version, so the codes are stored too.
 package struct KM003CPDTrace: Hashable, Sendable {
     package static let recordLength = 5
 
     package struct Record: Hashable, Sendable {
         package var code: UInt8
-        /// Time of the meter's clock.
+        /// Timestamp by the meter's clock.
         package var seconds: UInt32
 
         package init(code: UInt8, seconds: UInt32) {
@@ -22,7 +22,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
     package let states: [Record]
     package let protocolEvents: [Record]
 
-    /// - Returns: nil unless the bytes contain two lists of complete records.
+    /// Nil unless the bytes contain two lists of complete records.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard let states = Self.list(raw) else { return nil }
         let offset = 1 + states.count * Self.recordLength
@@ -57,13 +57,12 @@ package struct KM003CPDTrace: Hashable, Sendable {
         records.map { name($0.code) ?? Hex.encode([$0.code]) }.joined(separator: " ")
     }
 
-    /// Returns the name of a state of the Type-C machine; nil for an unnamed code.
+    /// Name of a state of the Type-C machine; nil for an unnamed code.
     package static func stateName(_ code: UInt8) -> String? {
         stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
     }
 
-    /// Returns the name of an event of the protocol state machine. 52 and 76 to 78 were also seen, with unknown
-    /// meaning.
+    /// Name of an event of the protocol state machine. 52 and 76 to 78 were also seen; their meaning is unknown.
     package static func eventName(_ code: UInt8) -> String? {
         switch code {
         case 0x00: "Disabled"
@@ -73,7 +72,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
         }
     }
 
-    /// Names of states, by code from 00 to 24.
+    /// By code, from 00 to 24.
     private static let stateNames = [
         "Disabled", "DelayUnattached", "AttachedResistance", "TryResistance", "AttachedDebSource",
         "UnattachedDebSource", "AttachWaitDebSource", "TryDebSource", "AttachedSource", "UnattachedSource",

@@ -20,7 +20,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Difference between the sequence numbers of successive samples, in milliseconds.
+    /// In milliseconds, between successive samples.
     package var sequenceStep: UInt16 { UInt16(1000 / samplesPerSecond) }
 }
 
@@ -28,7 +28,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
 package struct KM003CQueueSample: Sendable {
     package static let length = 20
 
-    /// Sequence number: a wrapping count of milliseconds.
+    /// Wrapping count of milliseconds.
     package let sequence: UInt16
     /// Marker of unknown meaning; any value is accepted.
     package let marker: UInt16
@@ -49,13 +49,12 @@ package struct KM003CQueueSample: Sendable {
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
-    /// Maximum difference between the sequence numbers of successive samples in one answer, in milliseconds: four steps
-    /// at the slowest rate.
+    /// Milliseconds between successive samples in one answer: four steps at the slowest rate.
     static let longestStep: UInt16 = 2000
 
-    /// Returns the offset of the first sample that is impossible by itself or after the previous sample, if any.
+    /// The first sample that is impossible by itself or after the previous one, if any.
     ///
-    /// - Parameter rate: if known, each difference of sequence numbers must be a multiple of this rate's step.
+    /// - Parameter rate: if known, differences of sequence numbers must be multiples of its step.
     static func implausibleOffset(in samples: UnsafeRawBufferPointer, rate: KM003CRate?) -> Int? {
         let unit = rate?.sequenceStep ?? 1
         var last: UInt16?
@@ -70,11 +69,11 @@ package struct KM003CQueueSample: Sendable {
         return nil
     }
 
-    /// - Parameter lineStep: unit of the four lines; nil if the rate is not known.
+    /// - Parameter lineStep: unit of the four lines; nil if unknown.
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
-        // Set each quantity separately, because a list would be allocated for each sample.
+        // A list would be allocated for each sample.
         reading[.cc1] = lineStep.flatMap { $0.volts(lines[0]) }
         reading[.cc2] = lineStep.flatMap { $0.volts(lines[1]) }
         reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }
@@ -83,8 +82,7 @@ package struct KM003CQueueSample: Sendable {
     }
 }
 
-/// Unit of the four line voltages in a queue sample, which depends on the rate
-/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+/// Unit of a queue sample's four line voltages, by the rate (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package enum KM003CLineStep: Sendable {
     /// 0.1 mV, at 2 samples a second.
     case tenthMillivolt
@@ -93,8 +91,8 @@ package enum KM003CLineStep: Sendable {
 
     package init(_ rate: KM003CRate) { self = rate == .two ? .tenthMillivolt : .millivolt }
 
-    /// Derives the unit from the sequence numbers: only at 2 samples a second are successive samples always at least
-    /// 500 ms apart. Nil for fewer than two samples.
+    /// Derives the unit: only at 2 samples a second are successive samples always at least 500 ms apart. Nil for fewer
+    /// than two samples.
     package init?(sequences message: KM003CMessage) {
         let samples = message.queueSamples
         let steps = zip(samples, samples.dropFirst()).map { $1.sequence &- $0.sequence }
@@ -109,8 +107,8 @@ package enum KM003CLineStep: Sendable {
         }
     }
 
-    /// Returns the voltage of a word. Nil for a word that, read as signed, is up to half a volt below zero. Its
-    /// unsigned value would be about 6 or 65 V, which no USB line carries.
+    /// Nil for a word that, as a signed number, is up to half a volt below zero: unsigned, it would be about 6 or 65 V,
+    /// which no USB line carries.
     func volts(_ word: UInt16) -> Double? {
         word.isBelowZero(byUpTo: UInt16(perVolt / 2)) ? nil : Double(word) / perVolt
     }

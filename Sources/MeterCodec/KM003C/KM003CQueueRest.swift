@@ -1,14 +1,12 @@
-/// Recognises a sample that follows a queue, beyond the count in the queue's header.
+/// Recognises samples beyond the count in their queue's header.
 ///
-/// A captured answer at 50 samples a second contains five samples where its header says two. On a serial line only
-/// sequence numbers show that the other three belong to the answer.
+/// A captured answer at 50 samples a second contains five samples where its header counts two. On a serial line only
+/// sequence numbers show that the other three belong to it.
 struct KM003CQueueRest: Sendable {
     let rate: KM003CRate
-    /// Sequence number of the next sample.
     let sequence: UInt16
 
-    /// - Returns: nil unless the message ends in a queue whose rate is known or can be derived from its sequence
-    ///   numbers.
+    /// Nil unless the message ends in a queue whose rate is known or follows from its sequence numbers.
     init?(after message: KM003CMessage) {
         guard message.payloads.last?.attribute == .queue else { return nil }
         let count = message.queueCount
@@ -25,7 +23,6 @@ struct KM003CQueueRest: Sendable {
         self.sequence = sequence
     }
 
-    /// Expectation of the sample after the next one.
     var next: Self { Self(rate: rate, sequence: sequence &+ rate.sequenceStep) }
 
     enum Verdict {
@@ -34,7 +31,7 @@ struct KM003CQueueRest: Sendable {
         case foreign
     }
 
-    /// Returns whether these bytes, which do not start a message, start the next sample.
+    /// Whether these bytes, which do not start a message, start the next sample.
     func judge(_ bytes: UnsafeRawBufferPointer) -> Verdict {
         let found = bytes.count == 1 ? UInt16(bytes.u8(0)) | sequence & 0xFF00 : bytes.u16LE(0)
         guard found == sequence else { return .foreign }

@@ -1,7 +1,6 @@
 import Domain
 
-/// Makes the meter sample by its own clock and fetches the samples from the meter's queue
-/// (Docs/Protocols/KM003C.md#the-queue).
+/// Makes the meter sample by its own clock and fetches the samples from its queue (Docs/Protocols/KM003C.md#the-queue).
 ///
 /// ```
 ///   off ─▶ proving ─▶ starting ─▶ running ── another rate ─▶ leaving ─▶ starting
@@ -10,8 +9,7 @@ import Domain
 ///            failed ◀─────┴──────────── no samples again ─────── leaving
 /// ```
 ///
-/// Each turn is one request. Before the authentication ("proving") succeeds, the driver sends only requests that need
-/// none.
+/// Each turn is one request. "proving" is the authentication.
 struct KM003CSampling: Sendable {
     enum Turn: Hashable, Sendable {
         /// Ordinary poll, while the meter does not sample by its own clock.
@@ -40,7 +38,7 @@ struct KM003CSampling: Sendable {
 
     private struct Proof: Sendable {
         var transfer: KM003CLogDownload
-        /// Request to send after `pause` ordinary polls; nil while an answer is awaited.
+        /// Sent after `pause` ordinary polls; nil while an answer is awaited.
         var request: [UInt8]?
         var pause = 0
     }
@@ -50,7 +48,7 @@ struct KM003CSampling: Sendable {
         var fetchesWithoutSamples = 0
     }
 
-    /// Wanted rate; nil for none. A new rate is tried even if the previous rate failed.
+    /// Nil for none. A new rate is tried even if the previous one failed.
     var wanted: KM003CRate? {
         didSet {
             guard wanted != oldValue else { return }
@@ -59,14 +57,13 @@ struct KM003CSampling: Sendable {
         }
     }
     private var phase = Phase.off
-    /// Whether a queue without samples was already restarted once.
     private var hasRestarted = false
     private let model: ModelName
-    /// Number of attempts per step of the authentication. On serial ports, authentication has never been shown to work
-    /// (Docs/Protocols/KM003C.md#link), so there the number is 1.
+    /// Attempts per step of the authentication: 1 on serial ports, where it has never been shown to work
+    /// (Docs/Protocols/KM003C.md#link).
     private let proofAttempts: Int
 
-    /// - Parameter isProved: whether authentication is known to work over this kind of link.
+    /// - Parameter isProved: whether authentication works over this kind of link.
     init(model: ModelName, isProved: Bool) {
         self.model = model
         proofAttempts = isProved ? 3 : 1
@@ -81,7 +78,7 @@ struct KM003CSampling: Sendable {
 
     var runningRate: KM003CRate? { if case .running(let rate, _) = phase { rate } else { nil } }
 
-    /// Whether the meter may be filling its queue and must be stopped.
+    /// Whether the meter may be filling its queue.
     var isStarted: Bool {
         switch phase {
         case .starting(_, let attempts): attempts > 0
@@ -100,9 +97,8 @@ struct KM003CSampling: Sendable {
         }
     }
 
-    /// Time between the requests of the authentication. Other readers leave 50 ms (`KM003CMemory.pause`).
+    /// Time between requests of the authentication. Other programs leave 50 ms (`KM003CMemory.pause`).
     static let setUpInterval = Duration.milliseconds(100)
-    /// Maximum number of attempts to start the graph.
     private static let attemptsMax = 3
 
     // MARK: Turns
@@ -179,15 +175,12 @@ struct KM003CSampling: Sendable {
 
     // MARK: Answers
 
-    /// Whether received bytes belong to the authentication.
     var takesBytes: Bool { if case .proving(let proof) = phase { proof.request == nil } else { false } }
 
-    /// ID of the last authentication request; nil while no authentication is running.
+    /// Nil while no authentication is running.
     var proofID: UInt8? { if case .proving(let proof) = phase { proof.transfer.lastID } else { nil } }
 
-    /// Passes received bytes to the authentication.
-    ///
-    /// - Returns: whether the bytes complete the answer to the last request.
+    /// Returns whether the bytes complete the answer to the last request.
     mutating func receive(_ bytes: [UInt8]) -> Bool {
         guard case .proving(var proof) = phase else { return false }
         let step = proof.transfer.receive(bytes)
@@ -204,7 +197,7 @@ struct KM003CSampling: Sendable {
         case .send(let outgoing):
             proof.request = outgoing.flatMap(\.bytes)
             let pause = outgoing.reduce(.zero) { $0 + $1.pause }
-            // Subtract one interval, because the caller already waits that long between turns.
+            // The caller already waits one interval between turns.
             proof.pause = max(0, Int(pause / Self.setUpInterval - 0.001))
             phase = .proving(proof)
         case .finished:
@@ -220,7 +213,7 @@ struct KM003CSampling: Sendable {
         case .starting(let rate, _):
             phase = isAccepted ? .running(rate, Slots()) : .failed("the meter refuses to sample by its own clock")
         case .leaving(let steps, let goal):
-            // A meter that is not sampling refuses to stop; a refusal therefore also means stopped.
+            // A meter that is not sampling refuses to stop, so a refusal also means stopped.
             phase = .leaving(Array(steps.dropFirst()), then: goal)
         case .off, .proving, .running, .failed:
             break
@@ -253,17 +246,14 @@ extension KM003CRate {
         self = rate
     }
 
-    /// Time between two requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. A header
-    /// counts at most 63 samples, so at 20 ms every second request may be for other data
-    /// (Docs/Protocols/KM003C.md#the-queue).
+    /// The vendor's program empties the queue every 40 ms at 1000 samples a second. A header counts at most 63 samples,
+    /// so at 20 ms every second request may be for other data (Docs/Protocols/KM003C.md#the-queue).
     var requestInterval: Duration { self == .thousand ? .milliseconds(20) : .milliseconds(100) }
 
-    /// Returns the attributes to request in a turn: mostly the queue. Five times a second, the request includes the
-    /// measurements, and five times a second it is for USB PD.
+    /// Requests mostly the queue. Five requests a second add the measurements, and five more are for USB PD alone.
     ///
-    /// PD is requested alone, because a queue that is longer than its header says, as in one capture, would hide a
-    /// payload after it. At low rates the queue is mostly empty and is always requested with measurements, because no
-    /// capture shows an empty answer.
+    /// A queue that is longer than its header says, as in one capture, would hide a PD payload after it. At low rates
+    /// the queue is always requested with measurements, because no capture shows an empty answer.
     fileprivate func attributes(inSlot slot: Int) -> KM003CAttributes {
         guard self == .thousand else { return slot.isMultiple(of: 2) ? [.adc, .queue] : .pd }
         return switch slot % 10 {
@@ -273,6 +263,6 @@ extension KM003CRate {
         }
     }
 
-    /// Number of requests without a sample, about 2 s, after which the meter is considered stopped.
+    /// Requests without a sample, about 2 s, after which the meter counts as stopped.
     fileprivate var emptyFetchesMax: Int { self == .thousand ? 90 : 10 }
 }

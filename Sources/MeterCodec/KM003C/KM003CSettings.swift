@@ -2,10 +2,10 @@
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CSettings: Hashable, Sendable {
     package static let length = 180
-    /// The two parts that a checksum covers, each with the offset of its CRC-32.
+    /// The two parts that a CRC-32 covers, and its offset.
     package static let checks: [(range: Range<Int>, offset: Int)] = [(0..<0x5C, 0x5C), (0x60..<0xB0, 0xB0)]
 
-    /// Language, 0 or 1; which language each number means is unknown.
+    /// 0 or 1; their meaning is unknown.
     package let language: Int
     package let isUncalibrated: Bool
     package let brightnessPercent: Int
@@ -14,10 +14,10 @@ package struct KM003CSettings: Hashable, Sendable {
     package let orientation: Int
     package let mode: Int
     package let page: Int
-    /// Name that the meter has stored for itself; nil if it is not plain text.
+    /// Nil if it is not plain text.
     package let name: String?
 
-    /// - Returns: nil unless the payload has the only known length.
+    /// Returns nil unless the payload has the only known length.
     package init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count == Self.length else { return nil }
         let general = raw.u32LE(0)
@@ -32,7 +32,7 @@ package struct KM003CSettings: Hashable, Sendable {
         name = raw.ascii(0x70, length: 64)
     }
 
-    /// Returns an error for the first wrong checksum, if any. The payload must have the known length.
+    /// Returns the first wrong checksum, if any. The payload must have the known length.
     package static func checkError(_ raw: UnsafeRawBufferPointer) -> CodecError? {
         guard raw.count == length else { return nil }
         for (range, offset) in checks {

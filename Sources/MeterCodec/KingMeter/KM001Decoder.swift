@@ -2,8 +2,8 @@ import Domain
 
 /// Splits bytes from a KM001 Pro or an ACD15P into reports of 64 bytes.
 ///
-/// After noise the decoder resynchronises at the next report with a good start and good values. It skips samples of the
-/// other dialect, because they show that the meter is not the configured model.
+/// After noise, resynchronises at the next report with a valid start and plausible values. Skips samples of the other
+/// dialect: the meter is not the configured model.
 package struct KM001Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { KM001Report.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * KM001Report.length)
@@ -27,7 +27,7 @@ package struct KM001Decoder: MarkedFrameDecoder {
 
     private func judge(_ raw: UnsafeRawBufferPointer) -> FrameVerdict {
         guard let found = KM001Report.dialect(of: raw) else {
-            // Accept the report that a KM001 Pro sends between samples, although its meaning is unknown.
+            // Accept the report of unknown meaning that a KM001 Pro sends between samples.
             let isKnown = dialect == .km001Pro && raw.u8(1) == KM001Report.layout(of: .acd15p).meaningful
             return isKnown
                 ? .good(.packed(PackedFrame(KM001Report.self, raw))) : .noFrame(.implausibleField(offset: 1))

@@ -1,8 +1,7 @@
 package import Domain
 
 /// Driver of a KM001 Pro, which sends 200 samples per request, or of an ACD15P, which sends one
-/// (Docs/Protocols/KM001.md#conversation). No stop request is needed, because the samples of each request end by
-/// themselves.
+/// (Docs/Protocols/KM001.md#conversation).
 package struct KM001Driver: MeterDriver {
     package let profile: MeterProfile
     private let dialect: KM001Dialect
@@ -10,7 +9,7 @@ package struct KM001Driver: MeterDriver {
     private var heard = false
     private var silentPolls = 0
 
-    /// Sampling rate of a KM001 Pro. 2 ms is possible, but 10 ms is sufficient: 200 samples then last two seconds.
+    /// A KM001 Pro can also do 2 ms, but 10 ms is sufficient: 200 samples then last two seconds.
     package static let rate = KM001Request.Rate.every10ms
 
     package init(model: ModelName, dialect: KM001Dialect) {
@@ -19,7 +18,7 @@ package struct KM001Driver: MeterDriver {
         let rhythm: MeterProfile.Rhythm =
             switch dialect {
             case .km001Pro: .push(expected: .milliseconds(10), keepAlive: .seconds(1))
-            // No known reader sends requests faster.
+            // No known program sends requests faster.
             case .acd15p: .poll(interval: .seconds(1), shortest: .seconds(1))
             }
         profile = MeterProfile(
@@ -37,8 +36,8 @@ package struct KM001Driver: MeterDriver {
 
     private var pace: [UInt8] { KM001Request.rate(Self.rate).bytes(for: dialect) }
 
-    /// Requests more samples before the meter has sent the last of the previous ones. After two silent polls, sends the
-    /// rate to a KM001 Pro again, because the meter may have been switched off.
+    /// Requests more samples before the last of the previous ones. After two silent polls, a KM001 Pro gets its rate
+    /// again, because it may have been switched off.
     package mutating func poll() -> [UInt8] {
         silentPolls = heard ? 0 : silentPolls + 1
         heard = false

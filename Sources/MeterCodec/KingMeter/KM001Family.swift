@@ -11,8 +11,8 @@ extension ModelName {
     package static let c13p = ModelName("c13p", of: .acd15p)
 }
 
-/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). Its product text identifies the meter, because other devices have
-/// the same USB ids: an ST example, and boards with another vendor's chips.
+/// The POWER-Z KM001 Pro (Docs/Protocols/KM001.md). Only its product text identifies it: an ST example, and boards with
+/// another vendor's chips, have the same USB IDs.
 package struct KM001Family: FamilyDescription {
     package init() {}
 
@@ -30,8 +30,8 @@ package struct KM001Family: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
 
-    /// USB ids from fqueze/usb-power-profiling usb-power-profiling.js. The product text is unpublished; whether it
-    /// contains the name printed on the meter is unverified.
+    /// USB IDs from fqueze/usb-power-profiling usb-power-profiling.js. The product text is unpublished; that it
+    /// contains the name on the meter is unverified.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0x5750, .hidraw, match: "KM001", .km001Pro),
@@ -41,7 +41,7 @@ package struct KM001Family: FamilyDescription {
     }
 }
 
-/// Atorch's ACD15P and C13P, whose protocol is very similar to that of the KM001 Pro (Docs/Protocols/KM001.md).
+/// Atorch's ACD15P and C13P, whose protocol is similar to the KM001 Pro's (Docs/Protocols/KM001.md).
 package struct ACD15PFamily: FamilyDescription {
     package init() {}
 
@@ -59,7 +59,7 @@ package struct ACD15PFamily: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM001Report.ranges }
 
-    /// USB devices, whose product texts contain the model names (fqueze/usb-power-profiling usb-power-profiling.js).
+    /// The product texts contain the model names (fqueze/usb-power-profiling usb-power-profiling.js).
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0x5750, .hidraw, match: "ACD15P", .acd15p),

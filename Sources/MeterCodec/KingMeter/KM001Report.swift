@@ -2,21 +2,21 @@ package import Domain
 
 /// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P, little-endian (Docs/Protocols/KM001.md#reports).
 ///
-/// The report has no checksum, so a sample is recognised by its first bytes and plausible values. Power must fit
-/// voltage times current, and a KM001 Pro's first voltage and current must fit its second voltage and current.
+/// Without a checksum, a sample is recognised by its first bytes and plausible values. Power must fit voltage times
+/// current, and a KM001 Pro's first voltage and current its second ones.
 package struct KM001Report: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
     /// Third to fifth byte of every known report.
     package static let mark: [UInt8] = [0x62, 0x05, 0x0B]
 
-    /// Offsets of a dialect's values in a sample. Voltage, current and power in millionths start at `values`, 4 bytes
-    /// each, followed by the data lines.
+    /// Offsets in a sample. Voltage, current and power in millionths start at `values`, 4 bytes each, followed by the
+    /// data lines.
     struct Layout: Sendable {
-        /// Second byte of the report: the number of meaningful bytes.
+        /// The report's second byte: its number of meaningful bytes.
         var meaningful: UInt8
         var values: Int
-        /// Steps per volt of D+ and D-, which follow the first three values.
+        /// Steps per volt of D+ and D-.
         var dataLineScale: Double
         var temperature: Int
     }
@@ -28,26 +28,24 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// Accepted voltages in microvolts, with a small margin below zero; the meters' own limits are not published.
+    /// In microvolts, slightly below zero for an offset; the meters' own limits are unpublished.
     package static let voltages: ClosedRange<Int32> = -100_000...60_000_000
-    /// Highest accepted current in microamperes, in either direction.
+    /// In microamperes, either direction.
     static let currentMax: UInt32 = 12_000_000
-    /// Highest accepted voltage on a data or CC line, in volts.
+    /// In volts, for data and CC lines.
     static let lineMax = 10.0
-    /// Accepted temperatures in degrees Celsius.
+    /// In degrees Celsius.
     package static let temperatures: ClosedRange<Double> = -40...150
-    /// Returns the allowed difference, in watts, between the power and voltage times current. The published sample of a
-    /// KM001 Pro is 5 % off; the sample of an ACD15P is exact.
+    /// Allowed difference, in watts, between power and voltage times current. A KM001 Pro's published sample is 5 %
+    /// off, an ACD15P's exact.
     private static func powerSlack(of dialect: KM001Dialect) -> Slack {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
     }
 
-    /// Allowed difference between a KM001 Pro's first and second voltage and current. In the published sample they
-    /// differ by 75 µV and 5 %.
+    /// Allowed difference between a KM001 Pro's two voltages and currents: 75 µV and 5 % in the published sample.
     private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
     private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
-    /// Bytes 5 to 7 of the published sample of an ACD15P. A KM001 Pro's report between samples contains other bytes
-    /// there.
+    /// Bytes 5 to 7 of the published sample.
     private static let acd15pMark: [UInt8] = [0x00, 0xEB, 0x01]
 
     private let bytes: InlineArray<64, UInt8>
@@ -56,8 +54,8 @@ package struct KM001Report: Sendable {
 
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
-    /// Returns the dialect of a sample; nil for any other report. Bytes 5 to 7 must match, because between its samples
-    /// a KM001 Pro sends reports that begin like an ACD15P's samples. Those reports contain zeros in these bytes.
+    /// Nil for any other report. Bytes 5 to 7 must match, because a KM001 Pro sends reports between its samples that
+    /// begin like an ACD15P's, but with zeros in these bytes.
     static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)
@@ -66,7 +64,6 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// Returns the offset of the first impossible field, if any.
     static func implausibleOffset(_ report: UnsafeRawBufferPointer, _ dialect: KM001Dialect) -> Int? {
         let layout = layout(of: dialect)
         let place = layout.values
@@ -108,10 +105,10 @@ extension KM001Report: PackedFrameContent {
     /// - Parameter raw: one report that `KM001Decoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Always nil, because only the USB texts show the model.
+    /// Nil, because only the USB texts name the model.
     package var model: ModelName? { nil }
 
-    /// Calls `body` with the reading, whose power is the meter's own value.
+    /// Passes the measurement to `body`. Its power is the meter's own value, not voltage times current.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard let dialect else { return }
         let reading = read { raw in
@@ -133,8 +130,8 @@ extension KM001Report: PackedFrameContent {
         body(reading)
     }
 
-    /// A KM001 Pro's unexplained second voltage and current, the bytes of unknown meaning, and all bytes of a report
-    /// between samples.
+    /// Fields of unknown meaning, among them a KM001 Pro's second voltage and current. For a report between samples:
+    /// all its bytes.
     package var details: [FrameDetail] {
         switch dialect {
         case .km001Pro:

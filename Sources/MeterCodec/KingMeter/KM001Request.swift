@@ -6,11 +6,10 @@ package enum KM001Dialect: Hashable, Sendable, CaseIterable {
     case acd15p
 }
 
-/// A request: a report of 64 bytes (fqueze/usb-power-profiling usb-power-profiling.js). Its contents: 55, the length of
-/// command and sum, the command, the sum of all previous bytes, two bytes that depend on the dialect, and zeros.
+/// A request: a HID report of 64 bytes (fqueze/usb-power-profiling usb-power-profiling.js). It contains 55, the length
+/// of command and sum, the command, the sum of all previous bytes, two bytes that depend on the dialect, and zeros.
 package enum KM001Request: Hashable, Sendable {
     case samples
-    /// Sets the interval of a KM001 Pro's samples.
     case rate(Rate)
 
     /// Interval of the samples. The raw value is the command's last byte.
@@ -30,8 +29,8 @@ package enum KM001Request: Hashable, Sendable {
         }
     }
 
-    /// Returns the request as a HID report, without a report id, padded with zeros. For a KM001 Pro, the sum is
-    /// followed by the CRC-16/MODBUS of all bytes before the sum, low byte first.
+    /// Returns the HID report without a report id. For a KM001 Pro, the CRC-16/MODBUS of all bytes before the sum
+    /// follows the sum, low byte first.
     package func bytes(for dialect: KM001Dialect) -> [UInt8] {
         var bytes = [Self.startMark, UInt8(command.count + 1)] + command
         let check = Checksum.crc16Modbus(bytes)

@@ -1,12 +1,11 @@
-/// Decides by their values whether the pieces (`TC66Piece`) of an answer belong together.
+/// Decides from the values whether the three packets (`TC66Piece`) of an answer belong together.
 ///
-/// Each piece has a checksum but no sequence number, so pieces of two different answers also pass all checks. But the
-/// resistance in `pac2` is the quotient of voltage and current in `pac1`. In the only public answer it is 259.3 Ω with
-/// 5.1609 V and 0.0199 A, which is 259.34 Ω (jedie/tc66c2mqtt, tests/fixtures.py).
+/// Packets have a checksum but no sequence number. But the resistance in `pac2` is the quotient of voltage and current
+/// in `pac1`. The only public answer contains 259.3 Ω, 5.1609 V and 0.0199 A, whose quotient is 259.34 Ω
+/// (jedie/tc66c2mqtt, tests/fixtures.py).
 struct TC66Agreement: Sendable {
-    /// Number of disagreeing answers in a row that switch the check off, because mixed pieces are then no longer the
-    /// likely cause. Over the radio an answer times out after three seconds, and a link ends after fifteen timeouts.
-    /// The check is therefore off before the link ends.
+    /// Number of disagreeing answers in a row that switch the check off, because mixed packets are then unlikely. Low
+    /// enough to act before fifteen timeouts of three seconds end a radio link.
     private static let disagreeingMax = 3
     private static let agreeingNeeded = 3
     private var isAskedFor = true
@@ -23,13 +22,12 @@ struct TC66Agreement: Sendable {
         return accepted
     }
 
-    /// Resistance shown without a current: 9999.9 Ω, in tenths of an ohm, as with UM meters. Unverified: no block of a
+    /// Resistance shown without a current, in tenths of an ohm: 9999.9 Ω, as with UM meters. Unverified: no answer of a
     /// TC66 without a load is public.
     static let openCircuit = 99_999
 
-    /// Returns whether a resistance fits voltage and current to 0.5 mA, 2 % and 0.2 Ω. The meter may compute with finer
-    /// numbers than it sends. The values 0, and 9999.9 Ω or more, always pass: the resistance that a meter shows
-    /// without a current is not known.
+    /// Returns whether a resistance fits voltage and current to 0.5 mA, 2 % and 0.2 Ω, because the meter may compute
+    /// with finer numbers than it sends. The values 0, and 9999.9 Ω or more, always pass (`openCircuit`).
     ///
     /// - Parameters:
     ///   - resistance: in tenths of an ohm.

@@ -1,17 +1,18 @@
 package import Domain
 
-/// The decrypted answer to `getva`: `pac1`, `pac2`, `pac3` in this order, all little-endian
+/// The decrypted answer to `getva`: packets `pac1`, `pac2`, `pac3` in this order, all little-endian
 /// (Docs/Protocols/TC66.md#the-answer).
 package struct TC66Block: Sendable {
     package static let length = 192
 
     private var bytes: InlineArray<192, UInt8>
-    /// Temperature unit set on the meter. The answer does not contain the unit.
+    /// Temperature unit set on the meter, which the answer does not contain.
     package let temperatureUnit: TemperatureUnit
-    /// Data group in which the meter counts; nil until the answers show it (`TC66Groups`).
+    /// Data group (0 or 1) in which the meter counts; nil until the answers show it (`TC66Groups`).
     package internal(set) var countingGroup: Int?
 
-    /// - Parameter plain: 192 decrypted bytes that `TC66Decoder` has checked; `order` names their three pieces.
+    /// - Parameter plain: 192 decrypted bytes that `TC66Decoder` has checked; `order` names the packets that they
+    ///   contain.
     package init(
         _ plain: UnsafeRawBufferPointer, order: InlineArray<3, TC66Piece> = [.pac1, .pac2, .pac3],
         temperatureUnit: TemperatureUnit = .celsius
@@ -62,7 +63,7 @@ package struct TC66Block: Sendable {
         .temperature: -Double(shownTemperatureMax)...Double(shownTemperatureMax),
     ]
 
-    /// Returns an unsigned number; nil above `max`, for example a word that wrapped below zero.
+    /// Returns the value of an unsigned word; nil above `max`, for example after an underflow.
     private static func value(_ word: UInt32, per unit: Double, upTo max: Double) -> Double? {
         let value = Double(word) / unit
         return value <= max ? value : nil
@@ -71,28 +72,28 @@ package struct TC66Block: Sendable {
     static func volts(_ word: UInt32) -> Double? { value(word, per: 10_000, upTo: voltageMax) }
     static func amperes(_ word: UInt32) -> Double? { value(word, per: 100_000, upTo: currentMax) }
 
-    /// Highest plausible temperature, in degrees of either unit.
+    /// Highest plausible temperature, in degrees Celsius or Fahrenheit.
     private static let shownTemperatureMax = 400
 
     /// Temperature on the meter's screen, in its unit. A separate word contains the sign: 1 below zero, 0 above. Nil
-    /// for any other sign, and beyond `shownTemperatureMax`.
+    /// for another sign, or above `shownTemperatureMax`.
     var shownTemperature: Int? {
         let (sign, magnitude) = (u32(88), u32(92))
         guard sign <= 1, magnitude <= Self.shownTemperatureMax else { return nil }
         return sign == 1 ? -magnitude : magnitude
     }
 
-    /// Returns a total of the counting group; `offset` is the offset for group 0. While the group is unknown, returns
-    /// the total if both groups have the same, and nil otherwise.
+    /// Returns a total of the counting group; `offset` is that of group 0. If the group is unknown, returns the total
+    /// if equal in both groups, else nil.
     private func counted(_ offset: Int) -> Double? {
         if let countingGroup { return Double(u32(offset + 8 * countingGroup)) }
         return u32(offset) == u32(offset + 8) ? Double(u32(offset)) : nil
     }
 
-    /// Returns the milliampere-hours and milliwatt-hours of group 0 or 1.
+    /// Returns the totals of group 0 or 1 in milliampere-hours and milliwatt-hours.
     func rawTotals(_ group: Int) -> (charge: Int, energy: Int) { (u32(72 + 8 * group), u32(76 + 8 * group)) }
 
-    /// Product name; `TC66` on a TC66C too.
+    /// Product name; `TC66` also on a TC66C.
     package var product: String? { text(4) }
     package var firmware: String? { text(8) }
     package var serial: Int { u32(12) }

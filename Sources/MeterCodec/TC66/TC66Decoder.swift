@@ -3,20 +3,20 @@ package import Domain
 
 /// Splits bytes from a TC66 into answers to `getva` and `query`.
 ///
-/// An answer is 192 encrypted bytes without a start mark or length. Each of its three pieces decrypts to text that
-/// starts with `pac1`, `pac2` or `pac3` and ends with a checksum. The pieces may arrive in any order
-/// (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream), except for the two orders that occur where one answer ends
-/// and the next begins. Contradicting pieces come from two answers (`TC66Agreement`).
+/// An answer to `getva` is 192 encrypted bytes in three packets, without a start mark. Each packet decrypts to text
+/// that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. Packets may arrive in any order, except for the
+/// two orders that occur between two answers (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream). Packets with
+/// contradicting values are from two answers (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
-    /// Temperature unit set on the meter, for the next answers. The answers do not contain it.
+    /// Temperature unit set on the meter, used for the next answers, which do not contain it.
     package var temperatureUnit: TemperatureUnit
     private let cipher: ECBCipher
     private let enforcesChecks: Bool
     private var agreement = TC66Agreement()
     private var groups = TC66Groups()
 
-    /// - Parameter enforcesChecks: if false, pieces with a wrong checksum are accepted too, for damaged captures.
+    /// - Parameter enforcesChecks: if false, accepts packets with a wrong checksum, for damaged captures.
     package init(
         temperatureUnit: TemperatureUnit = .celsius, enforcesChecks: Bool = true, cipher: ECBCipher = .tc66
     ) {
@@ -29,7 +29,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         if buffer.count >= TC66Block.length {
             switch buffer.withBytes(judge) {
             case .block(var block):
-                // The pieces contradict each other. Skip only the oldest; the others may belong to the next answer.
+                // Skip only the oldest of the contradicting packets, because the next answer may contain the others.
                 if enforcesChecks, !agreement.accepts(block) {
                     return skip(TC66Piece.length, because: .implausibleField(offset: TC66Block.resistanceOffset))
                 }
@@ -46,7 +46,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return search()
     }
 
-    /// Restarts the search for the counting group, because the meter or its group may have changed.
+    /// Restarts the search for the counting group, because another meter may be connected.
     mutating func forgetGroups() { groups = TC66Groups() }
 
     package mutating func reset() -> Int {
@@ -69,7 +69,6 @@ package struct TC66Decoder: BufferedFrameDecoder {
 
     private enum Verdict {
         case block(TC66Block)
-        /// Invalid bytes; the decoder skips `count` of them.
         case bad(count: Int, CodecError)
         case noPiece
     }
@@ -91,8 +90,7 @@ package struct TC66Decoder: BufferedFrameDecoder {
             default: break
             }
             if enforcesChecks, let (place, error) = Self.checkError(plain) {
-                // If only the last piece is wrong, it may be truncated and the next answer may start within it. So skip
-                // only its first byte.
+                // If only the last packet is wrong, the next answer may start within it. So skip only its first byte.
                 return .bad(count: place == 2 ? 2 * TC66Piece.length + 1 : TC66Block.length, error)
             }
             return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))
@@ -111,8 +109,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return nil
     }
 
-    /// Returns the number of bytes before the first possible answer, and the mode if it is an answer to `query`. Up to
-    /// 15 bytes at the end are not counted, because they cannot be decrypted yet.
+    /// Returns the number of bytes before the first possible answer, and the mode if it is an answer to `query`. Does
+    /// not count up to 15 bytes at the end, which cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

@@ -1,7 +1,7 @@
 package import Domain
 
-/// Driver of a TC66 or TC66C. The meter answers `getva` with three encrypted pieces and never answers page commands
-/// (Docs/Protocols/TC66.md#links). The driver has no request `update`, because `update` would start the loader.
+/// Driver of a TC66 or TC66C. The meter answers `getva` with three encrypted packets, and page commands never
+/// (Docs/Protocols/TC66.md#links). The driver never sends `update`, which would start the bootloader.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile
     private let link: TC66Link
@@ -13,8 +13,8 @@ package struct TC66Driver: MeterDriver {
         decoder = TC66Decoder(temperatureUnit: temperatureUnit)
     }
 
-    /// Sends `query` over USB to find out whether the meter runs its firmware or its loader, because a meter in its
-    /// loader answers only this request. No known reader sends it over the radio.
+    /// Sends `query` over USB to detect a meter in its bootloader, which answers only this request. No known program
+    /// sends it over the radio.
     package mutating func opening() -> [Outgoing] {
         decoder.forgetGroups()
         return switch link {
@@ -25,7 +25,7 @@ package struct TC66Driver: MeterDriver {
 
     package mutating func poll() -> [UInt8] { TC66Request.values.bytes(over: link) }
 
-    /// Reports the answer `firm` as acknowledged and `boot` as rejected, because neither contains a reading.
+    /// Reports the answer `firm` as acknowledged and `boot` as rejected, because neither contains a measurement.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         decoder.append(bytes)
         Self.drain(&decoder) { event in
@@ -54,9 +54,9 @@ package struct TC66Driver: MeterDriver {
         set { decoder.temperatureUnit = newValue }
     }
 
-    /// Returns the profile, with intervals from Docs/Protocols/TC66.md#links. Values are updated every 80 to 100 ms,
-    /// and the fastest reader polls every 100 ms. An answer takes less than 200 ms over USB, and 0.5 or 0.8 s over the
-    /// radio.
+    /// Returns the profile, with intervals from Docs/Protocols/TC66.md#links. The meter updates its values every 80 to
+    /// 100 ms; no known program polls faster than every 100 ms. An answer takes less than 200 ms over USB, and 0.5 or
+    /// 0.8 s over the radio.
     private static func profile(of model: ModelName, over link: TC66Link) -> MeterProfile {
         let shortest: Duration = link == .usb ? .milliseconds(100) : .milliseconds(500)
         return MeterProfile(
@@ -70,7 +70,7 @@ package struct TC66Driver: MeterDriver {
     }
 }
 
-/// Link to a TC66, which determines the form of requests (Docs/Protocols/TC66.md#links).
+/// Kind of link, which determines the form of requests (Docs/Protocols/TC66.md#links).
 package enum TC66Link: Hashable, Sendable {
     case usb
     case ble
@@ -78,7 +78,7 @@ package enum TC66Link: Hashable, Sendable {
     package init(_ transport: LinkAddress.Transport) { self = transport == .ble ? .ble : .usb }
 }
 
-/// All requests that this gateway sends to a TC66. The raw value is the text sent over USB, without a terminator.
+/// All requests that this gateway sends to a TC66. The raw value is the text sent over USB.
 package enum TC66Request: String, CaseIterable, Sendable {
     case query
     case values = "getva"
@@ -89,7 +89,7 @@ package enum TC66Request: String, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { bytes(over: .usb) }
 
-    /// Returns the bytes of the request. Over the radio the request starts with a `b` and ends with CR LF.
+    /// Returns the bytes of the request. Over the radio it starts with `b` and ends with CR LF.
     package func bytes(over link: TC66Link) -> [UInt8] {
         switch link {
         case .usb: Array(rawValue.utf8)

@@ -29,7 +29,7 @@ package struct TC66Family: FamilyDescription {
         ["tc66", "tc66c"].map { name in NamedDecoder(name) { TC66Decoder(enforcesChecks: $0) } }
     }
 
-    /// The TC66 and TC66C have the same USB identity, under GigaDevice's vendor id.
+    /// USB identity that the TC66 and TC66C share, under GigaDevice's vendor id.
     package var usbDevices: [USBIdentity] { [USBIdentity(0x28E9, nil, .tty, match: "RuiDeng", .tc66)] }
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { TC66Block.ranges }
@@ -38,13 +38,13 @@ package struct TC66Family: FamilyDescription {
         name.radio == .ble && ["TC66C", "BT24-M"].contains(name.text) ? .tc66c : nil
     }
 
-    /// Returns whether the name starts with `TC66`, as integrations check (jurgen2005/TC66C-Home-Assistant-integratie
-    /// manifest.json, alexandreaudrain/tc66c_ble const.py).
+    /// Returns whether the name starts with `TC66`, the check of other integrations
+    /// (jurgen2005/TC66C-Home-Assistant-integratie manifest.json, alexandreaudrain/tc66c_ble const.py).
     package func isMakersName(_ name: String) -> Bool { name.hasPrefix("TC66") }
 
     package var makersNameRadio: LinkAddress.Transport? { .ble }
 
-    /// Returns whether the name is the default name of the module in older meters
+    /// Returns whether the name is the default name of the radio module in older meters
     /// (portare.vad.is.xdev.ro/bogdan/USB-Meter, "PW0316 BLE Module Working Summary").
     package func isModulesName(_ name: AdvertisedName) -> Bool { name.radio == .ble && name.text == "PW0316" }
 
@@ -53,7 +53,7 @@ package struct TC66Family: FamilyDescription {
 
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(steps: [TC66Request.values.bytes(over: .ble), []], makeDecoder: { TC66Decoder() }) { frame, _ in
-            // A TC66C names itself TC66, but only the TC66C has a radio.
+            // A TC66C identifies itself as TC66, but only the TC66C has a radio.
             if case .tc66(.block) = frame { .tc66c } else { nil }
         }
     }

@@ -1,4 +1,4 @@
-/// Finds the counting group of a TC66's two data groups: the group whose totals rise. An answer does not name it
+/// Finds the counting one of a TC66's two data groups, whose totals rise. Answers do not name it
 /// (Docs/Protocols/TC66.md#groups).
 struct TC66Groups: Sendable {
     private struct Totals: Equatable, Sendable {
@@ -17,8 +17,7 @@ struct TC66Groups: Sendable {
     /// Data group in which the meter counts; nil until the totals of one group have risen.
     private(set) var counting: Int?
 
-    /// Updates the counting group from an answer. Fallen totals show no group, because they mean that a group was
-    /// cleared or that another meter answers.
+    /// Updates the counting group from an answer. Ignores fallen totals: a group was cleared, or another meter answers.
     mutating func note(_ block: TC66Block) {
         let (first, second) = (Totals(block, group: 0), Totals(block, group: 1))
         defer { last = (first, second, block.serial) }
@@ -30,7 +29,7 @@ struct TC66Groups: Sendable {
         case (true, false): counting = 0
         case (false, true): counting = 1
         case (false, false): break
-        // Both totals rose, so the group was changed between the answers and either may count now.
+        // Both totals rose: the user changed the group in between, so either may count now.
         case (true, true): counting = nil
         }
     }

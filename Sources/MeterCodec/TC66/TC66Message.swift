@@ -1,6 +1,5 @@
 package import Domain
 
-/// A message from a TC66 or TC66C: measurements, or the program that is running.
 package enum TC66Message: Sendable {
     /// The answer to `getva`.
     case block(TC66Block)
@@ -8,11 +7,10 @@ package enum TC66Message: Sendable {
     case mode(TC66Mode)
 }
 
-/// The program that the meter runs. The raw value is the text on the wire (Docs/Protocols/TC66.md#links).
+/// Program that the meter runs. The raw value is the text that the meter sends (Docs/Protocols/TC66.md#links).
 package enum TC66Mode: String, CaseIterable, Sendable {
-    /// The firmware, which measures.
     case firmware = "firm"
-    /// The loader, which waits for new firmware and answers only `query`; unplugging the meter ends it.
+    /// The bootloader, which waits for new firmware and answers only `query`. Unplugging the meter ends it.
     case boot
 
     package static let length = 4
@@ -27,7 +25,7 @@ package enum TC66Mode: String, CaseIterable, Sendable {
 }
 
 extension TC66Message: FrameContent {
-    /// Always TC66, because a TC66C also names itself TC66.
+    /// TC66, because a TC66C also identifies itself as TC66.
     package var model: ModelName? { .tc66 }
 
     package func forEachReading(_ body: (Reading) -> Void) {

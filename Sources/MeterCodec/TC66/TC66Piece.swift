@@ -1,4 +1,4 @@
-/// One of the three 64-byte parts of an answer, which arrive as separate packets (Docs/Protocols/TC66.md#the-answer and
+/// One of the three 64-byte packets of an answer (Docs/Protocols/TC66.md#the-answer and
 /// Docs/Protocols/TC66.md#finding-the-answer-in-a-stream).
 package enum TC66Piece: Int, CaseIterable, Sendable {
     case pac1 = 0
@@ -8,7 +8,7 @@ package enum TC66Piece: Int, CaseIterable, Sendable {
     /// Offset of the check word: CRC-16/MODBUS of everything before it, as a little-endian u32.
     package static let checkOffset = 60
 
-    /// Recognises a piece by its first eight decrypted bytes. After `pac1`, the product name `TC66` must follow.
+    /// Recognises a packet by its first eight decrypted bytes. After `pac1`, the product name `TC66` must follow.
     package init?(beginning word: UInt64) {
         let text = word.littleEndian
         switch UInt32(truncatingIfNeeded: text) {

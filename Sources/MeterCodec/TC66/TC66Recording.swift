@@ -1,12 +1,11 @@
-/// The answer to `gtrec`: the meter's own recording, not encrypted. The recording has no count and no end mark; the
-/// meter just stops sending (Docs/Protocols/TC66.md#links). The caller therefore decides when all bytes have arrived.
+/// The answer to `gtrec`: the recording in the meter's memory, not encrypted. It has no count and no end mark
+/// (Docs/Protocols/TC66.md#links), so the caller decides when it is complete.
 package struct TC66Recording: Hashable, Sendable {
     package static let recordLength = 8
     /// Maximum number of records in a meter.
     package static let longest = 1440
 
-    /// One record, in volts and amperes. Values beyond the limits of `TC66Block`, at least twice the range of a TC66,
-    /// are nil.
+    /// One record, in volts and amperes; nil for a value beyond the limits of `TC66Block`.
     package struct Sample: Hashable, Sendable {
         package var voltage: Double?
         package var current: Double?
@@ -17,7 +16,7 @@ package struct TC66Recording: Hashable, Sendable {
         }
     }
 
-    /// Samples, oldest first. The answer contains no times.
+    /// Samples, oldest first, without timestamps.
     package let samples: [Sample]
 
     package init(_ bytes: [UInt8]) throws(CodecError) {

@@ -1,7 +1,7 @@
 package import Domain
 
 extension TemperatureUnit {
-    /// Converts a value in this unit to degrees Celsius. A value from Fahrenheit is rounded to tenths.
+    /// Converts a value in this unit to degrees Celsius; from Fahrenheit rounded to tenths.
     package func celsius(_ value: Double) -> Double {
         switch self {
         case .celsius: value

@@ -1,16 +1,14 @@
 import Domain
 
-/// Checks whether the values of a UM block agree with one another. This check detects wrong bytes that the two-byte
-/// trailer does not.
+/// Checks whether the values of a UM block agree with one another, which detects more wrong bytes than the two-byte
+/// trailer.
 ///
 /// In every unedited public block, power is voltage times current, rounded down to a milliwatt. Resistance is their
 /// quotient, rounded down to 0.1 Ω (UM34C in sebastianha/um34c app.js; UM24C format in dernasherbrezon.com, "USB-tester
-/// A3-B"). No unedited block of a UM25C is public; it may compute with finer numbers. Voltage and current therefore
-/// count as intervals of one step to either side. This matters at small currents: a UM24C that shows 0.001 A at 5 V may
-/// measure up to 10 mW.
+/// A3-B"). No unedited block of a UM25C is public; it may compute with finer numbers. So voltage and current count as
+/// intervals of one step to either side: a UM24C that shows 0.001 A at 5 V may measure up to 10 mW.
 enum UMAgreement {
-    /// Returns the first disagreement in a block. `UMPlausibility` must have accepted the 130 bytes at the start of
-    /// `block`.
+    /// Returns the first disagreement in the 130 bytes of a block that `UMPlausibility` accepts.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let voltage = Measured(steps: block.u16BE(2), perUnit: scales.voltage)
@@ -23,14 +21,13 @@ enum UMAgreement {
             return .implausibleField(offset: 122)
         }
         if !UMChargingMode(word: Int(block.u16BE(100))).isSent { return .implausibleField(offset: 100) }
-        // The ten groups and the recorder: a charge, followed by its energy.
+        // Ten data groups and the recorder: each a charge, then its energy.
         for group in 0..<10 where !countersAgree(block, at: 16 + 8 * group) {
             return .implausibleField(offset: 16 + 8 * group)
         }
         return countersAgree(block, at: 102) ? nil : .implausibleField(offset: 102)
     }
 
-    /// A number as the meter sends it, with the range of true values that it may represent.
     private struct Measured {
         let least: Double
         let most: Double
@@ -42,8 +39,6 @@ enum UMAgreement {
         }
     }
 
-    /// Returns whether the power fits voltage and current.
-    ///
     /// - Parameters:
     ///   - power: in watts, in steps of a thousandth.
     ///   - margin: additional relative error of the model.
@@ -53,8 +48,8 @@ enum UMAgreement {
             && power <= voltage.most * current.most * (1 + margin) + rounding
     }
 
-    /// - Parameter tenths: resistance in tenths of an ohm. The value for an open circuit always agrees, because the
-    ///   threshold at which a model shows it is unknown.
+    /// - Parameter tenths: resistance in tenths of an ohm. `openCircuit` always agrees, because its threshold is
+    ///   unknown.
     private static func resistanceAgrees(
         _ tenths: UInt32, _ voltage: Measured, _ current: Measured, margin: Double
     ) -> Bool {
@@ -65,12 +60,12 @@ enum UMAgreement {
         return current.least == 0 || ohms <= voltage.most / current.least * (1 + margin) + rounding
     }
 
-    /// Resistance for an open circuit: 9999.9 Ω, in tenths of an ohm.
+    /// Resistance shown for an open circuit, in tenths of an ohm: 9999.9 Ω.
     static let openCircuit: UInt32 = 99_999
 
-    /// Returns whether a charge agrees with its energy. A charge stops at 99999 mAh while its energy keeps counting (a
-    /// published block shows 797730 mWh with it). Below that limit, energy is charge times some voltage, both
-    /// truncated. A meter with its own supply may count at low voltages, so the lower limit is 0.5 V.
+    /// Returns whether an energy is the charge times some voltage of at least 0.5 V, as of a meter with its own supply,
+    /// both truncated. A charge stops at 99999 mAh while its energy keeps counting (one published block shows 797730
+    /// mWh with it).
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let charge = Int(block.u32BE(offset))
         let energy = Int(block.u32BE(offset + 4))
@@ -82,11 +77,11 @@ enum UMAgreement {
     static let chargeMax = 99_999
 }
 
-/// Decides from a meter's past blocks whether its values must agree (`UMAgreement`).
+/// Decides from a meter's past blocks whether its values must agree (`UMAgreement`), because unknown firmware may
+/// define power differently.
 ///
-/// Unknown firmware may define power differently, and its meter must not be ignored forever. Five blocks in a row with
-/// the same disagreement (10 s at 2 s per missing answer) switch the check off. Three agreeing blocks switch it on
-/// again.
+/// Five blocks in a row with the same disagreement (10 s at 2 s per missing answer) switch the check off. Three
+/// agreeing blocks switch it on again.
 struct UMAgreementScore: Sendable {
     private static let disagreeingMax = 5
     private static let agreeingNeeded = 3
@@ -94,7 +89,7 @@ struct UMAgreementScore: Sendable {
     private var count = 0
     private var lastError: CodecError?
 
-    /// - Parameter error: the disagreement in an otherwise correct block; nil if the values agree.
+    /// - Parameter error: disagreement in an otherwise correct block; nil if the values agree.
     mutating func note(_ error: CodecError?) {
         if isAskedFor {
             count = error == nil ? 0 : error == lastError ? count + 1 : 1

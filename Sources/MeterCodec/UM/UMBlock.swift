@@ -6,7 +6,7 @@ package struct UMBlock: Sendable {
     package static let length = 130
 
     private let bytes: InlineArray<130, UInt8>
-    /// Model by the first word of the block; it determines the scales.
+    /// Model named by the block's first word; it determines the scales.
     let modelName: ModelName
     private let scales: UMScales
 
@@ -35,17 +35,17 @@ package struct UMBlock: Sendable {
         return reading
     }
 
-    /// Data group in which the meter counts now, 0-9.
+    /// Data group in which the meter counts now, 0 to 9.
     package var selectedGroup: Int { u16(14) }
     var chargingMode: UMChargingMode { UMChargingMode(word: u16(100)) }
-    /// Minutes until the screen is switched off; 0 means never.
+    /// Minutes until the screen switches off; 0 means never.
     package var screenTimeout: Int { u16(118) }
     /// Brightness from 0 (dim) to 5.
     package var brightness: Int { u16(120) }
     /// Number of the screen, from 0.
     package var screen: Int { u16(126) }
 
-    /// Returns the totals of a group, 0-9; nil for any other number.
+    /// Returns the totals of a data group, 0 to 9; nil for another number.
     package func groupTotals(_ index: Int) -> GroupTotals? {
         guard (0..<10).contains(index) else { return nil }
         return GroupTotals(
@@ -85,15 +85,15 @@ extension UMBlock: FrameContent {
     }
 }
 
-/// The meter's interpretation of the voltages on D+ and D- (Docs/Protocols/UM.md#block).
+/// Charging mode that the meter derives from the voltages on D+ and D- (Docs/Protocols/UM.md#block).
 package struct UMChargingMode: Hashable, Sendable {
     package let code: Int
-    /// Mode of a described code; nil for 65535, the meter's own "unknown", and for any other code.
+    /// Mode of a documented code; nil for 65535, the meter's own "unknown", and for any other code.
     package var known: Known? { Known.allCases.first { $0.code == code } }
 
     init(word: Int) { code = word }
 
-    /// Whether a meter is known to send this code: one of the nine described codes, or 65535.
+    /// Whether meters are known to send this code: one of the nine documented ones, or 65535.
     var isSent: Bool { code < Known.allCases.count || code == 0xFFFF }
 
     package enum Known: String, CaseIterable, Sendable {

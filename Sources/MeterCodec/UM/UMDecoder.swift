@@ -2,13 +2,12 @@ package import Domain
 
 /// Splits bytes from a UM meter into blocks.
 ///
-/// A block starts with a model word and ends with a trailer (Docs/Protocols/UM.md#finding-the-block-again). The
-/// trailer, one XOR byte or a constant, is a weak check. So values must also be plausible (`UMPlausibility`) and agree
-/// (`UMAgreement`). All other bytes are skipped up to the next model word.
+/// A block starts with a model word and ends with a trailer (Docs/Protocols/UM.md#finding-the-block-again). The trailer
+/// is a weak check, so values must also be plausible (`UMPlausibility`) and agree (`UMAgreement`).
 ///
-/// A decoder accepts only one model per link, because after lost bytes a counter may look like another model's word. It
-/// selects the expected model at that model's first block. Users may configure the wrong model, so two blocks in a row
-/// of another model select that model.
+/// A decoder accepts only one model, because after lost bytes a counter may look like another model's word. That is the
+/// expected model from its first block on, or another one after two blocks in a row, because users may configure the
+/// wrong model.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool
@@ -18,7 +17,7 @@ package struct UMDecoder: BufferedFrameDecoder {
     private var score = UMAgreementScore()
 
     /// - Parameters:
-    ///   - enforcesTrailer: if false, wrong trailers and disagreeing values are accepted, for edited captures.
+    ///   - enforcesTrailer: if false, accepts wrong trailers and disagreeing values, for edited captures.
     ///   - expected: model of this link; nil accepts any mixture of models.
     package init(enforcesTrailer: Bool = true, expecting expected: ModelName? = nil) {
         self.enforcesTrailer = enforcesTrailer
@@ -63,8 +62,7 @@ package struct UMDecoder: BufferedFrameDecoder {
 
     private var firstWord: UInt32 { buffer.withBytes { UInt32($0.u16BE(0)) } }
 
-    /// Returns the number of bytes before the first model word, and the model. A last byte that may begin a model word
-    /// is not counted.
+    /// Returns the number of bytes before the first model word, except a last byte that may begin one, and the model.
     private func findModelWord() -> (rubbish: Int, model: ModelName?) {
         buffer.withBytes { bytes in
             var offset = 0

@@ -8,16 +8,16 @@ package struct UMDriver: MeterDriver {
     private let isWrapped: Bool
     private var decoder: UMDecoder
 
-    /// - Parameter model: determines the meaning of F3 and the available commands. Blocks contain their own model.
+    /// - Parameter model: determines the meaning of command F3 and the available commands. Blocks contain their own
+    ///   model.
     package init(model: ModelName, over transport: LinkAddress.Transport = .spp) {
         profile = Self.profile(of: model)
         isWrapped = model == .a3b && transport == .ble
         decoder = UMDecoder(expecting: Self.word(of: model))
     }
 
-    /// Sends nothing. Starts a new decoder, because the old decoder accepts only one model and another meter may be
-    /// behind the port now. If the meter changes while the link is open, answers of another model are ignored until the
-    /// link times out and is reopened.
+    /// Sends nothing. Starts a new decoder, because the old one accepts only one model, and another meter may be
+    /// connected now. Until the link times out and is reopened, answers of another model are ignored.
     package mutating func opening() -> [Outgoing] {
         decoder = UMDecoder(expecting: Self.word(of: profile.model))
         return []
@@ -58,7 +58,7 @@ package struct UMDriver: MeterDriver {
     private static let thresholdStep = 10
 
     /// Returns the profile, with intervals from Docs/Protocols/UM.md#asking: the meter updates its values twice a
-    /// second. Commands less than half a second apart may be lost, and so may a request after a command.
+    /// second. A command or request less than half a second after a command may be lost.
     private static func profile(of model: ModelName) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.nextScreen), .init(.rotate), .init(.clearGroup), .init(.brightness, 0...5),

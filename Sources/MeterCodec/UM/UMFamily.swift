@@ -1,7 +1,7 @@
 package import Domain
 
 extension MeterFamily {
-    /// RuiDeng's meters with a radio, and the A3-B, which has the same protocol.
+    /// RuiDeng's meters with Bluetooth, and the A3-B, which has the same protocol.
     package static let um = MeterFamily("um", of: .rdtech)
 }
 
@@ -9,11 +9,10 @@ extension ModelName {
     package static let um24c = ModelName("um24c", of: .um)
     package static let um25c = ModelName("um25c", of: .um)
     package static let um34c = ModelName("um34c", of: .um)
-    /// An A3-B: its blocks are those of a UM24C, but over LE its requests have another form.
+    /// An A3-B: sends the blocks of a UM24C, but over LE expects another form of requests.
     package static let a3b = ModelName("a3-b", of: .um)
 }
 
-/// The UM meters (Docs/Protocols/UM.md).
 package struct UMFamily: FamilyDescription {
     package init() {}
 
@@ -35,9 +34,9 @@ package struct UMFamily: FamilyDescription {
 
     package func model(named name: AdvertisedName) -> ModelName? { Self.names[name.text] }
 
-    /// Returns whether the name is the default name of the DX-BT18, the module of a UM25C and a UM34C (sigrok.org wiki
-    /// RDTech_UM_series), over either radio (portare.vad.is.xdev.ro/bogdan/USB-Meter, "HM-10 and DX-BT18 Module Working
-    /// Summary"). Whether a meter advertises this name, or `BT18`, is unverified.
+    /// Returns whether the name is the default name of the DX-BT18, the radio module of a UM25C and a UM34C (sigrok.org
+    /// wiki RDTech_UM_series), over either kind of Bluetooth (portare.vad.is.xdev.ro/bogdan/USB-Meter, "HM-10 and
+    /// DX-BT18 Module Working Summary"). Whether a meter advertises this name, or `BT18`, is unverified.
     package func isModulesName(_ name: AdvertisedName) -> Bool { ["BT18", "DX-BT18"].contains(name.text) }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
@@ -48,7 +47,7 @@ package struct UMFamily: FamilyDescription {
         }
     }
 
-    /// Models by advertised name. The name of an A3-B shows its radio (moormaster/python3-um24c-ble;
+    /// Models by advertised name. An A3-B has one name per kind of Bluetooth (moormaster/python3-um24c-ble;
     /// dernasherbrezon.github.io).
     private static let names: [String: ModelName] = [
         "UM24C": .um24c, "UM25C": .um25c, "UM34C": .um34c, "E-TEST BLE": .a3b, "E-TEST SPP": .a3b,

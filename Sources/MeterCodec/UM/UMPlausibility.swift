@@ -1,14 +1,14 @@
 import Domain
 
-/// Values that a UM block can contain (Docs/Protocols/UM.md#finding-the-block-again), with a margin for a meter outside
-/// its range. These limits detect a block joined from two blocks with lost bytes in between.
+/// Limits for the values of a UM block (Docs/Protocols/UM.md#finding-the-block-again), with a margin. They detect a
+/// block joined from parts of two blocks after lost bytes.
 enum UMPlausibility {
     private struct Bound {
         var offset: Int
         /// Width in bytes: 2 or 4.
         var width: Int
         var max: UInt32
-        /// Maximum distance below zero of a 2-byte word, read as signed.
+        /// How far below zero a 2-byte word, interpreted as signed, may be.
         var belowZero: UInt16 = 0
 
         func isKept(by block: UnsafeRawBufferPointer) -> Bool {
@@ -17,7 +17,7 @@ enum UMPlausibility {
         }
     }
 
-    /// Maximum voltage of a data line, in hundredths of a volt.
+    /// Maximum voltage of D+ and D-, in hundredths of a volt.
     private static let dataLineMax: UInt32 = 3000
     /// Maximum voltage in volts; the models measure up to 24.
     static let voltageMax = 30
@@ -27,20 +27,20 @@ enum UMPlausibility {
     private static let celsiusRange = -50...150
 
     private static let bounds = [
-        // The selected group.
+        // The selected data group.
         Bound(offset: 14, width: 2, max: 9),
-        // D+ and D-, in hundredths of a volt: a quick charger drives them with a few volts.
+        // D+ and D-, in hundredths of a volt.
         Bound(offset: 96, width: 2, max: dataLineMax, belowZero: 50),
         Bound(offset: 98, width: 2, max: dataLineMax, belowZero: 50),
-        // The recorder's threshold in hundredths of an ampere, and whether the recorder runs.
+        // The recorder's threshold in hundredths of an ampere; whether the recorder runs.
         Bound(offset: 110, width: 2, max: 30), Bound(offset: 116, width: 2, max: 1),
-        // Duration of the recorder in seconds: up to half a year.
+        // Recording time in seconds: up to half a year.
         Bound(offset: 112, width: 4, max: 0xFF_FFFF),
-        // Screen timeout, brightness.
+        // Screen timeout in minutes; brightness.
         Bound(offset: 118, width: 2, max: 15), Bound(offset: 120, width: 2, max: 5),
-        // Resistance, in tenths of an ohm: up to ten times the value for an open circuit.
+        // Resistance in tenths of an ohm: up to ten times `openCircuit`.
         Bound(offset: 122, width: 4, max: 999_999),
-        // The screen; the models have six or seven.
+        // Number of the screen; the models have six or seven.
         Bound(offset: 126, width: 2, max: 9),
     ]
 
@@ -54,7 +54,6 @@ enum UMPlausibility {
         ]
     }
 
-    /// Returns the first implausible field in the first 130 bytes of `block`, if any.
     static func error(_ block: UnsafeRawBufferPointer, model: ModelName) -> CodecError? {
         let scales = UMScales.of(model)
         let currentMax = scales.currentMax * currentMargin
@@ -68,8 +67,7 @@ enum UMPlausibility {
     }
 
     /// Returns whether both fields contain the same temperature, each rounded separately. The encoding below 0 °C is
-    /// not known. So the check also accepts signed numbers, and 0 °C with a lower Fahrenheit value, for which `celsius`
-    /// returns nil.
+    /// unknown, so negative numbers also pass, and 0 °C with a lower Fahrenheit value, for which `celsius` returns nil.
     private static func temperaturesAgree(celsius: Int, fahrenheit: Int) -> Bool {
         let (celsius, fahrenheit) = (signed(celsius), signed(fahrenheit))
         guard celsiusRange.contains(celsius) else { return false }
@@ -81,14 +79,13 @@ enum UMPlausibility {
         abs(5 * (fahrenheit - 32) - 9 * celsius) <= 5 * 3
     }
 
-    /// Returns a word read as signed, with the sign in its highest bit.
     static func signed(_ word: Int) -> Int { word < 0x8000 ? word : word - 0x10000 }
 
-    /// Returns the temperature in Celsius; nil if the Fahrenheit word contradicts it.
+    /// Returns degrees Celsius; nil if the Fahrenheit word contradicts them.
     static func celsius(_ word: Int, beside fahrenheit: Int) -> Int? {
         areOne(signed(word), signed(fahrenheit)) ? signed(word) : nil
     }
 
-    /// Returns the voltage of a data line; nil below zero, whose encoding is not known.
+    /// Returns the voltage of D+ or D- in volts; nil if negative, because that encoding is unknown.
     static func dataLine(_ word: Int) -> Double? { word <= dataLineMax ? Double(word) / 100 : nil }
 }

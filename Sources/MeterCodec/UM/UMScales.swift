@@ -1,6 +1,6 @@
 package import Domain
 
-/// Differences between the three models (Docs/Protocols/UM.md#block). Extend this table for a new model.
+/// Differences between the models (Docs/Protocols/UM.md#block).
 package struct UMScales: Sendable {
     /// Steps of the voltage field per volt.
     package let voltage: Double
@@ -9,14 +9,14 @@ package struct UMScales: Sendable {
     /// Highest current that the model measures, in amperes (Docs/Protocols/UM.md#finding-the-block-again).
     let currentMax: Double
     package let trailer: Trailer
-    /// Relative error of power and resistance beyond the steps of voltage and current. The UM24C and UM34C compute with
-    /// the values that they send. Whether the UM25C also does is not known, because no unedited block of it is public.
+    /// Relative error of power and resistance in addition to the steps of voltage and current; 0 for the UM24C and
+    /// UM34C, which compute with the values that they send. For the UM25C this is unknown, because no unedited block is
+    /// public.
     var productMargin: Double { voltage > 100 ? 0.01 : 0 }
 
     package enum Trailer: Sendable {
-        /// The trailer is always these two bytes.
         case constant(UInt8, UInt8)
-        /// Byte 128 is unknown; byte 129 is the XOR of the bytes at `UMScales.xorPositions`.
+        /// Byte 128 has an unknown meaning; byte 129 is the XOR of the bytes at `UMScales.xorPositions`.
         case xor
     }
 
@@ -39,7 +39,8 @@ package struct UMScales: Sendable {
 
     private static let words = modelText.map(\.word)
 
-    /// Bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured block).
+    /// Offsets of the bytes that the UM34C's check byte covers (Docs/Protocols/UM.md#block, recomputed on a captured
+    /// block).
     static let xorPositions = [
         1, 3, 7, 9, 15, 17, 19, 23, 31, 39, 41, 45, 49, 53, 55, 57, 59, 63, 67, 69, 73, 79, 83, 89, 97, 99, 109, 111,
         113, 119, 121, 127,

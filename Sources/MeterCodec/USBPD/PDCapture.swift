@@ -3,11 +3,10 @@ import Domain
 /// Writes a timeline as a pcapng file (draft-ietf-opsawg-pcapng) for Wireshark.
 ///
 /// USB Power Delivery has no link type (the-tcpdump-group/libpcap, issue 1036, open since 2021; IANA's registry of
-/// 2026-04-14 has none either). The packets use a private link type, which Wireshark can read with
-/// Docs/Examples/usb-pd.lua.
+/// 2026-04-14). The packets use a private one, which Wireshark decodes with Docs/Examples/usb-pd.lua.
 ///
-/// A packet contains the ordered set (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum. For other
-/// events the packet contains 255 and text. The packet's comment contains the meter's measurements.
+/// A packet contains the addressee (0 for SOP, 1 for SOP', 2 for SOP'') and a message without its checksum, or 255 and
+/// the text of another event. Its comment contains the meter's measurements.
 package enum PDCapture {
     /// Link type LINKTYPE_USER0 (libpcap, pcap/dlt.h, DLT_USER0).
     static let linkType: UInt16 = 147
@@ -76,7 +75,6 @@ package enum PDCapture {
 
     private static let endOfOptions: [UInt8] = [0, 0, 0, 0]
 
-    /// Returns the bytes padded to complete words of four bytes.
     private static func filled(_ bytes: [UInt8]) -> [UInt8] {
         bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }

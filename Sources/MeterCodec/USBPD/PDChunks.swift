@@ -1,7 +1,7 @@
-/// Joins the chunks of an extended message (USB PD specification 3.1, 6.12.2.1). Each chunk contains at most 26 bytes;
-/// the message is lost if a chunk is missing.
+/// Joins the chunks of an extended message (USB PD specification 3.1, 6.12.2.1), each with at most 26 bytes. Drops a
+/// message with a missing chunk.
 package struct PDChunks: Sendable {
-    /// Number of bytes in a full chunk (Linux, include/linux/usb/pd.h, PD_EXT_MAX_CHUNK_DATA).
+    /// Maximum size of a chunk in bytes (Linux, include/linux/usb/pd.h, PD_EXT_MAX_CHUNK_DATA).
     package static let bytesMax = 26
 
     private var type: UInt8?
@@ -12,12 +12,10 @@ package struct PDChunks: Sendable {
 
     package init() {}
 
-    /// Adds a chunk.
-    ///
-    /// - Returns: all data of the message after its last chunk; nil before.
+    /// Adds a chunk. Returns the whole message's data after its last chunk; nil before.
     package mutating func add(_ message: PDMessage) -> [UInt8]? {
         guard let header = message.header, let chunk = message.chunk, !chunk.isRequest else { return nil }
-        // Ignore a repetition: the sender repeats a message that nobody acknowledged.
+        // Ignore a repetition: senders repeat unacknowledged messages.
         guard message != last else { return nil }
         if chunk.number == 0 { (type, size, next, data) = (header.type, chunk.dataSize, 0, []) }
         last = message

@@ -1,6 +1,6 @@
 /// An event that a meter captured on the CC line.
 package struct PDEvent: Hashable, Sendable {
-    /// Time of the meter's clock, wrapping.
+    /// The meter's clock in milliseconds, wrapping.
     package let milliseconds: UInt32
     package let kind: Kind
 
@@ -10,7 +10,7 @@ package struct PDEvent: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// A partner was plugged in. The CC line is nil if the meter does not report it.
+        /// A partner was plugged in; nil if the meter does not report the CC line.
         case attached(CCLine?)
         case detached(CCLine?)
         /// A plug event with a code of unknown meaning.
@@ -19,7 +19,7 @@ package struct PDEvent: Hashable, Sendable {
     }
 }
 
-/// The pin of a USB-C plug over which the partner communicates; it depends on how the plug was turned.
+/// The CC pin over which the partner communicates; it depends on which way up the USB-C plug is.
 package enum CCLine: Int, Hashable, Sendable {
     case cc1 = 1
     case cc2
@@ -38,14 +38,14 @@ extension PDEvent.Kind: CustomStringConvertible {
     private static func words(_ line: CCLine?) -> String { line.map { " (CC\($0.rawValue))" } ?? "" }
 }
 
-/// One frame's report about the CC line: a measurement, and the events since the last report.
+/// One frame's report about the CC line: a measurement, and the events since the preceding report.
 package struct PDReport: Hashable, Sendable {
-    /// The meter's clock at the measurement, wrapping.
+    /// The meter's clock in milliseconds at the measurement, wrapping.
     package var milliseconds: UInt32
     package var level: PDLevel
-    /// Events since the last report, oldest first.
+    /// Events since the preceding report, oldest first.
     package var events: [PDEvent]
-    /// Unreadable bytes after the events.
+    /// Bytes after the events that could not be decoded.
     package var rest: [UInt8]
 
     package init(milliseconds: UInt32, level: PDLevel, events: [PDEvent] = [], rest: [UInt8] = []) {
@@ -58,7 +58,7 @@ package struct PDReport: Hashable, Sendable {
 
 package struct PDLevel: Hashable, Sendable {
     package var voltage_mV: Int
-    /// Current in milliamperes, with the sign that the meter sends.
+    /// Current in milliamperes, with the meter's sign.
     package var current_mA: Int
     package var cc1_mV: Int
     package var cc2_mV: Int

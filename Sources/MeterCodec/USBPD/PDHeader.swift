@@ -24,14 +24,13 @@ package struct PDHeader: Hashable, Sendable {
     package var type: UInt8 { UInt8(truncatingIfNeeded: word & 0x1F) }
     /// Revision from 1 to 3; nil for the reserved value.
     package var revision: Int? { word >> 6 & 3 == 3 ? nil : Int(word >> 6 & 3) + 1 }
-    /// Message number from 0 to 7, counted by the sender.
+    /// Number of the message, 0 to 7, counted by the sender.
     package var id: Int { Int(word >> 9 & 7) }
     /// Number of four-byte objects that follow. In a chunked extended message: length of the padded chunk in units of
     /// four bytes.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
-    /// Bit 8: whether the sender provides power. In a message to or from a plug of the cable: whether the sender is
-    /// that plug.
+    /// Bit 8: whether the sender provides power; to or from a cable plug, whether the sender is that plug.
     package var isFromSourceOrPlug: Bool { word & 0x0100 != 0 }
 
     package var kind: Kind {
@@ -39,7 +38,7 @@ package struct PDHeader: Hashable, Sendable {
         return objectCount == 0 ? .control : .data
     }
 
-    /// Category of a message. Each category has its own table of types.
+    /// Category of a message, with its own table of types.
     package enum Kind: String, Hashable, Sendable {
         case control, data, extended
     }
@@ -53,7 +52,7 @@ package struct PDHeader: Hashable, Sendable {
         }
     }
 
-    /// Name of the type, or its number within its kind.
+    /// Name of the type, or its number if it has no name.
     package var title: String { name ?? "\(kind.rawValue) message \(type)" }
 
     package static let goodCRC: UInt8 = 1
@@ -71,7 +70,7 @@ package struct PDHeader: Hashable, Sendable {
     static let extendedControl: UInt8 = 16
     static let extendedRangeSourceCapabilities: UInt8 = 17
 
-    /// Whether the message only acknowledges another.
+    /// Whether this is a GoodCRC message.
     package var isAcknowledgement: Bool { kind == .control && type == Self.goodCRC }
 
     // Names are those of the specification (6.3, 6.4, 6.5). Numbers of control and data messages: elagil/usbpd,

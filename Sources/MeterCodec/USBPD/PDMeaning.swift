@@ -1,13 +1,13 @@
 import Domain
 
-/// The meaning of a message in words. Parts of unknown meaning are shown as bytes.
+/// Description of a message in words, with bytes for parts of unknown meaning.
 package struct PDMeaning: Hashable, Sendable {
-    /// Description in one line; nil if the name is sufficient or the meaning is unknown.
+    /// Description in one line; nil if the name is sufficient or the meaning unknown.
     package let words: String?
-    /// Objects of a list of capabilities; empty for any other message.
+    /// Offers in a list of capabilities; empty for any other message.
     package let offers: [PDOffer]
 
-    /// - Parameter offers: the source's last offers, to which a request's number refers.
+    /// - Parameter offers: the source's last offers, to which a request refers by number.
     package init(of message: PDMessage, offers: [PDOffer]) {
         let listed = message.sourceCapabilities + message.sinkCapabilities
         self.offers = listed
@@ -23,13 +23,11 @@ package struct PDMeaning: Hashable, Sendable {
             }
     }
 
-    /// Creates the meaning of a list of offers that arrived in chunks.
     init(list: [PDOffer]) {
         offers = list
         words = Self.text(list)
     }
 
-    /// Meanings of control messages whose name is not self-explanatory.
     private static let controls: [UInt8: String] = [
         2: "draw no more than you must", 3: "agreed", 4: "refused", 6: "the supply is ready",
         7: "what do you offer?", 8: "what would you like?", 9: "let us swap data roles", 10: "let us swap power roles",
@@ -73,8 +71,7 @@ package struct PDMeaning: Hashable, Sendable {
         return request.isMismatched ? "\(words) (none is enough)" : words
     }
 
-    /// Returns the meaning of an EPR mode message: enter, its answers, and exit (elagil/usbpd,
-    /// usbpd/src/protocol_layer/message/data/epr_mode.rs).
+    /// Describes an EPR_Mode message (elagil/usbpd, usbpd/src/protocol_layer/message/data/epr_mode.rs).
     private static func text(mode word: UInt32) -> String? {
         let data = UInt8(truncatingIfNeeded: word >> 16)
         switch word >> 24 {
@@ -92,8 +89,8 @@ package struct PDMeaning: Hashable, Sendable {
         "the request did not want it", "the source cannot now", "the source does not offer it",
     ]
 
-    /// Returns the meaning of a vendor-defined message. Structured messages contain a command (Linux,
-    /// include/linux/usb/pd_vdo.h); the format of all others is the vendor's own.
+    /// Describes a vendor-defined message. A structured one contains a command (Linux, include/linux/usb/pd_vdo.h);
+    /// other formats are the vendor's own.
     private static func text(vendorDefined objects: [UInt32]) -> String? {
         guard let word = objects.first else { return nil }
         let vendor = Hex.encode([UInt8(truncatingIfNeeded: word >> 24), UInt8(truncatingIfNeeded: word >> 16)])

@@ -1,9 +1,8 @@
 import Domain
 
-/// A USB Power Delivery message as on the wire, without its checksum.
+/// A USB Power Delivery message without its checksum.
 package struct PDMessage: Hashable, Sendable {
-    /// Addressee: 0 is the partner, 1 and 2 are the cable's plugs. Other values are unchanged from the captured
-    /// message.
+    /// Addressee: 0 is the partner, 1 and 2 are the cable's plugs. Any other value is the meter's code.
     package let sop: UInt8
     /// Header and objects.
     package let bytes: [UInt8]
@@ -18,7 +17,7 @@ package struct PDMessage: Hashable, Sendable {
         return PDHeader(word: bytes.withUnsafeBytes { $0.u16LE(0) })
     }
 
-    /// Objects of a data message, as many as are present.
+    /// Objects of a data message, as far as the bytes contain them.
     package var objects: [UInt32] {
         guard let header, header.kind == .data else { return [] }
         return bytes.withUnsafeBytes { raw in
@@ -26,26 +25,26 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// Offers of a source, with the numbers that requests use. Empty for any other message.
+    /// Offers in a source's list of capabilities; empty for any other message.
     package var sourceCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sourceCapabilities else { return [] }
         return PDOffer.all(in: objects)
     }
 
-    /// Capabilities that a sink requests. Empty for any other message.
+    /// Offers in a sink's list of capabilities; empty for any other message.
     var sinkCapabilities: [PDOffer] {
         guard let header, header.kind == .data, header.type == PDHeader.sinkCapabilities else { return [] }
         return PDOffer.all(in: objects)
     }
 
-    /// Second header of an extended message (6.2.1.2): chunk number and length of the data.
+    /// Second header of an extended message (6.2.1.2); nil for any other message.
     package var chunk: Chunk? {
         guard let header, header.kind == .extended, bytes.count >= Self.chunkStart else { return nil }
         let word = bytes.withUnsafeBytes { $0.u16LE(PDHeader.length) }
         return Chunk(number: Int(word >> 11 & 15), isRequest: word & 0x0400 != 0, dataSize: Int(word & 0x1FF))
     }
 
-    /// Data of the chunk; the last object is padded with zeros. Empty for a message without a chunk.
+    /// Data of the chunk, padded with zeros to whole objects; may be empty.
     package var chunkBytes: ArraySlice<UInt8> { chunk == nil ? [] : bytes.dropFirst(Self.chunkStart) }
 
     private static let chunkStart = PDHeader.length + 2
@@ -53,7 +52,7 @@ package struct PDMessage: Hashable, Sendable {
     package struct Chunk: Hashable, Sendable {
         /// Number of the chunk, from 0.
         package var number: Int
-        /// Whether the message requests this chunk instead of carrying it.
+        /// Whether the message requests this chunk.
         package var isRequest: Bool
         /// Length of all chunks together, in bytes.
         package var dataSize: Int
@@ -65,7 +64,7 @@ package struct PDMessage: Hashable, Sendable {
         }
     }
 
-    /// Name of the ordered set before the message, which identifies the addressee.
+    /// Name of the ordered set before the message, such as SOP.
     package var sopName: String {
         switch sop {
         case 0: "SOP"

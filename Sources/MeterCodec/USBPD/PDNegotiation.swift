@@ -1,5 +1,5 @@
 /// A sink's request: an object of four bytes (USB PD specification 3.1, 6.4.2; Linux, include/linux/usb/pd.h, RDO_…).
-/// The meaning of its other bits depends on the offer that the request selects.
+/// The meaning of its other bits depends on the requested offer.
 package struct PDRequest: Hashable, Sendable {
     package let word: UInt32
 
@@ -11,7 +11,7 @@ package struct PDRequest: Hashable, Sendable {
     /// Whether none of the source's offers satisfies the sink.
     var isMismatched: Bool { word >> 26 & 1 == 1 }
 
-    /// Returns the contract that follows if the source accepts; `offer` is its object at that position.
+    /// Returns the contract if the source accepts this request for `offer`.
     package func contract(on offer: PDSourceObject) -> PDContract {
         let operating = Int(word >> 10 & 0x3FF)
         return switch offer {
@@ -39,11 +39,11 @@ package struct PDContract: Hashable, Sendable {
     package let offer: PDSourceObject
     /// Number of the offer in the source's list, from 1.
     package let position: Int
-    /// Requested voltage; nil if the source chooses the voltage.
+    /// Requested voltage in millivolts; nil if the source chooses the voltage.
     package let voltage_mV: Int?
-    /// Current that the sink intends to draw; nil if it requested power instead.
+    /// Current in milliamperes that the sink intends to draw; nil if it requested power.
     package let current_mA: Int?
-    /// Power that the sink intends to draw from a battery supply; nil for any other kind of supply.
+    /// Power in milliwatts that the sink intends to draw from a battery supply; nil for other supplies.
     package let power_mW: Int?
 
     package init(
@@ -67,24 +67,21 @@ extension PDContract: CustomStringConvertible {
     }
 }
 
-/// Tracks the messages between source and sink to derive their contract. Messages may be repeated, because the sender
-/// resends unacknowledged ones, or missing, because a meter stores only the latest.
+/// Derives the contract from the messages between source and sink. Messages may be repeated, because senders repeat
+/// unacknowledged ones, or missing, because a meter stores few.
 package struct PDNegotiation: Sendable {
     package private(set) var offers: [PDOffer] = []
-    /// Contract of the last request, until the source answers; nil without such a request.
+    /// Requested contract that the source has not answered yet.
     private var asked: PDContract?
-    /// Current contract; nil without a contract, or if its messages were missed.
+    /// Current contract; nil if there is none or the meter missed its messages.
     package private(set) var contract: PDContract?
     private var chunks = PDChunks()
 
     package init() {}
 
-    /// Processes a message.
-    ///
-    /// - Returns: offers of the extended range, after the last chunk of their list; nil after any other message.
+    /// Returns the complete list of extended-range offers after its last chunk; nil after any other message.
     @discardableResult
     package mutating func heard(_ message: PDMessage) -> [PDOffer]? {
-        // Messages to or from a cable do not affect the contract.
         guard message.sop == 0, let header = message.header else { return nil }
         switch (header.kind, header.type) {
         case (.data, PDHeader.sourceCapabilities):
@@ -103,7 +100,7 @@ package struct PDNegotiation: Sendable {
         case (.data, PDHeader.extendedRangeRequest):
             asked = message.extendedRangeContract
         case (.control, PDHeader.accept):
-            // An accept may also answer a swap or a reset; then nothing was requested.
+            // An accept may also answer a swap or a reset; `asked` is then nil.
             if let asked { contract = asked }
             asked = nil
         case (.control, PDHeader.reject), (.control, PDHeader.wait), (.control, PDHeader.softReset):
@@ -118,7 +115,7 @@ package struct PDNegotiation: Sendable {
 }
 
 extension PDMessage {
-    /// Contract of an extended-range request, which repeats the requested offer. Nil for any other message.
+    /// Contract of an extended-range request, which repeats the offer; nil for any other message.
     var extendedRangeContract: PDContract? {
         guard let header, header.kind == .data, header.type == PDHeader.extendedRangeRequest,
             case let objects = objects, objects.count == 2
@@ -128,7 +125,6 @@ extension PDMessage {
 }
 
 extension [UInt8] {
-    /// Complete words of four bytes, little-endian.
     var words: [UInt32] {
         withUnsafeBytes { raw in stride(from: 0, through: raw.count - 4, by: 4).map(raw.u32LE) }
     }

@@ -1,6 +1,6 @@
-/// An object in a list of capabilities, with its number in that list.
+/// An object in a list of capabilities, with its number.
 package struct PDOffer: Hashable, Sendable {
-    /// Number as in a request, from 1. Offers of the extended range start with 8.
+    /// Number used in requests, from 1; in the extended range from 8.
     package let position: Int
     package let word: UInt32
 
@@ -11,12 +11,12 @@ package struct PDOffer: Hashable, Sendable {
 
     package var object: PDSourceObject { PDSourceObject(word: word) }
 
-    /// Returns the offers in a list. Omits objects of zero, which pad the list before the extended range.
+    /// Returns the offers in a list, without the zero objects that pad it before the extended range.
     package static func all(in words: [UInt32]) -> [PDOffer] {
         words.enumerated().filter { $0.element != 0 }.map { PDOffer(position: $0.offset + 1, word: $0.element) }
     }
 
-    /// Other abilities of the sender, in words. Only the first object, a fixed 5 V, contains them (Linux,
+    /// Abilities of the sender, in words. Only the first object, a fixed 5 V, contains them (Linux,
     /// include/linux/usb/pd.h, PDO_FIXED_…; bit 23: elagil/usbpd, source_capabilities.rs).
     package var abilities: [String] {
         guard position == 1, word >> 30 == 0 else { return [] }

@@ -9,7 +9,7 @@ package enum PDSourceObject: Hashable, Sendable {
     case programmable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
     /// Adjustable voltage in the extended range; `power_W` is the source's total power.
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
-    /// Adjustable voltage in the standard range: highest current up to 15 V, and highest current above 15 V.
+    /// Adjustable voltage in the standard range: highest current up to 15 V, and above.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
     /// An object of an unknown kind, or one with an inverted range.
     case unknown(word: UInt32)
@@ -47,7 +47,6 @@ package enum PDSourceObject: Hashable, Sendable {
 }
 
 extension PDSourceObject {
-    /// Kinds of objects, with names for machine-readable output.
     package enum Kind: String, Hashable, Sendable, CaseIterable {
         case fixed, variable, battery, pps, avs
         case extendedAVS = "epr-avs"
@@ -72,8 +71,9 @@ extension PDSourceObject {
         package var power_mW: Int?
     }
 
-    /// Highest values, where the object contains them. Adjustable voltage in the standard range begins at 9 V. It ends
-    /// at 15 V, or at 20 V if the object has a current above 15 V (USB PD specification 3.2, 6.4.1.2.5).
+    /// Range of voltage, highest current and highest power; nil if not in the object. Adjustable voltage in the
+    /// standard range is 9 V to 15 V, or to 20 V if the object has a current above 15 V (USB PD specification 3.2,
+    /// 6.4.1.2.5).
     package var limits: Limits {
         switch self {
         case .fixed(let volts, let current): Limits(voltage_mV: volts...volts, current_mA: current)

@@ -1,8 +1,7 @@
 package import Domain
 
-/// Writes a timeline as text.
 package enum PDText {
-    /// Returns the contract, the offers and the newer entries as lines with their line ends.
+    /// Returns the contract, the offers and the newer entries as lines with line ends.
     ///
     /// - Parameter after: number of the last entry to omit.
     package static func lines(_ timeline: PDTimeline, after: Int = 0, of meter: MeterID) -> [String] {

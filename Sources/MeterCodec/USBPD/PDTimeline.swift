@@ -1,7 +1,7 @@
 package import Domain
 
-/// History of a meter's CC line: plugs, messages with their meanings, and changes of the voltage. The history is
-/// bounded: it drops and counts the oldest entries.
+/// Limited history of a meter's CC line: plug events, messages, and changes of the voltage. Drops and counts the oldest
+/// entries.
 package struct PDTimeline: Sendable {
     /// Maximum number of entries. A negotiation needs about twenty, or about sixty in the extended range.
     package static let longest = 1000
@@ -11,14 +11,14 @@ package struct PDTimeline: Sendable {
     package private(set) var dropped = 0
     /// Whether a partner is plugged in; nil while unknown.
     package private(set) var isAttached: Bool?
-    /// The last measurement and its time.
+    /// The last measurement and its arrival time.
     package private(set) var latest: (time: WallTime, level: PDLevel)?
     /// Time at which the contract last changed; nil before the first contract.
     package private(set) var agreedAt: WallTime?
     private var negotiation = PDNegotiation()
-    /// The last message other than an acknowledgement; nil once it is acknowledged.
+    /// The last message, if it is not an acknowledgement and not acknowledged.
     private var unacknowledged: PDMessage?
-    /// The meter's clock at the last report; nil before the first report of a link.
+    /// The meter's clock in milliseconds at the link's last report; nil before the first.
     private var clock: UInt32?
     /// Voltage in the last voltage entry, or at the start of the link.
     private var toldVoltage_mV: Int?
@@ -33,15 +33,15 @@ package struct PDTimeline: Sendable {
 
     package var contract: PDContract? { negotiation.contract }
 
-    /// Number of the last entry, counted from 1.
+    /// Number of the last entry, from 1; dropped entries count too.
     package var count: Int { dropped + entries.count }
 
-    /// Returns the entries with numbers greater than this, except dropped ones.
+    /// Returns the entries with greater numbers, except dropped ones.
     package func entries(after number: Int) -> ArraySlice<PDEntry> {
         entries.dropFirst(min(max(0, number - dropped), entries.count))
     }
 
-    /// The entry that still counts keep-alives, if any (`PDEntry.more`).
+    /// The entry that counts repeated keep-alives, if any (`PDEntry.more`).
     package var growing: PDEntry? { keptAlive.flatMap { place(of: $0) }.map { entries[$0] } }
 
     private func place(of number: Int) -> Int? {
@@ -49,13 +49,10 @@ package struct PDTimeline: Sendable {
         return entries.indices.contains(place) ? place : nil
     }
 
-    /// Records that a new link has opened. The next report then adds a `listening` entry, because earlier events are
-    /// unknown.
+    /// Records that a new link has opened. The next report then adds a `listening` entry.
     package mutating func linkBegan() { clock = nil }
 
-    /// Adds a report.
-    ///
-    /// - Parameter time: arrival time of the report.
+    /// Adds a report that arrived at `time`.
     package mutating func add(_ report: PDReport, at time: WallTime) {
         if !continues(with: report.milliseconds) { beginAnew(report, at: time) }
         clock = report.milliseconds
@@ -71,7 +68,7 @@ package struct PDTimeline: Sendable {
         addVoltage(report, at: time)
     }
 
-    /// Returns whether the clock continues forwards. A step backwards means that the meter was switched off in between.
+    /// Returns false if the meter was switched off since the last report, so that its clock was reset.
     private func continues(with milliseconds: UInt32) -> Bool {
         clock.map { Int32(bitPattern: milliseconds &- $0) >= 0 } ?? false
     }
@@ -79,7 +76,7 @@ package struct PDTimeline: Sendable {
     private mutating func beginAnew(_ report: PDReport, at time: WallTime) {
         forget()
         isAttached = nil
-        // The `listening` entry must precede the older events that the meter had stored.
+        // The `listening` entry must precede this report's events, which are older than the report.
         let age = report.events.map { Int32(bitPattern: report.milliseconds &- $0.milliseconds) }.max() ?? 0
         append(.listening, at: time + .milliseconds(-Int64(max(0, age))), clock: report.milliseconds, report.level)
         toldVoltage_mV = report.level.voltage_mV
@@ -113,8 +110,8 @@ package struct PDTimeline: Sendable {
         }
     }
 
-    /// Returns whether the message only extends the entry of an earlier keep-alive. In the extended range keep-alives
-    /// are sent every half second and would displace all other entries.
+    /// Returns whether the message only repeats a keep-alive or its answer, and counts it in the keep-alive's entry. In
+    /// the extended range these come every half second and would displace all other entries.
     private mutating func isMore(_ message: PDMessage, at time: WallTime) -> Bool {
         let isReceipt = message.header?.isAcknowledgement == true
         guard let number = keptAlive, let place = place(of: number),
@@ -146,7 +143,6 @@ package struct PDTimeline: Sendable {
         return PDEntry.Heard(message: message, meaning: meaning, isResent: unacknowledged == message)
     }
 
-    /// Adds an entry once the voltage has settled at another level, but not for intermediate steps.
     private mutating func addVoltage(_ report: PDReport, at time: WallTime) {
         let voltage = report.level.voltage_mV
         guard let told = toldVoltage_mV, abs(voltage - told) >= Self.voltageStep_mV else {
@@ -159,16 +155,15 @@ package struct PDTimeline: Sendable {
         append(.voltage, at: time, clock: report.milliseconds, report.level)
     }
 
-    /// Minimum change of voltage for an entry. Smaller changes are caused by a load, not by another contract. A single
-    /// step of a programmable supply, 20 mV, is too small to add an entry.
+    /// Minimum change of voltage for an entry: more than a load or one step (20 mV) of a programmable supply causes.
     private static let voltageStep_mV = 400
     private static let voltageRest_mV = 100
 
     private mutating func append(
         _ kind: PDEntry.Kind, at time: WallTime, clock: UInt32, _ level: PDLevel
     ) {
-        // An event slightly older than the last entry gets that entry's time: reports arrive at irregular intervals, so
-        // the event's age may be a few milliseconds wrong.
+        // An event slightly older than the last entry gets that entry's time, because computed ages may be wrong by a
+        // few milliseconds.
         let last = entries.last?.time ?? time
         let isOff = time < last && last < time + .seconds(1)
         entries.append(
@@ -183,16 +178,16 @@ package struct PDTimeline: Sendable {
 package struct PDEntry: Hashable, Sendable {
     /// Number of the entry, counted from 1 since meterd's start.
     package let number: Int
-    /// Host's calendar time: the report's arrival time minus the event's age by the meter's clock.
+    /// Wall-clock time: the report's arrival time minus the event's age by the meter's clock.
     package let time: WallTime
-    /// Time of the meter's clock, wrapping.
+    /// The meter's clock in milliseconds, wrapping.
     package let milliseconds: UInt32
-    /// Measurement of the report that contained the event. The event may be older than the measurement.
+    /// Measurement of the report that contained the event, which may be older.
     package let level: PDLevel
     package let kind: Kind
-    /// Number of repeated keep-alives since this entry, without another event in between.
+    /// Number of repeated keep-alives without any other event since this entry.
     package internal(set) var more = 0
-    /// Time of the last repeated keep-alive or its answer; nil before the first repetition.
+    /// Time of the last repeated keep-alive or its answer; nil before a repetition.
     package internal(set) var until: WallTime?
 
     init(number: Int, time: WallTime, milliseconds: UInt32, level: PDLevel, kind: Kind) {
@@ -204,7 +199,7 @@ package struct PDEntry: Hashable, Sendable {
     }
 
     package enum Kind: Hashable, Sendable {
-        /// The link to the meter has opened, or the meter was switched on. Earlier events are unknown.
+        /// The link has opened, or the meter was switched on, so earlier events are unknown.
         case listening
         case attached(CCLine?)
         case detached(CCLine?)
@@ -218,7 +213,7 @@ package struct PDEntry: Hashable, Sendable {
     package struct Heard: Hashable, Sendable {
         package let message: PDMessage
         package let meaning: PDMeaning
-        /// Whether the sender repeated the message because nobody acknowledged it.
+        /// Whether the sender repeated the message because it was not acknowledged.
         package let isResent: Bool
 
         init(message: PDMessage, meaning: PDMeaning, isResent: Bool = false) {
@@ -245,7 +240,6 @@ extension PDEntry.Kind {
 }
 
 extension PDEntry {
-    /// Description of the event in one line.
     package var words: String {
         switch kind {
         case .listening: "listening begins"
@@ -263,7 +257,6 @@ extension PDEntry {
 }
 
 extension PDMessage {
-    /// Whether this is a keep-alive, which the sink sends in the extended range.
     var isKeepAlive: Bool { extendedControl == 3 }
     var isKeepAliveAnswer: Bool { extendedControl == 4 }
 
@@ -277,9 +270,8 @@ extension PDMessage {
     package enum Party: String, Hashable, Sendable, CaseIterable {
         case source
         case sink
-        /// A plug of the cable.
         case cable
-        /// The partner that communicates with the cable; the header does not show whether it is the source or the sink.
+        /// The port that communicates with the cable; the header does not show whether it is source or sink.
         case port
     }
 

@@ -2,14 +2,13 @@ import Domain
 
 /// Splits bytes from a WITRN meter into reports of 64 bytes (Docs/Protocols/WITRN.md).
 ///
-/// After noise the decoder resynchronises at the next report whose two sums are right. Messages from the CC line have
-/// no sum. They are recognised by shape and never contain a reading.
+/// After invalid bytes it resynchronises at the next report with two right sums. Reports of CC messages have no sum;
+/// they are recognised by shape and contain no measurement.
 package struct WITRNDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { WITRNReport.startMark.0 }
     package static var otherStartMark: UInt8? { WITRNPowerDelivery.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * WITRNReport.length)
     private let enforcesChecks: Bool
-    /// Context from the last measurement; nil before the first measurement.
     private var context: WITRNPowerDelivery.Context?
 
     package init(enforcesChecks: Bool = true) {
@@ -36,7 +35,6 @@ package struct WITRNDecoder: MarkedFrameDecoder {
         return step(verdict, length: WITRNReport.length)
     }
 
-    /// Verdict on a report and, for a measurement, the context for the messages after it.
     private typealias Judgement = (verdict: FrameVerdict, newer: WITRNPowerDelivery.Context?)
 
     private func measured(_ raw: UnsafeRawBufferPointer) -> Judgement {

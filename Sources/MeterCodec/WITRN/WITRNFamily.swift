@@ -5,7 +5,7 @@ extension MeterFamily {
 }
 
 extension ModelName {
-    /// A WITRN meter whose ids do not identify the model, because the firmware may change them.
+    /// A WITRN meter whose USB ids do not identify the model.
     package static let witrnAny = ModelName("witrn", of: .witrn)
     package static let witrnU2p = ModelName("witrn-u2p", of: .witrn, displayName: "WITRN U2p")
     package static let witrnU3 = ModelName("witrn-u3", of: .witrn, displayName: "WITRN U3")
@@ -18,7 +18,7 @@ extension ModelName {
     package static let witrnK2 = ModelName("witrn-k2", of: .witrn, displayName: "WITRN K2")
 }
 
-/// WITRN's meters (Docs/Protocols/WITRN.md). The gateway never sends anything to them (`WITRNDriver`).
+/// WITRN's meters (Docs/Protocols/WITRN.md).
 package struct WITRNFamily: FamilyDescription {
     package init() {}
 
@@ -41,9 +41,10 @@ package struct WITRNFamily: FamilyDescription {
     package var decoders: [NamedDecoder] { [NamedDecoder("witrn") { WITRNDecoder(enforcesChecks: $0) }] }
 
     /// USB devices by product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules
-    /// (U2p), KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 identifies no model: the first
-    /// source assigns it to a C4, and the second saw it on a C5. The text is `WITRN.K2` on a K2 (KHWLGH/WITRN-RS
-    /// crates/witrn-hid/src/info.rs). Whether a C4L's text contains `C4L` is unverified. Only WITRN uses the vendor id.
+    /// (U2p), KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 identifies no model:
+    /// didim99/witrn-ui assigns it to a C4, and KHWLGH/WITRN-RS saw it on a C5. The text is `WITRN.K2` on a K2
+    /// (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs). Whether a C4L's text contains `C4L` is unverified. Only WITRN
+    /// uses the vendor id.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0716, nil, .hidraw, .witrnAny),

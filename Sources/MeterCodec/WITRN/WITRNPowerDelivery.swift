@@ -1,7 +1,7 @@
 package import Domain
 
-/// A WITRN meter's report of a message on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). The report has no
-/// checksum and no time.
+/// A WITRN meter's report of a message on the CC line (Docs/Protocols/WITRN.md#usb-power-delivery). It has no checksum
+/// and no timestamp.
 package struct WITRNPowerDelivery: FrameContent, Hashable {
     package static let startMark: UInt8 = 0xFE
 
@@ -9,28 +9,28 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
     package let orderedSet: UInt8
     /// Header and objects; empty for a reset, which has neither.
     package let bytes: [UInt8]
-    /// Time and voltages of the last measurement before the message, if any.
+    /// Clock and voltages of the last measurement before the message, if any.
     package let context: Context?
 
-    /// Values that a message lacks, from a measurement at most 10 ms earlier.
+    /// Values missing from a message, from a measurement at most 10 ms earlier.
     package struct Context: Hashable, Sendable {
         package var milliseconds: UInt32
         package var level: PDLevel
     }
 
-    /// Ordered sets that precede a message, with their numbers in this program: E0 SOP, C0 SOP', A0 SOP''. The two of
-    /// debug accessories keep their code as number (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
+    /// Codes of the ordered sets before a message, with the addressee (`PDMessage.sop`): E0 SOP, C0 SOP', A0 SOP''.
+    /// Those for debug accessories keep their code (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
     private static let addressees: [UInt8: UInt8] = [0xE0: 0, 0xC0: 1, 0xA0: 2, 0x80: 0x80, 0x60: 0x60]
-    /// Codes of a hard reset and a cable reset, according to one program (KHWLGH/WITRN-RS
-    /// crates/witrn-hid/src/device.rs); unverified. No message follows.
+    /// Codes of a hard reset and a cable reset, which no message follows. Unverified, from one program (KHWLGH/WITRN-RS
+    /// crates/witrn-hid/src/device.rs).
     private static let resets: Set<UInt8> = [0x40, 0x20]
 
     /// - Parameter report: 64 bytes.
-    /// - Returns: nil if length, ordered set and header do not fit each other. Also nil if the bytes after the message
-    ///   contain the start of a report with measurements: `report` is then the end of a damaged report.
+    /// - Returns: nil if length, ordered set and header contradict each other, or if a measurement report starts after
+    ///   the message: `report` is then the end of a damaged report.
     package init?(_ report: UnsafeRawBufferPointer, context: Context?) {
         guard report.count == WITRNReport.length, report.u8(0) == Self.startMark else { return nil }
-        // The length counts from the next byte, so it includes the ordered set.
+        // The length counts from byte 2, the ordered set.
         let end = 2 + Int(report.u8(1))
         guard end > 2, end <= report.count else { return nil }
         orderedSet = report.u8(2)
@@ -42,17 +42,15 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         guard !Self.holdsReport(report[end...]) else { return nil }
     }
 
-    /// Whether the length of the message matches its header.
     private var isWhole: Bool {
         guard let header = PDMessage(bytes: bytes).header else { return false }
         let inObjects = PDHeader.length + 4 * header.objectCount
         guard header.isExtended, header.objectCount == 0 else { return bytes.count == inObjects }
-        // In an unchunked extended message the object count is 0; the second header contains the number of bytes.
+        // In an unchunked extended message the object count is 0; the second header contains the length in bytes.
         return bytes.count >= PDHeader.length + 2
     }
 
-    /// Returns whether these bytes contain the start of a report with measurements, or a truncated start that may be
-    /// one.
+    /// Returns whether these bytes contain the start of a measurement report, even if truncated.
     private static func holdsReport(_ rest: Slice<UnsafeRawBufferPointer>) -> Bool {
         rest.indices.dropLast().contains { place in
             guard rest[place] == WITRNReport.startMark.0, rest[place + 1] == WITRNReport.startMark.1 else {
@@ -66,12 +64,12 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
         Self.addressees[orderedSet].map { PDMessage(sop: $0, bytes: bytes) }
     }
 
-    /// Always nil, because only the USB ids identify the model.
+    /// Nil, because only the USB ids identify the model.
     package var model: ModelName? { nil }
 
     package func forEachReading(_ body: (Reading) -> Void) {}
 
-    /// The message as a report; nil for a reset, and before the first measurement.
+    /// The message as a report; nil for a reset, or before the first measurement.
     package var powerDelivery: PDReport? {
         guard let message, let context else { return nil }
         let event = PDEvent(milliseconds: context.milliseconds, kind: .message(message))

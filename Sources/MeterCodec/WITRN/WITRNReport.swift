@@ -4,27 +4,26 @@ package import Domain
 package struct WITRNReport: Sendable {
     package static let length = 64
     package static let startMark: (UInt8, UInt8) = (0xFF, 0x55)
-    /// Byte 8 of a report with measurements. The byte is 0A while the meter answers another program's request. That
-    /// answer overwrites the first values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs), so such a report is not used.
+    /// Byte 8 of a report with measurements. It is 0A in an answer to another program, which overwrites the first
+    /// values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs), so such a report is ignored.
     package static let measurement: UInt8 = 0x1A
     /// Legal values of byte 9, the length of the remaining bytes. It is 52 in captured reports; the values end at 45.
     package static let payloadLengths: ClosedRange<UInt8> = 45...52
 
-    /// Accepted voltages. The meters measure up to 60 V (KHWLGH/WITRN-RS general.rs). Values slightly below zero are a
-    /// measuring offset, as seen in the current.
+    /// Accepted voltages in volts. The meters measure up to 60 V (KHWLGH/WITRN-RS general.rs); an offset may cause
+    /// values slightly below zero.
     package static let voltages: ClosedRange<Float> = -0.1...60
-    /// Highest accepted current in amperes, in either direction. The meters are rated for 10 A and may exceed it a
-    /// little (KHWLGH/WITRN-RS general.rs accepts up to 20).
+    /// Highest accepted current in amperes, in either direction. The meters are rated for 10 A; KHWLGH/WITRN-RS
+    /// general.rs accepts up to 20.
     static let currentMax: Float = 20
     /// Accepted ampere-hours and watt-hours, in either direction: enough for centuries at ten amperes.
     package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
-    /// Accepted volts of a data line: twice the voltage of a line that is shorted to a supply of 5 V.
+    /// Accepted volts of D+ and D-: twice those of a line shorted to 5 V.
     package static let dataLines: ClosedRange<Float> = -10...10
-    /// Accepted degrees Celsius of an external probe. Without a probe the field contains -73, -75 or -100, which are
-    /// outside this range.
+    /// Accepted degrees Celsius of an external probe. Without a probe the field contains -73, -75 or -100.
     package static let temperatures: ClosedRange<Float> = -40...150
-    /// Maximum voltage of a CC line in tenths of a volt (USB Type-C Specification 2.2, table 4-3: 5.5 V). A C5 was seen
-    /// to send 185.
+    /// Maximum voltage of a CC line in tenths of a volt (USB Type-C Specification 2.2, table 4-3: 5.5 V). One C5 sent
+    /// 185.
     static let ccMax: UInt8 = 55
 
     private let bytes: InlineArray<64, UInt8>
@@ -35,13 +34,13 @@ package struct WITRNReport: Sendable {
     /// Seconds since the meter was switched on.
     var runTime_s: UInt32 { word(26) }
 
-    /// The meter's clock in milliseconds since it was switched on, wrapping. Seconds are at byte 26. Byte 3 contains
-    /// the low eight bits of the milliseconds within a second, byte 6 the same milliseconds modulo 100 (fqueze,
-    /// usb-power-profiling.js). If both bytes do not fit the same number, the value is the beginning of the second.
+    /// Milliseconds since the meter was switched on, wrapping. Byte 26 begins the seconds. Byte 3 contains the low
+    /// eight bits of the milliseconds, byte 6 the milliseconds modulo 100 (fqueze, usb-power-profiling.js). If these
+    /// contradict each other, the milliseconds count as 0.
     package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
 
-    /// The meter's clock in milliseconds; nil if bytes 3 and 6 do not fit the same number, or if byte 2 is not the low
-    /// byte of this second.
+    /// Like `milliseconds`; nil if bytes 3 and 6 contradict each other, or if byte 2 is not the low byte of the
+    /// seconds.
     private var exactMilliseconds: UInt32? {
         let (low, remainder) = (Int(bytes[3]), Int(bytes[6]))
         guard bytes[2] == UInt8(truncatingIfNeeded: runTime_s),
@@ -50,17 +49,15 @@ package struct WITRNReport: Sendable {
         return runTime_s &* 1000 &+ UInt32(fraction)
     }
 
-    /// Milliseconds between two reports (`WITRNDriver`).
     package static let interval_ms: UInt16 = 10
 
-    /// Volts on the two CC lines; nil for a model without them, and for impossible values.
+    /// Volts on the two CC lines; nil for a model without them, or if impossible.
     private var ccVoltages: (Double, Double)? {
         let (cc1, cc2) = (bytes[55], bytes[56])
         guard cc1 | cc2 != 0, cc1 <= Self.ccMax, cc2 <= Self.ccMax else { return nil }
         return (Double(cc1) / 10, Double(cc2) / 10)
     }
 
-    /// Whether the report has measurements; false for the meter's answer to another program.
     var isMeasurement: Bool { bytes[8] == Self.measurement }
 
     package var level: PDLevel {
@@ -70,7 +67,6 @@ package struct WITRNReport: Sendable {
             cc1_mV: Int((cc1 * 1000).rounded()), cc2_mV: Int((cc2 * 1000).rounded()))
     }
 
-    /// Returns the sum of bytes 8 to 61, and the sum of bytes 0 to 61.
     package static func checks(_ report: UnsafeRawBufferPointer) -> (payload: UInt8, whole: UInt8) {
         let payload = Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[8..<62]))
         return (payload, payload &+ Checksum.sum8(UnsafeRawBufferPointer(rebasing: report[0..<8])))
@@ -85,7 +81,7 @@ package struct WITRNReport: Sendable {
         ]
     }
 
-    /// Returns the offset of the first impossible field, if any. The report must have measurements.
+    /// Returns the offset of the first impossible field, if any. The report must contain measurements.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !payloadLengths.contains(report.u8(9)) { return 9 }
         if !voltages.contains(report.f32LE(46)) { return 46 }
@@ -98,10 +94,11 @@ extension WITRNReport: PackedFrameContent {
     /// - Parameter raw: one report that `WITRNDecoder` has checked.
     package init(_ raw: UnsafeRawBufferPointer) { bytes = InlineArray(copying: raw) }
 
-    /// Always nil, because only the USB ids identify the model.
+    /// Nil, because only the USB ids identify the model.
     package var model: ModelName? { nil }
 
-    /// Calls `body` with the reading. Power is computed, with the current's sign, because the meter does not send it.
+    /// Passes the measurement to `body`. Power is computed, because the meter does not send it, and has the current's
+    /// sign.
     package func forEachReading(_ body: (Reading) -> Void) {
         guard isMeasurement else { return }
         var reading = Reading()
@@ -126,23 +123,20 @@ extension WITRNReport: PackedFrameContent {
         body(reading)
     }
 
-    /// Ticks of the meter's clock, which give each report its own time even if several reports wait to be read (as in
-    /// fqueze/usb-power-profiling usb-power-profiling.js). A tick is exact although it wraps, because 65,536 divides
-    /// the range of the clock.
+    /// Ticks of the meter's clock, which date each report even if several are waiting (as in fqueze/usb-power-profiling
+    /// usb-power-profiling.js). A wrapping tick is exact, because 65,536 divides the clock's range.
     package var sampleTicks: SampleTicks? {
         guard isMeasurement, let tick = exactMilliseconds.map(UInt16.init(truncatingIfNeeded:)) else { return nil }
         return SampleTicks(oldest: tick, newest: tick, step: Self.interval_ms, count: 1)
     }
 
-    /// Voltages and current only; a message has its own report (`WITRNPowerDelivery`).
+    /// Voltages and current only; a message on the CC line has its own report (`WITRNPowerDelivery`).
     package var powerDelivery: PDReport? { isMeasurement ? PDReport(milliseconds: milliseconds, level: level) : nil }
 
     package var countingGroup: Int? { isMeasurement ? selectedGroup : nil }
-    /// Number of the selected group, from 1 as on the meter.
     private var selectedGroup: Int { Int(bytes[54]) + 1 }
 
-    /// Details of the report. A report that answers another program has only the command's number, because the answer
-    /// overwrites the fields.
+    /// An answer to another program has only the command number, because the answer overwrites the fields.
     package var details: [FrameDetail] {
         guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }
         let internalCelsius = float(38)

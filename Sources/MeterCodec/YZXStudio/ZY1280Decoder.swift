@@ -1,7 +1,6 @@
 import Domain
 
-/// Splits bytes of a ZY1280 into reports of 28 bytes. A report begins with AB 00 06 and ends in the sum of all bytes
-/// before it.
+/// Splits bytes of a ZY1280 into reports of 28 bytes, from AB 00 06 to the sum of all bytes before.
 package struct ZY1280Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { ZY1280Report.mark[0] }
     package var buffer = ReceiveBuffer(capacity: 64 * ZY1280Report.length)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Driver of a ZY1280 or ZY1276, which pushes a report every 250 ms and accepts no requests.
+/// Driver of a ZY1280 or ZY1276, which sends a report every 250 ms and accepts no requests.
 package struct ZY1280Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = ZY1280Decoder()
@@ -11,7 +11,6 @@ package struct ZY1280Driver: MeterDriver {
             baudRate: 115_200)
     }
 
-    /// Sends nothing: no request is known.
     package mutating func opening() -> [Outgoing] { [] }
 
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {

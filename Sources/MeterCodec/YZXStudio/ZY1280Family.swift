@@ -9,8 +9,8 @@ extension ModelName {
     package static let zy1276 = ModelName("zy1276", of: .zy1280)
 }
 
-/// YZXStudio's meters, connected through a CH340 (Docs/Protocols/ZY1280.md). Many other adapters have the same USB ids,
-/// so the user must name the port and the model.
+/// YZXStudio's meters behind a CH340 (Docs/Protocols/ZY1280.md). Many other adapters have the same USB ids, so users
+/// must configure port and model.
 package struct ZY1280Family: FamilyDescription {
     package init() {}
 

@@ -1,18 +1,17 @@
 package import Domain
 
-/// The 28 bytes that a ZY1280 or ZY1276 pushes four times a second, little-endian (Docs/Protocols/ZY1280.md#report).
+/// The 28 bytes that a ZY1280 or ZY1276 sends four times a second, little-endian (Docs/Protocols/ZY1280.md#report).
 package struct ZY1280Report: Sendable {
     package static let length = 28
     package static let mark: [UInt8] = [0xAB, 0x00, 0x06]
 
-    /// Accepted voltages, in 0.1 mV: twice the meters' 24 V (unverified), and slightly below zero for an offset.
+    /// Accepted voltages in 0.1 mV: up to twice the meters' 24 V (unverified), and slightly below zero for an offset.
     package static let voltages: ClosedRange<Int32> = -1000...480_000
     /// Highest accepted current in either direction, in 0.1 mA: twice the meters' 5 A (unverified).
     static let currentMax: UInt32 = 100_000
-    /// Highest accepted voltage of a data line in millivolts: twice the voltage of a USB data line that is shorted to a
-    /// supply of 5 V.
+    /// Highest accepted voltage of D+ and D- in millivolts: twice that of a line shorted to 5 V.
     static let dataLineMax: UInt16 = 10_000
-    /// Accepted distance below zero of a data line, in millivolts. Such a value is reported as unknown.
+    /// How far below zero D+ and D- may be, in millivolts. A negative value is reported as unknown.
     private static let dataLineBelowZero: UInt16 = 500
 
     private let bytes: InlineArray<28, UInt8>
@@ -30,7 +29,6 @@ package struct ZY1280Report: Sendable {
         ]
     }
 
-    /// Returns the offset of the first impossible field, if any.
     package static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !voltages.contains(report.i32LE(3)) { return 3 }
         if report.i32LE(7).magnitude > currentMax { return 7 }
@@ -44,8 +42,7 @@ package struct ZY1280Report: Sendable {
         return word <= dataLineMax ? Double(word) / 1000 : nil
     }
 
-    /// Returns a counter in ten-thousandths. Nil above half its range: as a signed number it would be negative, which
-    /// has never been seen although the current may be negative.
+    /// Converts a counter in ten-thousandths. Nil above half the field's range: a negative counter has never been seen.
     private static func counter(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.i32LE(offset)
         return word < 0 ? nil : Double(word)
@@ -58,9 +55,9 @@ extension ZY1280Report: PackedFrameContent {
 
     package var model: ModelName? { nil }
 
-    /// Calls `body` with the reading. Power is computed, because the meter does not send it. The current is signed in
-    /// CursedHardware/yzx-usb-meter and ReVanTis/ZY1280Monitor, but not in fqueze/usb-power-profiling. D- precedes D+
-    /// in the first two programs, but follows D+ in the third. This decoder follows the first two.
+    /// Passes the measurement to `body`. Power is computed, because the meter does not send it. The current is signed
+    /// and D- precedes D+, as in CursedHardware/yzx-usb-meter and ReVanTis/ZY1280Monitor, unlike in
+    /// fqueze/usb-power-profiling.
     package func forEachReading(_ body: (Reading) -> Void) {
         let reading = bytes.withRawBytes { raw in
             var reading = Reading()
@@ -73,7 +70,7 @@ extension ZY1280Report: PackedFrameContent {
             reading[.charge] = Self.counter(raw, 11).map { $0 / 10 }
             reading[.dataPlus] = Self.dataLine(raw, 25)
             reading[.dataMinus] = Self.dataLine(raw, 23)
-            // The field is in hundredths of a second and does not increase without a current.
+            // The field is in hundredths of a second and counts only while a current flows.
             reading[.duration] = Double(raw.u32LE(19)) / 100
             return reading
         }

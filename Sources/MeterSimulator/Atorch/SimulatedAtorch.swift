@@ -1,8 +1,8 @@
 package import Domain
 package import MeterCodec
 
-/// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md). Pushes a report every second, counts
-/// energy, charge and time, and replies to commands.
+/// A simulated Atorch meter of any of the three types (Docs/Protocols/Atorch.md). Sends a report every second and
+/// replies to commands.
 package struct SimulatedAtorch: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -20,16 +20,16 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package struct Quirks: Hashable, Sendable {
         package var check = Check.rule(.fromMessage)
-        /// Whether replies contain the meter's own type, as a J7-H's replies do.
+        /// Whether replies contain the meter's own type, as on a J7-H.
         var repliesWithItsType = false
-        /// Commands that this meter refuses although other meters of its type accept them.
+        /// Commands that this meter refuses, unlike others of its type.
         package var refused: Set<AtorchCommand.Code> = []
         /// Value of the byte before a USB meter's check byte.
         package var powerFactorByte: UInt8 = 0
-        /// Whether the meter pushes nothing until a command arrives, as a J7-C sometimes does.
+        /// Whether the meter sends nothing until a command arrives, as a J7-C sometimes does.
         package var isSilentUntilCommand = false
-        /// Lengths of the pieces into which Bluetooth splits a report, for example 20 and 16 bytes. The remainder forms
-        /// the last piece. An empty list means that the report is not split.
+        /// Lengths of a report's Bluetooth notifications, for example 20 and 16 bytes. The last contains the remainder.
+        /// Empty to send a report whole.
         package var pieces: [Int] = []
 
         package init() {}
@@ -56,14 +56,14 @@ package struct SimulatedAtorch: SimulatedMeter {
         package static let newerJ7C = Quirks { $0.check = .rule(.fromType) }
         /// Quirks of a DT24TW (dandrej/usb-meters, ble/atorch.py); also of a CW20 (unverified).
         package static let constantCheck = Quirks { $0.check = .constant(0x23) }
-        /// Quirks of a DL24M (flaviutamas.com, 2022, dl24m-reversing); an older J7-C, an S1 and an S1B behave the same.
+        /// Quirks of a DL24M (flaviutamas.com, 2022, dl24m-reversing), an older J7-C, an S1 and an S1B.
         package static let noCheck = Quirks { $0.check = .arbitrary }
     }
 
     /// - Parameters:
-    ///   - model: one of the three Atorch models; any other is treated as a USB meter.
+    ///   - model: any other than the three Atorch models is treated as a USB meter.
     ///   - load: nil for the type's usual load.
-    ///   - period: time between two reports; one second on a real meter.
+    ///   - period: interval of reports; one second on a real meter.
     package init(
         model: ModelName, load: ElectricalLoad? = nil, period: Duration = .seconds(1), quirks: Quirks = Quirks(),
         seed: UInt64 = 1
@@ -97,7 +97,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Skip older reports: they were due while no host read them, so they are lost.
+        // Skip older reports: no host read them in time.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -112,7 +112,7 @@ package struct SimulatedAtorch: SimulatedMeter {
 
     package var nextDue: Duration? { isSilent ? nil : period * (lastStep + 1) }
 
-    /// Switches the meter off and on. Counters and settings are kept.
+    /// Keeps counters and settings.
     package mutating func powerCycle() {
         lastStep = 0
         isSilent = quirks.isSilentUntilCommand
@@ -130,7 +130,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         lastStep = step
     }
 
-    /// Executes a command. Replies "unsupported" to an unknown command or a wrong check byte.
+    /// Replies "unsupported" to an unknown command or a wrong check byte.
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes), command.type == type, !quirks.refused.contains(command.code) else {
             return AtorchReply(.unsupported)
@@ -235,7 +235,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         body += [UInt8(seconds / 60 % 60), UInt8(seconds % 60)]
     }
 
-    /// Returns the value as a 16-bit word. Negative values are in two's complement, because the real encoding is
+    /// Converts to a 16-bit word, in two's complement because a real meter's encoding of negative values is
     /// unpublished.
     private func signed(_ value: Double) -> UInt16 { UInt16(bitPattern: Int16(clamping: Int(value.rounded()))) }
 

@@ -2,10 +2,11 @@ package import Domain
 import MeterCodec
 
 /// A simulated electronic load with a battery (Docs/Protocols/Atorch.md#loads-the-px100-queries). Draws the set
-/// current, switches itself off at its cut-off and its timer, pushes a report every second and answers queries.
+/// current, switches itself off at its cut-off voltage or after its timer, sends a report every second and answers
+/// queries.
 ///
 /// Like real loads, it loses some answers, mostly those that collide with a report (KrystianD/dl24-electronic-load,
-/// issue 1, shows a report between a question and its answer).
+/// issue 1).
 package struct SimulatedDL24: SimulatedMeter {
     package let model = ModelName.dl24
     package var faults = SimulatorFaults.none
@@ -17,13 +18,13 @@ package struct SimulatedDL24: SimulatedMeter {
     private var answers: [(time: Duration, bytes: [UInt8])] = []
 
     private var isOn: Bool
-    /// Current in hundredths of an ampere. `cutoff` is in hundredths of a volt; `timer` is in seconds and always a
+    /// Set current in hundredths of an ampere. `cutoff` is in hundredths of a volt; `timer` is in seconds and always a
     /// multiple of 60.
     private var setCurrent: UInt16 = 100
     private var cutoff: UInt16 = 280
     private var timer = 0
     private var onSeconds = 0.0
-    /// Energy drawn from the battery. `counter` contains the meter's counters, which can be reset.
+    /// Charge and energy drawn from the battery; `counter` can also be reset.
     private var drawn = EnergyCounter()
     private var counter = EnergyCounter()
     private var countedSeconds = 0.0
@@ -34,17 +35,17 @@ package struct SimulatedDL24: SimulatedMeter {
     private var ignored = 0
 
     package struct Quirks: Hashable, Sendable {
-        /// Whether the load answers queries. False on one known load (KrystianD/dl24-electronic-load, issue 3).
+        /// False on one known load (KrystianD/dl24-electronic-load, issue 3).
         package var answersQueries = true
         package var sendsReports = true
-        /// Number n, if the load loses one in n answers; 0 to lose none.
+        /// n if the load loses one in n answers; 0 to lose none.
         package var losesOneIn = 100
         /// Whether every other answer that collides with a report is lost.
         package var losesCollisions = true
         package var startsOn = false
-        /// Number of first commands (`PX100Order`) that the load confirms but does not execute.
+        /// Number of commands (`PX100Order`), from the first one on, that the load confirms but does not execute.
         package var ignoresOrders = 0
-        /// Maximum extra delay of answers in milliseconds, beyond the usual 30 to 100 ms.
+        /// Maximum delay of answers in milliseconds, in addition to the usual 30 to 100 ms.
         package var lag = 0
 
         package init() {}
@@ -52,7 +53,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package struct Battery: Hashable, Sendable {
         package var capacity_mAh: Double
-        /// Voltage of the full battery without load, in volts.
+        /// Open-circuit voltage of the full battery, in volts.
         package var voltage: Double
         /// Resistance in ohms, including the leads.
         package var resistance: Double
@@ -63,15 +64,14 @@ package struct SimulatedDL24: SimulatedMeter {
             self.resistance = resistance
         }
 
-        /// Returns the voltage without load. It is flat for most of the charge, then falls to 0.6 of the full voltage,
-        /// roughly like a lithium cell.
+        /// Returns the open-circuit voltage, which falls roughly like a lithium cell's, to 0.6 of the full voltage.
         func openVoltage(drawn_mAh: Double) -> Double {
             let left = max(0, 1 - drawn_mAh / capacity_mAh)
             return voltage * (left > 0.1 ? 0.87 + 0.13 * left : 0.6 + 2.83 * left)
         }
     }
 
-    /// - Parameter period: time between two reports and between updates of the values; one second on a real load.
+    /// - Parameter period: interval of reports and updates; one second on a real load.
     package init(
         battery: Battery = Battery(), period: Duration = .seconds(1), quirks: Quirks = Quirks(), seed: UInt64 = 1
     ) {
@@ -86,7 +86,7 @@ package struct SimulatedDL24: SimulatedMeter {
 
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
-        // Skip older reports: they were due while no host read them, so they are lost.
+        // Skip older reports: no host read them in time.
         if last - lastStep > 60 { advance(toStep: last - 60) }
         var written: [[UInt8]] = []
         while lastStep < last {
@@ -102,7 +102,7 @@ package struct SimulatedDL24: SimulatedMeter {
         return answers.first.map { min($0.time, report) } ?? report
     }
 
-    /// Switches the meter off and on. Settings and counters are kept, but the load is off.
+    /// Keeps settings and counters, but the load is off.
     package mutating func powerCycle() {
         lastStep = 0
         isOn = false
@@ -141,9 +141,7 @@ package struct SimulatedDL24: SimulatedMeter {
         return []
     }
 
-    /// Processes the first message in the input.
-    ///
-    /// - Returns: number of consumed bytes; nil if the message is incomplete.
+    /// Processes the first message. Returns its number of bytes; nil if incomplete.
     private mutating func handle(at time: Duration) -> Int? {
         guard let first = input.first else { return nil }
         switch (first, input.count) {
@@ -190,8 +188,7 @@ package struct SimulatedDL24: SimulatedMeter {
         countedSeconds = 0
     }
 
-    /// Executes a command of the Atorch report protocol. The reply contains type 1, like a DL24P's reply
-    /// (tshaddack/dl24).
+    /// Executes a command of the report protocol. The reply contains type 1, as on a DL24P (tshaddack/dl24).
     private mutating func obey(_ bytes: [UInt8]) -> AtorchReply {
         guard let command = AtorchCommand(bytes) else { return AtorchReply(.unsupported) }
         switch command.code {
@@ -205,7 +202,7 @@ package struct SimulatedDL24: SimulatedMeter {
         case .plusUSB: setCurrent = min(setCurrent + 1, PX100Order.hundredthsMax)
         case .minusUSB: setCurrent = setCurrent == 0 ? 0 : setCurrent - 1
         case .setup: break
-        // These have no effect on a DL24M, which does not even reply (syssi/esphome-atorch-dl24, issue 76).
+        // A DL24M ignores these and does not even reply (syssi/esphome-atorch-dl24, issue 76).
         case .plus, .minus: return AtorchReply(.unsupported)
         }
         return AtorchReply(.done)
@@ -254,8 +251,8 @@ package struct SimulatedDL24: SimulatedMeter {
         return taken
     }
 
-    /// Returns a report, whose values are coarser than the answers and rounded down (KrystianD/dl24-electronic-load,
-    /// issue 1).
+    /// Returns a report. Its values are coarser than those of answers, and rounded down
+    /// (KrystianD/dl24-electronic-load, issue 1).
     private func report() -> [UInt8] {
         let state = state
         var body: [UInt8] = [0x01, AtorchReportType.dc.rawValue]
@@ -273,7 +270,7 @@ package struct SimulatedDL24: SimulatedMeter {
     }
 
     private func floor(_ value: Double) -> UInt32 {
-        // The small addend ensures that 1.1 A becomes 1100 mA despite rounding errors.
+        // The addend ensures that 1.1 A becomes 1100 mA despite rounding errors.
         UInt32(clamping: Int((value + 1e-9).rounded(.down)))
     }
 }

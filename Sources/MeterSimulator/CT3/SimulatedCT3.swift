@@ -1,15 +1,14 @@
 package import Domain
 import MeterCodec
 
-/// A simulated CT-3 (Docs/Protocols/CT3.md). The meter is silent until started, then sends samples at the requested
-/// rate until stopped, even without a reader. It answers each start and stop.
+/// A simulated CT-3 (Docs/Protocols/CT3.md). Samples at the requested rate from start to stop, even without a reader.
+/// Answers each start and stop.
 package struct SimulatedCT3: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let fixedInterval: Duration?
     private var stream: Stream?
-    /// Received bytes that do not make a complete request yet.
     private var waiting: [UInt8] = []
     private var samples = 0
 
@@ -19,9 +18,7 @@ package struct SimulatedCT3: SimulatedMeter {
         var next: Duration
     }
 
-    /// - Parameters:
-    ///   - model: model name, without any other effect.
-    ///   - interval: time between two samples; nil for the host's choice.
+    /// - Parameter interval: interval of samples; nil for the host's choice.
     package init(
         model: ModelName = .avhzyCT3, load: ElectricalLoad = ElectricalLoad(), interval: Duration? = nil
     ) {
@@ -40,7 +37,7 @@ package struct SimulatedCT3: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         while let stream, stream.next <= time {
-            // Skip older samples: they were due while no host read them, so they are lost.
+            // Skip older samples: no host read them in time.
             let next = max(stream.next, time - .seconds(1))
             self.stream?.next = next + stream.interval
             samples += 1
@@ -59,7 +56,7 @@ package struct SimulatedCT3: SimulatedMeter {
         waiting = []
     }
 
-    /// Removes and returns the next complete request with a right check, and drops bytes that cannot become a request.
+    /// Returns the next request with a right check. Drops bytes that cannot become one.
     private mutating func takePayload() -> [UInt8]? {
         while let start = waiting.firstIndex(of: CT3Framing.startMark) {
             waiting.removeFirst(start)
@@ -90,12 +87,11 @@ package struct SimulatedCT3: SimulatedMeter {
             stream = Stream(id: payload[2], interval: interval, next: time + interval)
         default: return []
         }
-        // The first two bytes of an answer are unpublished; here they repeat those of the request.
+        // The first two bytes of a real answer are unpublished; repeat those of the request.
         return [CT3Framing.frame([payload[0], payload[1], payload[2], 0x80])]
     }
 
-    /// Returns a sample of 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur
-    /// tools/avhzy-monitor.py).
+    /// Returns 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur tools/avhzy-monitor.py).
     private func sample(at time: Duration, of id: UInt8) -> [UInt8] {
         let state = load.state(step: time.wholeSteps(of: .milliseconds(1)), length: 0.001)
         var payload: [UInt8] = [0x04, 0, id, 0]

@@ -1,9 +1,9 @@
 package import Domain
 import MeterCodec
 
-/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). The meter is
-/// silent until started. It then sends volts and amperes ten times a second and the other values twice a second.
-/// Notifications may split frames at any byte.
+/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). After its start it
+/// sends volts and amperes ten times a second and the other values twice a second. Notifications may split frames at
+/// any byte.
 package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -17,9 +17,8 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     private var ticks = 0
     private var notifications = 0
 
-    /// Time between two measurements in seconds, and time step of the simulated load.
+    /// Interval of measurements and step of the simulated load, in seconds.
     private static let tickSeconds = 0.1
-    /// Counting group, numbered from 1 to 10.
     private static let group: UInt8 = 1
 
     /// - Parameters:
@@ -49,7 +48,7 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         var written: [[UInt8]] = []
         let last = Int(time.milliseconds / 100)
-        // Skip older frames: they were due while no host read them, so they are lost.
+        // Skip older frames: no host read them in time.
         if last - ticks > 10 { advance(to: .milliseconds(100 * (last - 10))) }
         while ticks < last {
             advance(to: .milliseconds(100 * (ticks + 1)))
@@ -82,7 +81,6 @@ package struct SimulatedFNIRSIBLE: SimulatedMeter {
         ticks = last
     }
 
-    /// Returns volts and amperes, and on every fifth tick also the data lines and the remaining values.
     private func frames() -> [UInt8] {
         let state = load.state(step: ticks, length: Self.tickSeconds)
         var quick: [UInt8] = []

@@ -2,24 +2,23 @@ package import Domain
 import MeterCodec
 
 /// A simulated FNIRSI meter on USB (Docs/Protocols/FNIRSI.md). Streams four samples every 40 ms for one second after
-/// each `start` or `keepOn`. After that second it ignores a `keepOn` until the next `start`. It hangs if two commands
-/// are too close together.
+/// each `start` or `keepOn`. After that second it ignores `keepOn` until the next `start`. Hangs if two commands are
+/// too close together.
 ///
-/// Answers a `hello` with an empty packet of type 03, because no real answer has been published.
+/// Answers `hello` with an empty packet of type 03, because no real answer has been published.
 package struct SimulatedFNIRSIUSB: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     package private(set) var bootCount = 1
-    /// Whether commands that were too close together have hung the meter. Only `powerCycle` ends this state.
+    /// Whether the meter hangs after commands too close together. Only `powerCycle` ends this.
     package private(set) var isHung = false
     private let load: ElectricalLoad
     private let packetPeriod: Duration
     private let startsWithGarbage: Bool
-    /// Whether a `start` takes effect only after the following `keepOn`.
     private let wantsKeepOn: Bool
     private var awaitsKeepOn = false
     private let lease: Duration = .seconds(1)
-    /// Shortest safe interval between commands; a shorter interval can hang a real meter. Unverified: one public reader
+    /// Shortest safe interval between commands; a shorter one can hang a real meter. Unverified: one public program
     /// makes no pause.
     package static let commandGap = Duration.milliseconds(25)
     private let commandGap: Duration
@@ -27,7 +26,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// State of the sample stream. Kept after `leaseEnd`, the time at which the last keep-alive expires.
+    /// Kept after `leaseEnd`, when the last keep-alive expires.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration
@@ -35,12 +34,12 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     }
 
     /// - Parameters:
-    ///   - model: model name. Only an FNAC-28 behaves differently: it repeats samples.
-    ///   - packetPeriod: time between two packets; 40 ms on a real meter.
-    ///   - startsWithGarbage: whether the first sample of each stream contains 188 V, as after a program that ended
-    ///     without reading all samples.
-    ///   - wantsKeepOn: whether the meter sends nothing before a `keepOn`. A C1 may behave so if its reader sends only
-    ///     81, 82, 83.
+    ///   - model: only an FNAC-28 behaves differently: it repeats samples.
+    ///   - packetPeriod: interval of packets; 40 ms on a real meter.
+    ///   - startsWithGarbage: whether each stream's first sample contains 188 V, as after a program that did not read
+    ///     all samples.
+    ///   - wantsKeepOn: whether the meter sends nothing before a `keepOn`, as perhaps a C1 whose host sends only 81,
+    ///     82, 83.
     ///   - commandGap: shortest interval between commands that does not hang the meter.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),
@@ -123,8 +122,8 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         let last = Int(time.milliseconds / 10)
         var packet: [UInt8] = [FNIRSIUSBPacket.startMark, FNIRSIUSBPacket.samplesType]
         for index in 0..<FNIRSIUSBPacket.samplesPerPacket {
-            // An FNAC-28 repeats values (baryluk/fnirsi-usb-power-data-logger issue 27). The number of repetitions is
-            // not published; here a packet's four samples are equal.
+            // An FNAC-28 repeats values (baryluk/fnirsi-usb-power-data-logger issue 27). How often is unpublished; here
+            // all four samples are equal.
             let step = model == .fnac28 ? last & ~3 : last - 3 + index
             let state = load.state(step: max(0, step), length: 0.01)
             let isGarbage = firstIsGarbage && index == 0
@@ -139,7 +138,6 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
         return sealed(packet)
     }
 
-    /// Returns the packet of 63 bytes with its check byte.
     private func sealed(_ packet: [UInt8]) -> [UInt8] {
         packet + [Checksum.crc8FNIRSI(packet.dropFirst())]
     }

@@ -4,7 +4,7 @@ package import MeterCodec
 package struct GenericSimulator: FamilySimulator {
     private let boards: GenericFamily
 
-    /// - Parameter boards: models to simulate, including those described by users.
+    /// - Parameter boards: models to simulate, including those that users described.
     package init(_ boards: GenericFamily = GenericFamily()) {
         self.boards = boards
     }

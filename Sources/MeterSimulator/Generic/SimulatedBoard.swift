@@ -1,9 +1,9 @@
 package import Domain
 package import MeterCodec
 
-/// A simulated board that prints lines as in its description, by itself or on request (Docs/Meters/GENERIC.md).
+/// A simulated board that prints lines according to its description, by itself or on request (Docs/Meters/GENERIC.md).
 ///
-/// After power-on or reset the board is silent while its boot loader runs. It then prints a greeting, as sketches do.
+/// After power-on or reset, its bootloader runs silently. It then prints a greeting, as Arduino sketches do.
 package struct SimulatedBoard: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -16,11 +16,11 @@ package struct SimulatedBoard: SimulatedMeter {
     private var lines = 0
     private var hasGreeted = false
 
-    /// Duration of the boot loader of an Arduino Uno or Nano, at least half a second (see `LineDescription.settle`).
+    /// Duration of the bootloader of an Arduino Uno or Nano, at least half a second (see `LineDescription.settle`).
     private static let bootTime = Duration.milliseconds(500)
 
     /// - Parameters:
-    ///   - period: time between two lines; nil for the interval in the description.
+    ///   - period: interval of lines; nil for the interval in the description.
     ///   - greeting: first line; nil for a comment, or for no line if the format has no comments.
     package init(
         model: ModelName, _ description: LineDescription, load: ElectricalLoad = ElectricalLoad(),
@@ -45,7 +45,7 @@ package struct SimulatedBoard: SimulatedMeter {
         var written = greet()
         guard description.request.isEmpty else { return written }
         let last = time.wholeSteps(of: period)
-        // Skip older lines: they were due while no host read them, so they are lost.
+        // Skip older lines: no host read them in time.
         if last - lastStep > 60 { advance(to: last - 60) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -60,7 +60,7 @@ package struct SimulatedBoard: SimulatedMeter {
         return description.request.isEmpty ? period * (lastStep + 1) : nil
     }
 
-    /// Switches the board off and on. Its counters are lost, because they are in memory.
+    /// Resets the counters, which are in volatile memory.
     package mutating func powerCycle() {
         counter = EnergyCounter()
         lastStep = 0
@@ -153,7 +153,6 @@ package struct SimulatedBoard: SimulatedMeter {
         }
     }
 
-    /// Returns the number with three decimals, like `Serial.print(value, 3)`.
     private static func text(of number: Double) -> String {
         let thousandths = Int64((min(max(number, -1e12), 1e12) * 1000).rounded())
         let digits = String(thousandths.magnitude % 1000)

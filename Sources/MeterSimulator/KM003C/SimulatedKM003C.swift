@@ -2,20 +2,20 @@ import Cryptography
 package import Domain
 import MeterCodec
 
-/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md). Repeats each request's number, and
-/// fills a queue while the graph runs. A host that proves its knowledge of the hardware id can also read queue and
-/// logs, until it disconnects.
+/// A simulated KM003C or KM002C on its serial interface (Docs/Protocols/KM003C.md). Answers repeat the request's
+/// number. A queue stores samples while the graph (the meter's own sampling) runs. Until it disconnects, a host that
+/// proves to have the hardware id can also read queue and logs.
 package struct SimulatedKM003C: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     /// Whether the host can read queue, trace and logs without authentication.
     package var grantsStreaming: Bool
-    /// Whether a forbidden memory read has crashed the meter. Only `powerCycle` ends this state.
+    /// Whether a forbidden memory read has crashed the meter. Only `powerCycle` ends this.
     package private(set) var isCrashed = false
     package private(set) var isConnected = false
-    /// Whether a host has authenticated for calibration. No host of this project may do so.
+    /// Whether a host has authenticated for calibration, which this project must never do.
     package private(set) var isOpenForCalibration = false
-    /// Whether the PD monitor is on. A KM002C reports USB PD only while it is on.
+    /// Whether the USB PD monitor is on. A KM002C reports USB PD only then.
     private var isMonitorOn = false
     private let load: ElectricalLoad
     private let refresh: Duration
@@ -27,7 +27,7 @@ package struct SimulatedKM003C: SimulatedMeter {
     private var lastStep = 0
     private var answers = 0
 
-    /// - Parameter refresh: interval of the measurements; half a second at a meter's initial rate.
+    /// - Parameter refresh: interval of measurements; half a second at a meter's initial rate.
     package init(
         model: ModelName, load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(500),
         grantsStreaming: Bool = false
@@ -50,9 +50,9 @@ package struct SimulatedKM003C: SimulatedMeter {
             let (head, encrypted) = answer(request, body, at: time)
             guard !isCrashed else { continue }
             answers += 1
-            // Measurements have no checksum, so a fault corrupts the kind in the header instead.
+            // Measurements have no checksum, so the fault corrupts the kind in the header instead.
             guard let whole = faults.apply(to: head + encrypted, number: answers, checkOffset: 0) else { continue }
-            // Memory contents are sent in pieces after their announcement.
+            // Memory contents follow their announcement in separate writes.
             let announcement = encrypted.isEmpty ? whole.count : min(head.count, whole.count)
             writes.append(Array(whole.prefix(announcement)))
             writes += Array(whole.dropFirst(announcement)).pieces(KM003CFraming.longestMemoryPiece)
@@ -78,8 +78,8 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private var stepLength: Double { Double(refresh.nanoseconds) / 1e9 }
 
-    /// Removes and returns one request: four bytes, and 32 more for a memory read or an authentication. Drops bytes
-    /// that do not start a request, so that a stray byte does not shift the following requests.
+    /// Returns one request: four bytes, and 32 more for a memory read or an authentication. Drops stray bytes, which
+    /// would shift the following requests.
     private mutating func takeRequest() -> (KM003CHeader, body: [UInt8])? {
         while received.count >= KM003CHeader.length {
             let header = KM003CHeader(word: received.withUnsafeBytes { $0.u32LE(0) })
@@ -96,8 +96,8 @@ package struct SimulatedKM003C: SimulatedMeter {
     }
 
     /// Returns the length of the request with this header; nil if no host sends it
-    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). Requests without a name in
-    /// `KM003CKind` are valid, but refused.
+    /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). The simulator refuses valid
+    /// requests without a name in `KM003CKind`.
     private static func requestLength(_ header: KM003CHeader) -> Int? {
         switch (header.kind, UInt8(truncatingIfNeeded: header.word)) {
         case (.memoryRead, _): header.rawWord == 0x0101 ? encryptedLength : nil
@@ -144,8 +144,7 @@ package struct SimulatedKM003C: SimulatedMeter {
             guard let rate = KM003CRate(index: request.parameter) else { return reject(request) }
             queue = SimulatedKM003CQueue(rate: rate, start: time)
         case .stopGraph:
-            // In a capture, a KM003C accepts this request while no graph runs; a KM002C refuses it
-            // (jfessard/km003c-web).
+            // A captured KM003C accepts this request while no graph runs; a KM002C refuses it (jfessard/km003c-web).
             guard queue != nil || model != .km002c else { return reject(request) }
             queue = nil
         case .pdMonitorOn:
@@ -181,7 +180,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Answers a request for data. Omits payloads that the host may not read, so the answer may have no payload.
+    /// Omits payloads that the host may not read, even all.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
@@ -193,14 +192,14 @@ package struct SimulatedKM003C: SimulatedMeter {
             let size =
                 switch attribute {
                 case .queue: KM003CQueueSample.length
-                // The trace's lists contain their own lengths, so the payload header contains 0.
+                // The trace contains the lengths of its lists, so the payload header contains 0.
                 case .pdTrace: 0
                 default: bytes.count
                 }
             let hasNext = place < attributes.count - 1
             payloads += KM003CPayloadHeader(attribute, hasNext: hasNext, chunk: chunk, size: size).bytes + bytes
         }
-        // As in real answers, the object count is the number of words after the header, minus the payload's own header.
+        // As in captured answers: the number of words after the header, minus the payload's own header.
         let count = attributes.isEmpty ? 0 : UInt16(clamping: payloads.count / 4 - 2)
         return KM003CHeader(.data, id: id, parameter: count << 5).bytes + payloads
     }
@@ -218,12 +217,10 @@ package struct SimulatedKM003C: SimulatedMeter {
         }
     }
 
-    /// Returns the values of a step: the load at the voltage of the USB PD contract.
     private func state(step: Int) -> ElectricalLoad.State {
         SimulatedKM003CPower.supply(at: refresh * step).feeding(load.state(step: step, length: stepLength))
     }
 
-    /// Returns the measurements in the form that `KM003CADC` reads, with averages over four steps.
     private func measurements() -> [UInt8] {
         let state = state(step: lastStep)
         let recent = (max(0, lastStep - 3)...lastStep).map { self.state(step: $0) }
@@ -246,7 +243,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         return bytes
     }
 
-    /// Returns the settings of a new meter: brightness 44 %, a sample every 10 ms, first page.
+    /// Returns settings of a new meter: brightness 44 %, a sample every 10 ms, first page.
     private func settings() -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: KM003CSettings.length)
         func put(_ value: UInt32, at offset: Int) {

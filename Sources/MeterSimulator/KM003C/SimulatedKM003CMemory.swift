@@ -13,14 +13,13 @@ struct SimulatedKM003CMemory: Sendable {
         var name: String
         var sampleCount: Int
         var interval_ms: Int
-        /// Offset in samples from the start of the logs.
+        /// Offset of the first sample from the start of all logs, in samples.
         var start: Int
     }
 
     init(model: ModelName, load: ElectricalLoad) {
         self.model = model
         self.load = load
-        // The second log has the length of a captured log.
         logs = [
             Log(name: "A01.d", sampleCount: 12, interval_ms: 1000, start: 0),
             Log(name: "A02.d", sampleCount: 521, interval_ms: 10_000, start: 12),
@@ -29,7 +28,7 @@ struct SimulatedKM003CMemory: Sendable {
 
     enum Content {
         case bytes([UInt8])
-        /// The read crashes a real meter.
+        /// This read would crash a real meter.
         case crash
     }
 
@@ -58,17 +57,17 @@ struct SimulatedKM003CMemory: Sendable {
     var firmware: String { "1.9.5" }
     private var serialBlock: [UInt8] { Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0] }
 
-    /// Hardware id that opens the logs of a KM002C. On a KM003C it opens calibration.
+    /// Hardware id for the logs of a KM002C and the calibration of a KM003C.
     var serialStart: [UInt8] { Array(serialBlock.prefix(KM003CProof.hardwareIDLength)) }
 
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }
 
-    /// Returns the bytes cut or padded to `length`. The padding is FF, as in erased memory.
+    /// Cuts the bytes to `length`, or pads them with FF, as in erased memory.
     private func cut(_ bytes: [UInt8], to length: Int) -> [UInt8] {
         Array((bytes + [UInt8](repeating: 0xFF, count: max(0, length - bytes.count))).prefix(length))
     }
 
-    /// Returns a block with texts of twelve bytes each, after sixteen unknown bytes.
+    /// Returns sixteen unknown bytes and texts of twelve bytes each.
     private func block(version: String, date: String) -> [UInt8] {
         let texts = [model.displayName, version, date].flatMap { text in
             Array(text.utf8) + [UInt8](repeating: 0, count: 12 - text.utf8.count)
@@ -91,7 +90,7 @@ struct SimulatedKM003CMemory: Sendable {
         }
     }
 
-    /// Catalogue with an entry for each log, which contains the totals of the log's last sample.
+    /// One entry per log, with the totals of the log's last sample.
     var catalogue: [UInt8] {
         logs.flatMap { log in
             var bytes = Array(log.name.utf8) + [UInt8](repeating: 0, count: 16 - log.name.utf8.count)

@@ -1,12 +1,11 @@
 import Domain
 import MeterCodec
 
-/// The USB PD conversation at the two ends of a KM003C (Docs/Protocols/KM003C.md#simulator). First a phone charges at a
-/// fixed and a programmable voltage, then a laptop charges in the extended range. The conversation repeats every ten
-/// minutes.
+/// USB PD messages that a KM003C captures (Docs/Protocols/KM003C.md#simulator). First a phone charges at a fixed and a
+/// programmable voltage, then a laptop in the extended range. The messages repeat every ten minutes.
 struct SimulatedKM003CPower: Sendable {
-    /// Maximum bytes of waiting events; newer events replace older ones. A real meter's limit is unknown. Together with
-    /// the measurements this is the longest payload that a decoder accepts (`KM003CPayloadHeader.isPlausible`).
+    /// Maximum size of waiting events in bytes; the oldest are dropped. With the measurements, this is the longest
+    /// payload that a decoder accepts (`KM003CPayloadHeader.isPlausible`). A real meter's limit is unknown.
     private static let longest = 288
 
     private var waiting: [[UInt8]] = []
@@ -15,7 +14,7 @@ struct SimulatedKM003CPower: Sendable {
     mutating func advance(to time: Duration) {
         let now = Int(clamping: time.milliseconds)
         let script = PDScript.twoVisits
-        // Skip events from before the previous cycle, because they would not fit anyway.
+        // Skip events from before the previous cycle: newer ones would replace them anyway.
         told = max(told, (now / PDScript.cycle - 1) * script.events.count)
         while true {
             let (cycle, place) = told.quotientAndRemainder(dividingBy: script.events.count)
@@ -34,7 +33,7 @@ struct SimulatedKM003CPower: Sendable {
         return waiting.flatMap { $0 }
     }
 
-    /// History of the meter's own state machine: two lists, each with one state and its second.
+    /// Trace of the meter's own state machine: two lists, each with one state and its second.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
     struct Supply: Hashable, Sendable {
@@ -42,7 +41,7 @@ struct SimulatedKM003CPower: Sendable {
         var line: CCLine?
         var voltage_mV: Int
 
-        /// Converts a load at 5 V to the contract's voltage, at the same power.
+        /// Converts a load at 5 V to the contract's voltage at the same power.
         func feeding(_ load: ElectricalLoad.State) -> ElectricalLoad.State {
             var state = load
             let factor = Double(voltage_mV) / 5000
@@ -51,7 +50,7 @@ struct SimulatedKM003CPower: Sendable {
             return state
         }
 
-        /// Voltages of CC1 and CC2, as captured with a source that offers 3 A, and with an end without a plug (session
+        /// Voltages of CC1 and CC2, as captured with a source that offers 3 A, and without a plug (session
         /// orig_with_pd.13, okhsunrog/km003c-protocol-research).
         var cc_mV: (Int, Int) {
             switch line {
@@ -69,7 +68,7 @@ struct SimulatedKM003CPower: Sendable {
 }
 
 private struct PDScript {
-    /// Duration of one cycle, with the phone and the laptop, in milliseconds.
+    /// Duration of one cycle in milliseconds.
     static let cycle = 600_000
 
     struct Event: Sendable {
@@ -119,7 +118,7 @@ private struct PDScript {
     private mutating func visitOfAPhone() {
         plugIn(.cc1, at: 0)
         askCable(0x0008_2050, after: 150)
-        // Two unacknowledged offers, as captured, because the phone is not ready yet.
+        // As captured: two unacknowledged offers, because the phone is not ready yet.
         offer(Self.offers, isAcknowledged: false, after: 40)
         offer(Self.offers, isAcknowledged: false, after: 2)
         offer(Self.offers, after: 150)
@@ -127,7 +126,7 @@ private struct PDScript {
         now = 10_000
         // As captured: 2.2 A at 9 V.
         request([0x2303_70DC], volts: 9000)
-        // A programmable voltage has to be requested again within ten seconds (USB PD specification 3.1, 6.6.17).
+        // A sink must request a programmable voltage again within ten seconds (USB PD specification 3.1, 6.6.17).
         for step in 0..<30 {
             let volts = 8400 + 40 * min(step, 15)
             now = 20_000 + step * 9000
@@ -137,8 +136,8 @@ private struct PDScript {
     }
 
     /// Offers, request and messages of the extended range that a KM003C captured (elagil/usbpd,
-    /// usbpd/src/protocol_layer/message/epr_messages_test.rs and usbpd/src/dummy.rs). An adjustable voltage replaces 36
-    /// V and 48 V.
+    /// usbpd/src/protocol_layer/message/epr_messages_test.rs and usbpd/src/dummy.rs), but with an adjustable voltage
+    /// instead of 36 V and 48 V.
     private static let laptopOffers =
         [0x0A91_912C, 0x0012_D12C, 0x0013_C12C, 0x0014_B12C, 0x0016_41F4, 0xC9A4_3264] as [UInt32]
     private static let extendedOffers = laptopOffers + [0, 0x0018_C1F4, 0xD230_968C]
@@ -183,8 +182,6 @@ private struct PDScript {
         supplies.append((now, .init(line: nil, voltage_mV: 0)))
     }
 
-    /// Adds the cable's identification.
-    ///
     /// - Parameter cable: object that describes the cable (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
     private mutating func askCable(_ cable: UInt32, after pause: Int) {
         data(15, [0xFF00_A001], from: .sourceToCable, after: pause)
@@ -195,7 +192,7 @@ private struct PDScript {
         data(PDHeader.sourceCapabilities, offers, from: .source, isAcknowledged: isAcknowledged, after: pause)
     }
 
-    /// Offers a list of 36 bytes: 26 in the first chunk, and 10 on the laptop's request.
+    /// Adds a list of 36 bytes: 26 in the first chunk, 10 on the laptop's request.
     private mutating func offerExtendedRange() {
         let list = Self.bytes(Self.extendedOffers)
         extended(17, 0x8000 | UInt16(list.count), Array(list.prefix(26)), from: .source, after: 10)
@@ -211,7 +208,7 @@ private struct PDScript {
         control(PDHeader.supplyReady, from: .source, after: 36)
     }
 
-    /// Sends a message every half second, as the extended range requires (USB PD specification 3.1, 6.6.21.3).
+    /// Adds a keep-alive every half second, as the extended range requires (USB PD specification 3.1, 6.6.21.3).
     private mutating func keepAlive(until end: Int) {
         while now + 400 < end {
             extended(16, 0x8002, [3, 0], from: .sink, after: 370)
@@ -246,8 +243,8 @@ private struct PDScript {
 
     private func id(of sender: Sender) -> UInt8 { ids[sender] ?? 0 }
 
-    /// Appends a message and the receiver's acknowledgement. As captured, the acknowledgement has the message's number,
-    /// but the receiver's own revision.
+    /// Appends a message and its acknowledgement, which, as captured, has the message's number but the receiver's
+    /// revision.
     private mutating func say(
         _ header: PDHeader, _ body: [UInt8], _ sender: Sender, isAcknowledged: Bool = true, after pause: Int
     ) {

@@ -1,15 +1,15 @@
 import Domain
 import MeterCodec
 
-/// Queue of the samples that the meter records while its graph (its own sampling) runs. Contains about one second of
-/// samples. When full, it drops the oldest samples first (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
+/// Latest samples that the meter recorded while its graph (its own sampling) runs, about one second of them
+/// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
-    /// Maximum number of samples in one answer, as in the largest captured answer.
+    /// Maximum number of samples in one answer, from the largest captured answer.
     static let longestAnswer = 48
 
     private let rate: KM003CRate
     private var nextSample: Int64
-    /// Samples in one contiguous array. An array for each sample would be the largest cost of a simulated second.
+    /// All samples. An array for each would be the simulator's largest cost.
     private var bytes: [UInt8] = []
 
     init(rate: KM003CRate, start: Duration) {
@@ -22,7 +22,7 @@ struct SimulatedKM003CQueue: Sendable {
     mutating func fill(from load: ElectricalLoad, until time: Duration) {
         let step = Int64(rate.sequenceStep)
         let last = time.milliseconds / step
-        // Do not render samples that the full buffer would drop immediately.
+        // Do not compute samples that the full queue would drop immediately.
         nextSample = max(nextSample, last - Int64(capacity) + 1)
         while nextSample <= last {
             let milliseconds = nextSample * step
@@ -35,7 +35,6 @@ struct SimulatedKM003CQueue: Sendable {
         if bytes.count > most { bytes.removeFirst(bytes.count - most) }
     }
 
-    /// Removes and returns the oldest samples, as many as fit in one answer.
     mutating func take() -> (bytes: [UInt8], count: Int) {
         let taken = Array(bytes.prefix(Self.longestAnswer * KM003CQueueSample.length))
         bytes.removeFirst(taken.count)

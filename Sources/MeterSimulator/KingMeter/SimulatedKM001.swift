@@ -18,9 +18,7 @@ package struct SimulatedKM001: SimulatedMeter {
     /// Number of samples that a KM001 Pro sends for a request (fqueze/usb-power-profiling).
     static let samplesPerRequest = 200
 
-    /// - Parameters:
-    ///   - model: model name, without any other effect.
-    ///   - interval: time between two samples; nil for the host's choice.
+    /// - Parameter interval: interval of samples; nil for the host's choice.
     package init(
         model: ModelName = .km001Pro, dialect: KM001Dialect = .km001Pro, load: ElectricalLoad = ElectricalLoad(),
         interval: Duration? = nil
@@ -98,7 +96,7 @@ package struct SimulatedKM001: SimulatedMeter {
             report.appendLE(UInt16(truncatingIfNeeded: Int((state.temperature * 10).rounded())))
             report.append(1)
         case .acd15p:
-            // One CC line belongs to a source that offers 3 A; the other is open.
+            // One CC line has the voltage of a source that offers 3 A; the other is open.
             for value in [state.dataPlus, state.dataMinus, 1.68, 0, state.temperature] {
                 report.appendLE(Self.millionths(value))
             }

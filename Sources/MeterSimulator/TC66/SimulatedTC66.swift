@@ -3,14 +3,14 @@ package import Domain
 package import MeterCodec
 
 /// A simulated TC66 or TC66C (Docs/Protocols/TC66.md). On USB it answers `getva` immediately with three encrypted
-/// writes of 64 bytes; while in its loader, it answers only `query`. Over the radio it answers later, in one write of
+/// writes of 64 bytes; in its bootloader it answers only `query`. Over the radio it answers later, with one write of
 /// 192 bytes.
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Running program. Power-on without the button starts the firmware.
+    /// Running program; the firmware after a power-on without the button.
     package private(set) var mode: TC66Mode
-    /// Page on display, 0 to 5.
+    /// Displayed page, 0 to 5.
     package private(set) var page = 0
     /// Quarter turns of the screen, 0 to 3.
     package private(set) var rotation = 0
@@ -22,9 +22,8 @@ package struct SimulatedTC66: SimulatedMeter {
     private let serial: UInt32
     private let temperatureUnit: TemperatureUnit
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 2)
-    /// Data group, 0 or 1, as chosen on the meter.
     private let group: Int
-    /// The recorder's contents in the wire format: one record per second.
+    /// The recorder's contents in the wire format, with a record per second.
     private var recording: [UInt8] = []
     private var recordedSeconds = 0
     private var received: [UInt8] = []
@@ -33,13 +32,12 @@ package struct SimulatedTC66: SimulatedMeter {
     private var answers = 0
 
     /// - Parameters:
-    ///   - link: determines the form of requests, and the delay of answers.
-    ///   - answerTime: delay over the radio; half a second on the newer radio and 0.8 s on the older one
+    ///   - answerTime: delay over the radio; half a second on the newer radio module and 0.8 s on the older one
     ///     (Docs/Protocols/TC66.md#links).
-    ///   - refresh: interval of updates; every 80 to 100 ms on a real meter (Docs/Protocols/TC66.md#links).
-    ///   - temperatureUnit: the unit set on the meter, which changes the number in the answer.
+    ///   - refresh: interval of updates; every 80 to 100 ms on a real meter.
+    ///   - temperatureUnit: unit set on the meter, in which the answer contains the temperature.
     ///   - mode: `boot` for a meter plugged in with its button held.
-    ///   - group: number of the counting group, 0 or 1.
+    ///   - group: counting data group, 0 or 1.
     package init(
         model: ModelName, over link: TC66Link = .usb, answerTime: Duration = .milliseconds(500),
         load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),
@@ -61,7 +59,6 @@ package struct SimulatedTC66: SimulatedMeter {
         received += bytes
         var writes: [[UInt8]] = []
         while let request = takeRequest() { writes += answer(request) }
-        // USB splits an answer into packets.
         guard link == .ble else { return writes.flatMap { $0.pieces(TC66Piece.length) } }
         for write in writes { pending.append((time + answerTime, write)) }
         return []
@@ -108,7 +105,7 @@ package struct SimulatedTC66: SimulatedMeter {
         if tooMany > 0 { recording.removeFirst(tooMany) }
     }
 
-    /// Removes and returns the next request, on USB with an optional CR LF. Drops bytes that do not start a request.
+    /// Returns the next request, on USB with an optional CR LF. Drops bytes that do not start a request.
     private mutating func takeRequest() -> TC66Request? {
         let requests = TC66Request.known(over: link)
         while !received.isEmpty {
@@ -116,7 +113,6 @@ package struct SimulatedTC66: SimulatedMeter {
                 received.removeFirst(request.bytes(over: link).count)
                 return request
             }
-            // This may be the start of a request that is still incomplete.
             if requests.contains(where: { $0.bytes(over: link).starts(with: received) }) { return nil }
             received.removeFirst()
         }
@@ -129,7 +125,7 @@ package struct SimulatedTC66: SimulatedMeter {
         case .query:
             return faulty(Array(mode.rawValue.utf8), checkOffset: 0)
         case .values:
-            // A fault corrupts the check word of `pac2`, and with it the whole cipher block.
+            // The fault corrupts the check word of `pac2`, and with it the whole cipher block.
             return faulty(block(), checkOffset: TC66Piece.length + TC66Piece.checkOffset)
         case .recording:
             return [recording]
@@ -166,7 +162,7 @@ package struct SimulatedTC66: SimulatedMeter {
     private func measurements(_ state: ElectricalLoad.State) -> [UInt8] {
         var bytes = Array("TC661.18".utf8)
         bytes.appendLE(serial)
-        // Bytes 16 to 43 are not zero on a real meter; their meaning is unknown.
+        // On a real meter bytes 16 to 43 are not zero; their meaning is unknown.
         bytes += [UInt8](repeating: 0xA5, count: 28)
         bytes.appendLE(UInt32(clamping: powerOnCount))
         bytes.appendLE(UInt32(clamping: Int((state.voltage * 10_000).rounded())))

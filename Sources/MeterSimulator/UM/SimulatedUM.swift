@@ -9,13 +9,13 @@ package struct SimulatedUM: SimulatedMeter {
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let refresh: Duration
-    /// Whether the meter expects each byte in a separate frame.
+    /// Whether the meter expects each command byte in an Atorch frame.
     private let isWrapped: Bool
     private let firstDelay: Duration
-    /// Time at which the first answer is sent; nil if no first answer is pending.
+    /// Time at which the delayed first answer is due; nil if it is not pending.
     private var firstDue: Duration?
     private var hasAnswered = false
-    /// Shortest interval between commands. Of two commands that are closer, a real meter loses the second.
+    /// Shortest interval between commands. Of two closer commands, a real meter loses the second.
     package static let commandGap = Duration.milliseconds(500)
     private let commandGap: Duration
     private var groups = [EnergyCounter](repeating: EnergyCounter(), count: 10)
@@ -32,14 +32,14 @@ package struct SimulatedUM: SimulatedMeter {
 
     /// - Parameters:
     ///   - transport: kind of link; an A3-B expects other bytes over LE.
-    ///   - refresh: interval of updates, at least a millisecond; half a second on a real meter.
-    ///   - commandGap: shortest interval between commands; of two closer commands the second is lost.
+    ///   - refresh: interval of updates, 1 ms or more; half a second on a real meter.
+    ///   - commandGap: shortest interval between commands.
     package init(
         model: ModelName, over transport: LinkAddress.Transport = .spp, load: ElectricalLoad = ElectricalLoad(),
         refresh: Duration = .milliseconds(500), commandGap: Duration = SimulatedUM.commandGap
     ) {
         isWrapped = model == .a3b && transport == .ble
-        // Delay measured by its first reader (dernasherbrezon.github.io).
+        // Measured by dernasherbrezon.github.io.
         firstDelay = model == .a3b && transport == .spp ? .milliseconds(4500) : .zero
         self.model = model
         self.load = load
@@ -50,7 +50,7 @@ package struct SimulatedUM: SimulatedMeter {
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         advance(to: time)
         guard firstDue == nil else { return [] }
-        // One write must be one frame; all other bytes are ignored.
+        // One write must be exactly one frame; anything else is ignored.
         let orders = isWrapped ? [UMWrapping.byte(in: bytes)].compactMap { $0 } : bytes
         return orders.compactMap { byte in
             guard firstDue == nil else { return nil }
@@ -92,7 +92,7 @@ package struct SimulatedUM: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // Count at most the last 7200 steps, usually an hour, because more would block the simulator.
+        // At most 7200 steps, an hour at the usual rate, because more would block the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             let state = load.state(step: passed, length: stepLength)
             groups[selectedGroup].add(state, seconds: stepLength)
@@ -135,15 +135,15 @@ package struct SimulatedUM: SimulatedMeter {
         let current = UInt16(clamping: Int((state.current * scales.current).rounded()))
         bytes.appendBE(voltage)
         bytes.appendBE(current)
-        // The product of the displayed values, rounded down, as in every unedited block (Docs/Protocols/UM.md#block).
+        // Product of the displayed values, rounded down, as in every unedited block (Docs/Protocols/UM.md#block).
         bytes.appendBE(UInt32(voltage) * UInt32(current) / UInt32(scales.voltage * scales.current / 1000))
-        // Negative values are in two's complement, because the real encoding is unpublished.
+        // Negative values are in two's complement, because a real meter's encoding is unpublished.
         for degrees in [state.temperature, state.temperature * 1.8 + 32] {
             bytes.appendBE(UInt16(bitPattern: Int16(clamping: Int(degrees.rounded()))))
         }
         bytes.appendBE(UInt16(clamping: selectedGroup))
         for group in groups {
-            // The counter of a real meter also stops at this value.
+            // The counter of a real meter also stops here.
             bytes.appendBE(min(99_999, UInt32(clamping: Int(group.charge_mAh))))
             bytes.appendBE(UInt32(clamping: Int(group.energy_mWh)))
         }
@@ -166,7 +166,7 @@ package struct SimulatedUM: SimulatedMeter {
         return bytes
     }
 
-    /// Returns the resistance in tenths of an ohm; 9999.9 Ω means an open circuit.
+    /// Returns the resistance in tenths of an ohm; 9999.9 Ω for an open circuit.
     private func resistance(_ voltage: UInt16, _ current: UInt16, _ scales: UMScales) -> UInt32 {
         guard current > 0 else { return 99_999 }
         return min(99_999, UInt32(voltage) * UInt32(scales.current * 10 / scales.voltage) / UInt32(current))

@@ -1,15 +1,15 @@
 package import Domain
 import MeterCodec
 
-/// A simulated WITRN meter (Docs/Protocols/WITRN.md). Pushes a report every 10 ms and ignores all input.
+/// A simulated WITRN meter (Docs/Protocols/WITRN.md). Sends a report every 10 ms and ignores all input.
 ///
-/// A K2 or C5 also reports the CC line: every ten minutes a charger and a phone agree on 9 V.
+/// A K2 or C5 also reports CC messages: every ten minutes a charger and a phone agree on 9 V.
 package struct SimulatedWITRN: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Temperature of the external probe; nil without a probe. The field then contains about -75 (a captured C5).
+    /// Degrees Celsius of the external probe; nil without a probe. The field then contains about -75 (a captured C5).
     package var probe: Double?
-    /// Number of bytes written to the meter. Drivers must never send anything to a real meter.
+    /// Number of bytes written to the meter, because drivers must never send anything to a real one.
     package private(set) var receivedCount = 0
     private let load: ElectricalLoad
     private let period: Duration
@@ -21,8 +21,8 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var sent = 0
 
     /// - Parameters:
-    ///   - model: model name. Only a K2 and a C5 report USB PD.
-    ///   - period: time between two reports; 10 ms on a real meter, and at least 1 ms here.
+    ///   - model: only a K2 and a C5 report USB PD.
+    ///   - period: interval of reports; 10 ms on a real meter, at least 1 ms.
     package init(
         model: ModelName = .witrnK2, load: ElectricalLoad = ElectricalLoad(), period: Duration = .milliseconds(10)
     ) {
@@ -40,7 +40,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Skip older reports: they were due while no host read them, so they are lost.
+        // Skip older reports: no host read them in time.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -52,13 +52,13 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Switches the meter off and on. The counters are kept; the clock is reset.
+    /// Keeps the counters, and resets the meter's clock.
     package mutating func powerCycle() {
         lastStep = 0
         told = 0
     }
 
-    /// Maximum number of waiting reports, similar to the kernel's buffer for a late reader (drivers/hid/hidraw.c: 64).
+    /// Maximum number of waiting reports, similar to the kernel's buffer (drivers/hid/hidraw.c: 64).
     private static let backlog = 100
 
     private mutating func push(_ report: [UInt8], _ written: inout [[UInt8]]) {
@@ -97,8 +97,7 @@ package struct SimulatedWITRN: SimulatedMeter {
         let state = state(at: lastStep)
         let now = Int(clamping: (period * lastStep).milliseconds)
         let (seconds, fraction) = now.quotientAndRemainder(dividingBy: 1000)
-        // According to one reader (fqueze), bytes 4, 5 and 7 contain the remainders of the milliseconds by 30, 100 and
-        // 80; no known program reads them.
+        // According to fqueze, bytes 4, 5 and 7 are the milliseconds modulo 30, 100 and 80.
         var report: [UInt8] = [WITRNReport.startMark.0, WITRNReport.startMark.1]
         report += [seconds, fraction, fraction / 30, fraction / 100, fraction % 100, fraction / 80].map(Self.low)
         report += [WITRNReport.measurement, 52, 0, 0]
@@ -122,7 +121,7 @@ package struct SimulatedWITRN: SimulatedMeter {
 
     // MARK: What it hears
 
-    /// Period after which the conversation repeats, in milliseconds.
+    /// Period in milliseconds after which the messages repeat.
     private static let cycle = 600_000
 
     private struct Line {
@@ -130,9 +129,8 @@ package struct SimulatedWITRN: SimulatedMeter {
         var bytes: [UInt8]
     }
 
-    /// The messages, with milliseconds since the cycle began: the charger's offers, the phone's request, and the
-    /// acceptance. The offers are from a captured charger (km003c-rs, km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3
-    /// A, and a programmable voltage.
+    /// Messages, with milliseconds since the start of the cycle. The offers are from a captured charger (km003c-rs,
+    /// km003c-lib/tests/pd_tests.rs): 5 V and 9 V with 3 A, and a programmable voltage.
     private static let script: [Line] = [
         (2000, [0xA1, 0x33, 0x2C, 0x91, 0x01, 0x08, 0x2C, 0xD1, 0x02, 0x00, 0x3C, 0x21, 0xDC, 0xC0]),
         (2001, [0x81, 0x02]),
@@ -147,7 +145,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private mutating func messages(until time: Duration) -> [[UInt8]] {
         guard hearsPD else { return [] }
         let now = Int(clamping: time.milliseconds)
-        // Drop messages of earlier cycles, because no host received them.
+        // Skip messages of earlier cycles: no host read them in time.
         told = max(told, (now / Self.cycle) * Self.script.count)
         var reports: [[UInt8]] = []
         while true {

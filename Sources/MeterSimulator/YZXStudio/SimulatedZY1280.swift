@@ -1,22 +1,20 @@
 package import Domain
 import MeterCodec
 
-/// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md). Pushes a report every 250 ms and counts energy, charge and
-/// the time with a current. Ignores all input.
+/// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md). Sends a report every 250 ms; counts energy, charge and the
+/// duration of the current. Ignores all input.
 package struct SimulatedZY1280: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let period: Duration
     private var counter = EnergyCounter()
-    /// Time with a current, in hundredths of a second.
+    /// Duration of the current, in hundredths of a second.
     private var flowing = 0.0
     private var lastStep = 0
     private var sent = 0
 
-    /// - Parameters:
-    ///   - model: model name, without any other effect.
-    ///   - period: time between two reports; 250 ms on a real meter.
+    /// - Parameter period: interval of reports; 250 ms on a real meter.
     package init(
         model: ModelName = .zy1280, load: ElectricalLoad = ElectricalLoad(), period: Duration = .milliseconds(250)
     ) {
@@ -30,7 +28,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Skip older reports: they were due while no host read them, so they are lost.
+        // Skip older reports: no host read them in time.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -44,7 +42,7 @@ package struct SimulatedZY1280: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Switches the meter off and on. Counters are kept.
+    /// Keeps the counters.
     package mutating func powerCycle() { lastStep = 0 }
 
     private static let backlog = 40

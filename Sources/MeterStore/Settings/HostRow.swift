@@ -4,8 +4,7 @@ import GRDB
 import Gateway
 
 package struct Machine: Hashable, Sendable {
-    /// Digest of a machine id such as /etc/machine-id. A different digest means that the file was copied from another
-    /// machine.
+    /// Digest of a machine id such as /etc/machine-id, which changes if the file is copied to another machine.
     package var digest: String
     package var boot: String
 
@@ -18,7 +17,7 @@ package struct Machine: Hashable, Sendable {
 /// This host's identity (Docs/Leases.md#rule-11).
 package struct HostIdentity: Hashable, Sendable {
     package var host: HostID
-    /// Former id, if another machine created the file. This host must then join the cloud again.
+    /// Previous host id, if another machine created the file; nil otherwise. The host must then join the cloud again.
     package var replaced: HostID?
 
     package init(host: HostID, replaced: HostID? = nil) {
@@ -31,7 +30,7 @@ struct HostRow {
     var id: HostID
     var machine: String?
     var clock: HybridClock
-    /// Greatest stamp that the cloud accepted or sent; the host in this stamp has no meaning.
+    /// Greatest stamp that the cloud accepted or sent. Its host part has no meaning.
     var cloudMark: Stamp
     var epoch: String?
 
@@ -60,7 +59,7 @@ struct HostRow {
         ])
     }
 
-    /// Copies id and clock of the damaged file to the new file. The cloud's data is fetched again.
+    /// Copies id and hybrid clock of the damaged file to the new file. The host fetches the cloud's data again.
     func restoreIdentity(_ db: Database) throws {
         try db.inDurableTransaction { db in
             var row = try HostRow(db)
@@ -75,7 +74,7 @@ struct HostRow {
         return HostID(using: &rng)
     }
 
-    /// Binds the file to its machine; a copied file gets a new host id.
+    /// Binds the file to its machine. A copied file gets a new host id.
     static func identify(on machine: Machine?, _ db: Database) throws -> HostIdentity {
         var row = try HostRow(db)
         guard let machine, machine.digest != row.machine else { return HostIdentity(host: row.id) }
@@ -84,7 +83,7 @@ struct HostRow {
             row.machine = machine.digest
             if replaced != nil { row.id = try drawID(db) }
             try row.save(db)
-            // Remove the session, because this host must never take over leases of another machine's run.
+            // Delete the session id: this host must never take over leases of a process on another machine.
             if replaced != nil { try db.execute(sql: "UPDATE host SET session = NULL") }
         }
         return HostIdentity(host: row.id, replaced: replaced)

@@ -1,15 +1,10 @@
 import GRDB
 
-/// A statement that inserts several rows, because a statement's fixed cost is as high as the cost of a short row.
+/// Inserts several rows per statement, because a statement's fixed cost is as high as the cost of a short row.
 struct InsertOfRows: Sendable {
     static let rowsMax = 8
-    /// SQL texts, which insert one row, two rows, and so on up to `rowsMax` rows.
     private let texts: [String]
 
-    /// - Parameters:
-    ///   - head: the beginning, such as `INSERT INTO table (one, two)`.
-    ///   - columns: number of columns.
-    ///   - tail: text after the values.
     init(_ head: String, columns: Int, _ tail: String = "") {
         let row = "(\(Array(repeating: "?", count: columns).joined(separator: ", ")))"
         texts = (1...Self.rowsMax).map { count in

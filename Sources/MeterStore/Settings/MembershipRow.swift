@@ -2,7 +2,7 @@ package import Domain
 import GRDB
 package import Gateway
 
-/// The only row of the table `membership`: the zone to which the change tokens and the outbox belong.
+/// The only row of the table `membership`: the zone to which change tokens and outbox belong.
 struct MembershipRow {
     /// Identity of the zone (`SyncZone.identity`).
     var zone: String?
@@ -46,7 +46,7 @@ extension MeterStore {
     package func runEnded(
         isComplete: Bool, at wall: WallTime, serverTime: UInt64?
     ) async throws(StoreError) {
-        // Not durable, because a power cut loses only the result of this sync run.
+        // Not durable, because a power cut loses only the result of one sync.
         try await transaction { db in
             guard isComplete else { return try db.execute(sql: "UPDATE membership SET failures = failures + 1") }
             try db.execute(

@@ -51,7 +51,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Returns keys, ordered by type and then by name.
+    /// Returns up to `limit` keys of records, ordered by type and then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {
@@ -63,7 +63,7 @@ extension SettingsTransaction {
                 if here == there { after = cursor.name }
             }
             // An empty `after` means the beginning, because names are never empty (`RecordFault.name`). The condition
-            // `? IS NULL OR name > ?` would search from the type's first record each time.
+            // `? IS NULL OR name > ?` would always search from the type's first record.
             let statement = try db.cachedStatement(
                 sql: "SELECT name FROM record WHERE type = ? AND name > ? ORDER BY name LIMIT ?")
             let names = try String.fetchAll(statement.bound(type.rawValue, after, Int64(limit - keys.count)))
@@ -72,9 +72,8 @@ extension SettingsTransaction {
         return keys
     }
 
-    /// Returns the merge of a record into the record with the normal form of its key.
-    ///
-    /// - Returns: nil if the key already has its normal form, or if the record is missing or only a deletion.
+    /// Merges a record into the record with the normal form of its key; nil if the key has its normal form, or the
+    /// record is missing or only a deletion.
     mutating func fold(_ key: RecordKey) throws -> RebuildPlan.Fold? {
         guard let loser = try record(key) else { return nil }
         return RebuildPlan.fold(loser, into: try record(key.normalised))
@@ -90,7 +89,7 @@ extension SettingsTransaction {
 }
 
 extension RebuildProgress {
-    /// Reads the progress of a rebuild; progress of another version counts as not begun.
+    /// Progress of another version counts as not begun.
     fileprivate init(_ db: Database) throws {
         self.init(version: RebuildPlan.version)
         let row = try Row.fetchOne(

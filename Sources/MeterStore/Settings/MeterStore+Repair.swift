@@ -3,7 +3,7 @@ import GRDB
 package import Gateway
 import Synchronization
 
-// Repairs after a change of cloud or a wrong clock, and clean-up by age.
+// Repairs after a change of cloud or a wrong system clock, and clean-up by age.
 
 extension MeterStore {
     package func restamp(from physical: UInt64) async throws(StoreError) {
@@ -13,7 +13,7 @@ extension MeterStore {
     package func correct(clockOffset: Duration, at moment: HostMoment) async throws(StoreError) {
         let now = ClockAnchor(wall: moment.wall + clockOffset, sinceBoot: moment.sinceBoot)
         anchor.withLock { $0 = now }
-        // Usually there is nothing to do; then do not wait for the disk.
+        // Usually there is nothing to do. Then do not wait for the disk.
         let boot = boot
         guard boot != nil, try await access("read", { db in try now.isNews(to: db, boot: boot) }) else { return }
         try await changeSettings { transaction in try transaction.correct(now) }
@@ -58,7 +58,7 @@ extension SettingsTransaction {
         return try pending(of: row).count - before
     }
 
-    /// Adds the matching values and deletions to the outbox with their old stamps, because they were not written now.
+    /// Adds the matching values and deletions to the outbox with their old stamps.
     private func queueAll(where condition: String, _ arguments: StatementArguments) throws {
         let columns = """
             INSERT INTO outbox (record, property, type, stamp_ms, stamp_counter, stamp_host)
@@ -83,10 +83,10 @@ extension SettingsTransaction {
 // MARK: - A wrong clock
 
 extension SettingsTransaction {
-    /// Gives waiting changes with stamps from the future new stamps from `physical` on, and lowers the hybrid clock.
+    /// Replaces future stamps of unsent changes by stamps from `physical` (milliseconds since 1970) on, and lowers the
+    /// hybrid clock.
     mutating func restamp(from physical: UInt64) throws {
-        // Use only half of the cloud's tolerance, because the cloud may have accepted later stamps in an answer that
-        // was lost.
+        // Use only half of the cloud's tolerance: the cloud may have accepted later stamps, but its answer was lost.
         let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
         let latest = max(limit, host.cloudMark.milliseconds)
         let waiting = try allPending()
@@ -94,8 +94,8 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Returns the waiting changes. Their time of writing is known only for changes that were made since the last boot
-    /// and never sent.
+    /// Returns the unsent changes. Their time of writing is only known for changes since the last boot that were never
+    /// sent.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {
@@ -106,12 +106,12 @@ extension SettingsTransaction {
         }
     }
 
-    /// Corrects wrong stamps of waiting changes to their time of writing.
+    /// Corrects wrong stamps of unsent changes to their time of writing.
     mutating func correct(_ now: ClockAnchor) throws {
         let times = try timesOfWriting(now)
         try move(times.map(\.entry), times.map(\.waiting))
-        // Check all deletions: a deletion with a right stamp may also have got a later stamp, because it must follow
-        // earlier changes.
+        // Check all deletions: even one with a right stamp may have got a later stamp, because it must follow earlier
+        // changes.
         for time in times where time.entry.property.isEmpty { try hideDeleted(in: time.entry.record) }
     }
 
@@ -122,7 +122,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Removes properties that are older than the deletion after its stamp was moved.
+    /// Removes properties older than the deletion, whose stamp may have changed.
     private mutating func hideDeleted(in row: Int64) throws {
         guard let deletion = try deletion(of: row),
             let name = try Row.fetchOne(db, sql: "SELECT type, name FROM record WHERE id = ?", arguments: [row])
@@ -139,7 +139,7 @@ extension SettingsTransaction {
 }
 
 extension ClockAnchor {
-    /// Returns whether any waiting change's stamp differs from its time of writing.
+    /// Returns whether the stamp of any unsent change is wrong by more than `StampLimit.ahead`.
     fileprivate func isNews(to db: Database, boot: String?) throws -> Bool {
         let statement = try db.cachedStatement(
             sql: """

@@ -60,11 +60,11 @@ extension MeterStore: SettingsRepository {
 }
 
 extension SettingsTransaction {
-    /// Writes one property as a change of this host, under the normal form of its key.
+    /// Writes one property as this host's change, under the normal form of its key.
     mutating func write(_ change: SettingChange, physical: UInt64, sinceBoot: MonotonicTime?, path: String) throws {
         let key = change.key.normalised
         let before = try record(key) ?? SyncRecord(key: key)
-        // The new stamp must be later than every existing stamp, even a rejected stamp far in the future.
+        // The new stamp must be later than any existing one, even one far in the future.
         if let newest = before.newestStamp { host.clock.observe(newest) }
         let register = Register(value: change.value, stamp: host.clock.tick(physical: physical))
         let merge = before.merging(SyncRecord(key: key, properties: [change.property: register]))
@@ -94,7 +94,7 @@ extension HistoryEntry {
 // MARK: - Access
 
 extension MeterStore {
-    /// Reads settings. Changes that `body` makes to the clock are discarded.
+    /// Reads settings. Discards changes that `body` makes to the hybrid clock.
     func settings<Value: Sendable>(
         _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value
     ) async throws(StoreError) -> Value {
@@ -133,16 +133,15 @@ extension MeterStore {
         }
     }
 
-    /// Returns the time of the cloud's wall clock in milliseconds since 1970, or of this host's own clock while the
-    /// cloud's time is unknown since boot.
+    /// Returns the cloud's wall-clock time in milliseconds since 1970, or this host's if the cloud's is unknown.
     func physicalTime(at moment: HostMoment) -> UInt64 {
         let wall = anchor.withLock { $0?.time(at: moment.sinceBoot) } ?? moment.wall
         return UInt64(clamping: wall.millisecondsSince1970)
     }
 }
 
-/// Time of the cloud's clock at a moment since boot. Later times are computed from it with the boot-time clock,
-/// independently of the calendar.
+/// A time of the cloud's clock, with the moment since boot at which it was valid. Later times follow from it without
+/// the system clock.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

@@ -5,7 +5,7 @@ import Synchronization
 
 extension MeterStore: SyncRepository {
     package func progress() async throws(StoreError) -> SyncProgress {
-        // Return the cached progress: open web pages request it often, but only writes change it.
+        // Use the cache: open web pages request the progress often, but only writes change it.
         if let known = knownProgress.withLock(\.self) { return known }
         return try await access("read") { db in
             let membership = try MembershipRow(db)
@@ -91,7 +91,7 @@ extension MeterStore: SyncRepository {
 // MARK: - The cloud's answers
 
 extension SettingsTransaction {
-    /// Rejects a page of changes from another zone, because its change token has no meaning in this zone.
+    /// Throws for a page of changes from another zone, because its change token has no meaning in this zone.
     func checkZone(of page: ChangesPage, path: String) throws {
         guard let zone = page.zoneID, let known = try MembershipRow(db).zone, known != zone else { return }
         throw StoreError(
@@ -100,7 +100,7 @@ extension SettingsTransaction {
         )
     }
 
-    /// Removes an accepted record from the outbox, except properties that were written again after sending.
+    /// Removes an accepted record from the outbox, except properties written again after sending.
     mutating func accept(_ sent: SyncRecord) throws {
         observe(cloud: sent.newestStamp)
         guard let row = try row(of: sent.key) else { return }
@@ -115,14 +115,14 @@ extension SettingsTransaction {
         }
         try stopHoldingBack(row)
         try unpark(sent, .push)
-        // The cloud has the record, so a running refetch must not treat it as missing.
+        // The cloud has the record, so a full resync in progress must not treat it as missing.
         try markSeen(sent.key)
     }
 
-    /// Handles a refusal by the cloud. Parks the record (`ParkedRecord`) if the cloud can never accept it unchanged.
+    /// Processes the cloud's refusal. Parks the record (`ParkedRecord`) if the cloud can never accept it unchanged.
     mutating func refuse(_ sent: SyncRecord, _ failure: SyncFailure, isAlone: Bool) throws {
         guard let row = try row(of: sent.key) else { return }
-        // The change did not reach the cloud's store, so its stamp may still be corrected.
+        // The cloud did not store the change, so its stamp may still be corrected.
         let untell = try db.cachedStatement(sql: "UPDATE outbox SET is_told = 0 WHERE record = ? AND property = ?")
         for (property, _) in sent.stamps { try untell.run([row, property]) }
         if failure.kind == .quotaExceeded { try holdBack(row) }
@@ -145,8 +145,8 @@ extension SettingsTransaction {
             outcome.parked += 1
             return
         }
-        // Read both records before creating the closure: a closure cannot change `self`, and a copy of `self` would
-        // copy all cached rows.
+        // Fetch both records before creating the closure: it cannot change `self`, and a copy of `self` would copy all
+        // cached rows.
         let normal = record.key.normalised
         let present = try self.record(record.key)
         let canonical = normal == record.key ? nil : try self.record(normal)
@@ -154,7 +154,7 @@ extension SettingsTransaction {
         let merges = ingest.merges
         for merge in merges { try store(merge) }
         let mergesToTell = ingest.mergesToTell
-        // Do not resend a refused record whenever a page contains it.
+        // Do not resend a refused record each time a page contains it.
         let isRefused = try ingest.fold == nil && !mergesToTell.isEmpty && isParked(record.key)
         if !isRefused {
             for merge in mergesToTell { try tell(merge) }
@@ -169,8 +169,7 @@ extension SettingsTransaction {
 }
 
 extension SyncFailure.Kind {
-    /// Returns whether the cloud can never accept the record. A `limitExceeded` counts only for a record that was sent
-    /// alone, because for several records the total may be the cause.
+    /// Returns whether the cloud can never accept the record. `limitExceeded` counts only for a record sent alone.
     fileprivate func isForGood(isAlone: Bool) -> Bool {
         switch self {
         case .badRequest, .permissionDenied: true

@@ -55,7 +55,7 @@ extension MeterStore {
     }
 }
 
-/// Id of an entry as shown to users: `r7` for a refused or unstorable record, `a7` for a set-aside record.
+/// Id as shown to users: `r7` for a refused or unstorable record, `a7` for a record of set-aside values.
 private struct ParkedNumber {
     enum List: Character { case parked = "r", aside = "a" }
 
@@ -116,7 +116,6 @@ extension SettingsTransaction {
         return .restored(properties: count, MergeOutcome())
     }
 
-    /// Retries storing a parked record, which may succeed with a newer version.
     private mutating func keepAgain(_ form: ParkedForm) throws -> ParkedRestore {
         guard let record = form.record else {
             return .nothing(because: "what was kept of it is not a record that this version can read")

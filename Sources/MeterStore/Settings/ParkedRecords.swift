@@ -6,20 +6,19 @@ package import Gateway
 /// A record that this host cannot store, or that the cloud refused permanently.
 package struct ParkedRecord: Hashable, Sendable {
     package enum Origin: String, Sendable {
-        /// The record was received in a page, but cannot be stored here.
+        /// The cloud sent the record, but this host cannot store it.
         case page
-        /// The cloud refused the record; this host still has its values.
+        /// The cloud refused the record; this host still stores it.
         case push
     }
 
     package var origin: Origin
-    /// Type as received. In the stored copy, control characters are written as `\u{…}`.
+    /// Record type as received, except that control characters are written as `\u{…}`.
     package var type: String
     package var name: String
     package var reason: String
-    /// Original record as JSON.
     package var raw: String
-    /// Time at which the record was parked, by this host's calendar.
+    /// Time of parking, by this host's wall clock.
     package var at: WallTime
 }
 
@@ -37,9 +36,9 @@ extension MeterStore {
         }
     }
 
-    /// Requeues refused records, for example after an upgrade of the cloud.
+    /// Adds refused records to the outbox again, for example after an upgrade of the cloud.
     ///
-    /// - Returns: number of properties added to the outbox.
+    /// - Returns: number of properties added.
     package func retryParked() async throws(StoreError) -> Int {
         try await changeSettings { transaction in
             let names = try Row.fetchAll(transaction.db, sql: "SELECT type, name FROM parked WHERE origin = 'push'")
@@ -54,7 +53,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Stores the record as parked (`ParkedRecord`), merged with a part of it that was parked earlier.
+    /// Stores the record as parked (`ParkedRecord`), merged with its earlier parked properties.
     mutating func park(_ record: SyncRecord, _ origin: ParkedRecord.Origin, because reason: String) throws {
         hasParked = true
         var form = ParkedForm(record)
@@ -71,7 +70,6 @@ extension SettingsTransaction {
         ])
     }
 
-    /// Removes accepted properties from a parked record.
     mutating func unpark(_ taken: SyncRecord, _ origin: ParkedRecord.Origin) throws {
         if hasParked == nil { hasParked = try Int.fetchOne(db, sql: "SELECT 1 FROM parked LIMIT 1") != nil }
         guard hasParked == true, var form = try parkedForm(of: taken.key, origin) else { return }
@@ -102,8 +100,7 @@ extension SettingsTransaction {
 }
 
 extension String {
-    /// Text with control characters escaped. GRDB ends a text at the first NUL, and terminals execute other control
-    /// characters.
+    /// Text with escaped control characters: GRDB ends a text at the first NUL, and terminals execute others.
     fileprivate var withoutControls: String {
         var text = ""
         for scalar in unicodeScalars {
@@ -117,7 +114,7 @@ extension String {
     }
 }
 
-/// A record as JSON, for users who inspect the file. Numbers without a JSON representation are texts.
+/// A record as JSON, for users who inspect the file. Numbers are texts, because JSON cannot represent all of them.
 struct ParkedForm: Codable {
     struct Property: Codable {
         var kind: String

@@ -2,12 +2,10 @@ import Domain
 import GRDB
 import Gateway
 
-// Set-aside values: values that a zone does not list, or other hosts' values from the previous zone. They are kept
-// until the cloud lists them again, a user decides, or they expire.
+// Set-aside values: values that the cloud's zone does not list, or other hosts' values from the previous zone. They are
+// kept until the cloud lists them, a user decides, or they expire.
 
 extension SettingsTransaction {
-    /// Stores a value as set aside.
-    ///
     /// - Parameter zone: zone of the value; '' if unknown.
     mutating func putAside(
         _ property: String, _ register: Register, of key: RecordKey, because reason: String, zone: String,
@@ -40,7 +38,7 @@ extension SettingsTransaction {
         ).run(values + entry)
     }
 
-    /// Deletes set-aside values that the cloud lists again, except values newer than the listed ones.
+    /// Deletes set-aside values that the cloud lists again, unless they are newer than the listed ones.
     mutating func outdateAside(_ listed: SyncRecord) throws {
         if hasAside == nil { hasAside = try Int.fetchOne(db, sql: "SELECT 1 FROM aside LIMIT 1") != nil }
         guard hasAside == true else { return }

@@ -2,7 +2,7 @@ import Domain
 import GRDB
 
 extension SettingsTransaction {
-    /// Implements `SyncRepository.nextBatch`. Sends a record too long for a batch in parts, oldest first.
+    /// Implements `SyncRepository.nextBatch`. Splits a record that is too long for a batch, oldest changes first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) throws -> OutboxBatch? {
         let wanted: Int64?
         if let only {
@@ -40,7 +40,7 @@ extension SettingsTransaction {
         return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
     }
 
-    /// Returns the unsent changes of a record, as many as fit; nil if nothing fits.
+    /// Returns as many unsent changes of a record as fit; nil if none fits.
     private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: SyncRecord, bytes: Int)? {
         guard
             let name = try Row.fetchOne(

@@ -35,10 +35,9 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Excludes the record from batches but keeps it in the outbox, so that later records can be sent.
+    /// Excludes the record from batches but keeps it in the outbox, so that others can be sent.
     mutating func holdBack(_ row: Int64) throws {
-        // Hold back only if a change of the record still waits: since sending, the outbox may have lost its changes or
-        // received others.
+        // Only if a change of the record is still unsent, because the outbox may have changed since sending.
         guard try waits(row) else { return }
         hasHeldBack = true
         try db.cachedStatement(
@@ -49,7 +48,6 @@ extension SettingsTransaction {
         ).run([row])
     }
 
-    /// Includes the record in batches again, because the cloud accepted it or a new change may be shorter.
     mutating func stopHoldingBack(_ row: Int64) throws {
         if hasHeldBack == nil { hasHeldBack = try Int.fetchOne(db, sql: "SELECT 1 FROM held_back LIMIT 1") != nil }
         guard hasHeldBack == true else { return }

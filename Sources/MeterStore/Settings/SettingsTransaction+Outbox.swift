@@ -22,12 +22,13 @@ struct OutboxEntry {
         isTold = row[7]
     }
 
-    /// Returns whether a corrected calendar may still change the stamp (`SyncRepository.correct`).
+    /// Returns whether a corrected clock may still change the stamp (`SyncRepository.correct`): only for unsent changes
+    /// since the last boot.
     func isMovable(in boot: String?) -> Bool { boot != nil && self.boot == boot && sinceBoot != nil && !isTold }
 }
 
 extension SettingsTransaction {
-    /// Removes a property's outbox entry, if any; '' for the deletion.
+    /// Removes a property's outbox entry, if any; '' for the record's deletion.
     func drop(_ property: String, of row: Int64) throws {
         try db.cachedStatement(sql: "DELETE FROM outbox WHERE record = ? AND property = ?").run(row, property)
     }
@@ -44,8 +45,8 @@ extension SettingsTransaction {
 
     /// Adds a merge's changes to the outbox, except those that it already contains.
     ///
-    /// - Parameter sinceBoot: time of writing on this host. Nil for other hosts' changes, which this host's calendar
-    ///   does not affect.
+    /// - Parameter sinceBoot: time of writing; nil for other hosts' changes, whose stamps do not depend on this host's
+    ///   clock.
     mutating func tell(_ merge: RecordMerge, written sinceBoot: MonotonicTime? = nil) throws {
         guard !merge.isEmpty else { return }
         let row = try makeRow(of: merge.after.key)
@@ -76,7 +77,7 @@ extension SettingsTransaction {
         if db.totalChangesCount > before { try stopHoldingBack(row) }
     }
 
-    /// Replaces the stamp of an entry, and of its property or deletion, by a new stamp of this host.
+    /// Replaces the stamp of an entry, and of its property or deletion.
     func move(_ entry: OutboxEntry, to stamp: Stamp) throws {
         if entry.property.isEmpty {
             let statement = try db.cachedStatement(
@@ -102,7 +103,6 @@ extension SettingsTransaction {
         try moveHistory(entry, to: stamp)
     }
 
-    /// Replaces the stamp in the history entries that the moved write caused.
     private func moveHistory(_ entry: OutboxEntry, to stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -113,7 +113,7 @@ extension SettingsTransaction {
         try statement.run(stamp.columns + [entry.record] + entry.stamp.columns)
     }
 
-    /// Returns all waiting entries, in the order of their stamps.
+    /// Returns all unsent entries, ordered by stamp.
     func allPending() throws -> [OutboxEntry] {
         try Row.fetchAll(
             db, sql: "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY stamp_ms, stamp_counter, stamp_host"

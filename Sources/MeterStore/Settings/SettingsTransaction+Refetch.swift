@@ -1,12 +1,12 @@
 import Domain
 import GRDB
 
-// A full resync of a type ("refetch") follows an expired change token or unknown progress: the cloud sends all its
-// records of the type. Values that it does not send were deleted or lost. This host cannot distinguish these cases, so
-// it sets the values aside. Waiting and refused values are kept, because they are this host's own.
+// A full resync of a record type ("refetch") follows an expired change token or unknown progress: the cloud sends all
+// its records of the type. This host sets aside values that the cloud does not send, because they were deleted or lost.
+// It keeps unsent and refused values, because they are its own.
 
 extension SettingsTransaction {
-    /// Returns the number of the type's running refetch (full resync), if any.
+    /// Returns the number of the type's current full resync; nil if none is in progress.
     mutating func refetch(of type: RecordType) throws -> Int64? {
         if let known = refetches[type] { return known }
         let statement = try db.cachedStatement(
@@ -21,8 +21,8 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "UPDATE record SET seen_in = ? WHERE id = ?").run([refetch, row])
     }
 
-    /// Stores the page's change token, from which the next read of the type continues. The last page of a refetch (full
-    /// resync) first sets aside the records that no page contained.
+    /// Stores the page's change token, from which the next fetch continues. After the last page of a full resync, first
+    /// sets aside records that no page contained.
     mutating func advance(_ page: ChangesPage, refetch: Int64?) throws {
         if let refetch, page.moreComing {
             let statement = try db.cachedStatement(sql: "UPDATE progress SET cursor = ? WHERE type = ? AND refetch = ?")
@@ -39,7 +39,6 @@ extension SettingsTransaction {
         try statement.run([page.type.rawValue, page.token])
     }
 
-    /// Sets aside the local properties that a received record does not list.
     mutating func setAsideWhatIsNotListed(_ sent: SyncRecord) throws {
         guard let row = try row(of: sent.key), let before = try record(sent.key) else { return }
         try setAside(before, row, listed: sent)
@@ -55,15 +54,16 @@ extension SettingsTransaction {
         }
     }
 
-    /// Sets aside unlisted values that are not waiting to be sent, and removes the record if it becomes empty.
+    /// Sets aside values that the cloud does not list, except unsent or unconfirmed ones. Removes the record if it
+    /// becomes empty.
     private mutating func setAside(_ before: SyncRecord, _ row: Int64, listed: SyncRecord?) throws {
         guard try !isParked(before.key) else { return }
         let told = try told(of: row).map(\.property).filter { before.stamps.map(\.property).contains($0) }
         let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
-            // A listed deletion removes this property during the merge, and the history then records the author. So do
-            // not set it aside.
+            // Do not set this property aside: the listed deletion removes it during the merge, and the history then
+            // records the author.
             return listed?.deletion.map { $0.stamp < register.stamp } ?? true
         }
         let losesDeletion = before.deletion != nil && listed?.deletion == nil && !waiting.contains("")
@@ -76,7 +76,7 @@ extension SettingsTransaction {
         }
         if !gone.isEmpty { outcome.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
-        // Erase the record if nothing is left. Its deletion was also removed above, because no deletion is waiting.
+        // Erase the record if nothing is left.
         if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         guard losesDeletion || !gone.isEmpty else { return }
         let rest = before.properties.filter { gone[$0.key] == nil }

@@ -1,13 +1,12 @@
 import Domain
 import GRDB
 
-// An accepted change is not final. The cloud's store may be rolled back before this host reads the change, and nothing
-// else reveals the loss (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes
-// until the cloud lists them. If a read of the cloud's changes began after the cloud's answer and lacks a sent change,
-// the host resends it once.
+// The cloud's store may be rolled back after it accepted a change, and nothing else reveals the loss
+// (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes until the cloud lists
+// them. If a fetch that began after the cloud's answer lacks a sent change, the host resends it once.
 
 extension SettingsTransaction {
-    /// Stores that the cloud accepted a property ('' for the deletion) with this stamp.
+    /// Remembers that the cloud accepted a property ('' for the deletion) with this stamp.
     func remember(told property: String, of row: Int64, _ stamp: Stamp) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -22,9 +21,9 @@ extension SettingsTransaction {
             row, property, Int64(stamp.milliseconds), Int64(stamp.counter), stamp.host.description)
     }
 
-    /// Deletes the entries of sent changes (table `told`) that the page lists or outdates. Removes waiting values that
-    /// equal listed values; after a restore, nearly all waiting values do. Equal stamps alone are not sufficient,
-    /// because copies of one SD card may give the same stamp to two values.
+    /// Deletes the entries of sent changes (table `told`) that the record lists or outdates. Also removes unsent values
+    /// that equal listed ones, as most do after a restore. Equal stamps alone are not sufficient, because copies of one
+    /// SD card may stamp two values equally.
     mutating func confirm(by listed: SyncRecord) throws {
         if hasWaiting == nil { hasWaiting = try Int.fetchOne(db, sql: "SELECT 1 FROM outbox LIMIT 1") != nil }
         if hasWaiting == true, let row = try row(of: listed.key) {
@@ -41,9 +40,8 @@ extension SettingsTransaction {
         }
     }
 
-    /// Resends changes that the finished read did not list, if they were sent before it began. The cloud lists only
-    /// pushes that change something. If a resent change is again not listed, the cloud therefore had it already, and
-    /// the host stops tracking it.
+    /// Resends changes that the finished fetch did not list, if they were sent before it began. Forgets a resent change
+    /// that is not listed either: the cloud lists only writes that change something, so it has the change.
     ///
     /// - Returns: number of resent properties and deletions.
     mutating func repeatTold(of type: RecordType) throws -> Int {
@@ -91,9 +89,7 @@ extension SettingsTransaction {
 }
 
 extension SyncRecord {
-    /// Returns the stamp of a property.
-    ///
-    /// - Parameter property: '' for the deletion.
+    /// Returns the stamp of a property; '' for the deletion.
     fileprivate func stamp(of property: String) -> Stamp? {
         property.isEmpty ? deletion?.stamp : properties[property]?.stamp
     }

@@ -19,11 +19,11 @@ extension SettingsTransaction {
             try comeBack(to: membership.zone)
         }
         host.epoch = zone.epoch
-        // The stamps that the cloud's previous store accepted have no meaning for its new store.
+        // The new store has not accepted these stamps.
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-        // These rows refer to answers of the cloud's previous store.
+        // These changes were accepted by the previous store.
         try db.execute(sql: "DELETE FROM told")
         try db.execute(sql: "DELETE FROM held_back")
         switch entry {
@@ -33,7 +33,7 @@ extension SettingsTransaction {
             try queueOwn()
         case .afterLong: return try refetchEverything()
         }
-        // The cloud's new store may accept records that the previous store refused.
+        // The new store may accept records that the previous one refused.
         try db.execute(sql: "DELETE FROM parked WHERE origin = 'push'")
     }
 
@@ -52,8 +52,8 @@ extension SettingsTransaction {
 
     // MARK: Another zone
 
-    /// Moves deletions to a table of the former zone. Unless `bringsAll`, sets aside all records that this host does
-    /// not bring to the new zone.
+    /// Moves deletions to a table of the zone that this host leaves. Unless `bringsAll`, sets aside the records that do
+    /// not match `isBrought`.
     private mutating func leave(_ zone: String, name: String?, bringsAll: Bool) throws {
         try db.execute(
             sql: """
@@ -79,8 +79,8 @@ extension SettingsTransaction {
             sql: "DELETE FROM record WHERE NOT EXISTS (SELECT 1 FROM register WHERE register.record = record.id)")
     }
 
-    /// SQL condition for records to bring to another zone: records with a setting made on this host (`?1`), its `Host`
-    /// and `Recording`s, and records of its known meters.
+    /// SQL condition for the records to bring to another zone: those with a setting made on this host (`?1`), and those
+    /// of its meters.
     private static let isBrought = """
         EXISTS (SELECT 1 FROM register WHERE register.record = record.id AND stamp_host = ?1)
         OR type IN ('DeviceSettings', 'MeterAlias') AND name IN (SELECT id FROM meter)
@@ -97,8 +97,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run([row])
     }
 
-    /// Restores the deletions of a zone that this host joins again, and queues the deletions that were never sent
-    /// there.
+    /// Restores the deletions of a zone that this host joins again, and adds the unsent ones to the outbox.
     private mutating func comeBack(to zone: String?) throws {
         let rows = try Row.fetchAll(
             db,

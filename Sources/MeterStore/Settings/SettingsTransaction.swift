@@ -2,25 +2,23 @@ import Domain
 import GRDB
 import Gateway
 
-/// The settings' tables within one transaction: this host's identity, clock and record rows.
+/// The settings' tables within one transaction: this host's identity, hybrid clock and records.
 ///
-/// Identity and clock are saved at the end of the transaction, together with the stamps that the clock issued.
+/// Identity and clock are saved at the end of the transaction.
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// Time at which this host received or wrote the values, by its calendar.
+    /// Time at which this host received or wrote the values, by its wall clock.
     let learned: WallTime
     /// Id of the machine's current boot, if known.
     let boot: String?
-    /// Cached row numbers; nil for a missing record.
+    /// Cached ids in the table `record`; nil for a missing record.
     private var rows: [RecordKey: Int64?] = [:]
-    /// Changes so far; `finished` adds the final records.
     var outcome = MergeOutcome()
-    /// Changed records in their current state.
     private var changed: [RecordKey: SyncRecord] = [:]
-    /// Number of the running refetch (full resync), nil if none, for each type that was looked up.
+    /// Cached numbers of the types' current full resyncs; nil if none is in progress.
     var refetches: [RecordType: Int64?] = [:]
-    /// Whether there are parked records (`ParkedRecord`); nil before the first look-up.
+    /// Whether there are parked records (`ParkedRecord`); nil if not queried yet.
     var hasParked: Bool?
     var hasAside: Bool?
     var hasTold: Bool?
@@ -32,19 +30,18 @@ struct SettingsTransaction {
         self.db = db
         self.boot = boot
         host = try HostRow(db)
-        // Without a calendar, the time of the hybrid clock is a good approximation.
+        // Without a wall clock, the time of the hybrid clock is a good approximation.
         self.learned = learned ?? WallTime(millisecondsSince1970: Int64(host.clock.milliseconds))
         outcome.number = number
     }
 
     func save() throws { try host.save(db) }
 
-    /// Records a changed record in its current state; each record is listed once.
+    /// Adds a changed record to the outcome, or replaces its contents if already added.
     mutating func report(_ record: SyncRecord) {
         if changed.updateValue(record, forKey: record.key) == nil { outcome.changed.append(record.key) }
     }
 
-    /// Returns the transaction's changes.
     func finished() throws -> MergeOutcome {
         var outcome = outcome
         outcome.present = outcome.changed.filter { $0.type == .deviceSettings }.compactMap { changed[$0] }
@@ -54,7 +51,7 @@ struct SettingsTransaction {
         return outcome
     }
 
-    /// Advances the clock past a stamp from the cloud.
+    /// Advances the hybrid clock past a stamp from the cloud.
     mutating func observe(cloud stamp: Stamp?) {
         guard let stamp else { return }
         host.clock.observe(stamp)
@@ -142,8 +139,8 @@ extension SettingsTransaction {
         return try Row.fetchOne(statement.bound(row)).flatMap { try Deletion($0, at: 0) }
     }
 
-    /// Writes and reports a merge's changes. Outdated waiting changes are removed from the outbox; overwritten values
-    /// are added to the history.
+    /// Writes and reports a merge's changes. Removes outdated changes from the outbox; adds overwritten values to the
+    /// history.
     mutating func store(_ merge: RecordMerge) throws {
         guard !merge.isEmpty else { return }
         let isNew = try row(of: merge.after.key) == nil
@@ -161,7 +158,6 @@ extension SettingsTransaction {
         report(merge.after)
     }
 
-    /// Removes the properties that the merge removed; a deletion removes all.
     private func removeWhatIsGone(_ merge: RecordMerge, of row: Int64, waits: Bool) throws {
         let (before, after) = (merge.before.properties, merge.after.properties)
         guard !before.isEmpty else { return }
@@ -192,7 +188,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Writes the deletion; nil erases an existing deletion completely.
+    /// Writes the deletion; nil erases an existing one.
     func write(_ deletion: Deletion?, of row: Int64) throws {
         let statement = try db.cachedStatement(
             sql: """
@@ -215,7 +211,7 @@ extension SettingsTransaction {
         try db.cachedStatement(sql: "DELETE FROM register WHERE record = ? AND property = ?").run(row, property)
     }
 
-    /// Erases the record completely. Fails if part of it is waiting to be sent.
+    /// Erases the record. Throws if part of it is unsent.
     mutating func forget(_ row: Int64, _ key: RecordKey) throws {
         try db.cachedStatement(sql: "DELETE FROM record WHERE id = ?").run(row)
         rows.updateValue(nil, forKey: key)
@@ -226,14 +222,13 @@ extension SettingsTransaction {
 
 extension SettingsTransaction {
     static let historyPerProperty = 100
-    /// Maximum number of values in the whole history; the clean-up enforces it.
+    /// Maximum number of values in the history of all records; the clean-up enforces it.
     static let historyMax = 100_000
 
     func remember(_ values: [OverwrittenValue], of key: RecordKey) throws {
         guard !values.isEmpty else { return }
         try insert(values, of: key)
-        // Trim only if needed: a property can exceed its limit only if the history of the whole record is longer than
-        // that limit.
+        // Trim only if needed: a property can exceed its limit only if its record's history is longer than that limit.
         let look = try db.cachedStatement(
             sql: "SELECT 1 FROM history WHERE type = ? AND name = ? LIMIT 1 OFFSET \(Self.historyPerProperty)")
         guard try Int.fetchOne(look.bound(key.type.rawValue, key.name)) != nil else { return }

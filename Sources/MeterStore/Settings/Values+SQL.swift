@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 extension UInt64 {
-    /// Reads a number from a column. Negative numbers, which this program never writes, become 0.
+    /// Converts a column's value. A negative one, which this program never writes, becomes 0.
     init(stored value: Int64) { self = UInt64(clamping: value) }
 }
 
@@ -12,7 +12,7 @@ extension UInt16 {
 }
 
 extension Stamp {
-    /// Reads a stamp from three adjacent columns.
+    /// Decodes a stamp from three adjacent columns.
     init(_ row: Row, at column: Int) throws {
         let text: String = row[column + 2]
         guard let host = HostID(text) else {
@@ -22,7 +22,6 @@ extension Stamp {
         self.init(milliseconds: UInt64(stored: row[column]), counter: UInt16(stored: row[column + 1]), host: host)
     }
 
-    /// Values of three columns: stamp_ms, stamp_counter, stamp_host.
     var columns: [(any DatabaseValueConvertible)?] {
         [Int64(milliseconds), Int64(counter), host.description]
     }
@@ -39,8 +38,7 @@ extension HostID {
 }
 
 extension Register {
-    /// Reads a value and its stamp from adjacent columns, and the bringer (the host that brought the value to the
-    /// cloud) from the column `bringer`.
+    /// - Parameter bringer: column of the host that brought the value to the cloud.
     init(_ row: Row, at column: Int, bringer: Int) throws {
         self.init(
             value: try SettingValue(row, at: column), stamp: try Stamp(row, at: column + 2),
@@ -49,10 +47,9 @@ extension Register {
 }
 
 extension Deletion {
-    /// Names of the deletion's five columns in the table `record`.
     static let columns = "deleted_ms, deleted_counter, deleted_host, merged_into, deletion_brought_by"
 
-    /// Reads a deletion from the columns `columns`; nil for a record that was not deleted.
+    /// Nil for a record that was not deleted.
     init?(_ row: Row, at column: Int) throws {
         guard !(row[column] as DatabaseValue).isNull else { return nil }
         self.init(
@@ -62,7 +59,6 @@ extension Deletion {
 }
 
 extension SettingValue {
-    /// Values of two columns: kind and value.
     var columns: [(any DatabaseValueConvertible)?] { [kind, content] }
 
     var kind: String {
@@ -87,7 +83,6 @@ extension SettingValue {
         }
     }
 
-    /// Reads a value from two adjacent columns.
     init(_ row: Row, at column: Int) throws {
         let kind: String = row[column]
         let value: DatabaseValue = row[column + 1]
@@ -110,13 +105,11 @@ extension Statement {
         try execute(arguments: StatementArguments(arguments))
     }
 
-    /// Executes the statement without an argument list. This saves time for statements that run thousands of times, as
-    /// in a page of records or a rebuild.
+    /// Executes without an argument list, which saves time in thousands of executions.
     func run<each Value: StatementBinding>(_ values: repeat each Value) throws {
         try bound(repeat each values).execute()
     }
 
-    /// Binds the values to the question marks, so that a fetch needs no arguments.
     func bound<each Value: StatementBinding>(_ values: repeat each Value) throws -> Statement {
         unbind()
         var bound: CInt = 0
@@ -125,10 +118,10 @@ extension Statement {
         return self
     }
 
-    /// Ends the previous execution, and sets GRDB's own arguments to none.
+    /// Resets the statement and clears GRDB's own arguments.
     func unbind() { setUncheckedArguments(StatementArguments()) }
 
-    /// Binds the values to the next question marks after the first `bound` ones, and adds their number to `bound`.
+    /// Binds the values to the question marks after the first `bound` ones, and adds their number to `bound`.
     func bind<each Value: StatementBinding>(_ values: repeat each Value, after bound: inout CInt) throws {
         for value in repeat each values {
             bound += 1

@@ -7,9 +7,7 @@ extension CloudEngineContract {
     private static let second = "AA:BB:CC:DD:EE:02"
     private static let third = "AA:BB:CC:DD:EE:03"
 
-    /// Writes an alias, as a host does.
-    ///
-    /// - Parameter meter: the meter that the id belongs to; nil ends the alias.
+    /// - Parameter meter: meter that the id belongs to; nil ends the alias.
     private static func alias(
         _ engine: any CloudEngine, _ id: String, _ meter: String?, write: Int64 = 0, at time: MonotonicTime = start
     ) async throws -> RecordOutcome.Fate? {
@@ -237,8 +235,8 @@ extension CloudEngineContract {
             inZone("aliasAndAcquire_neverBothSucceed_forAnIdThatGoes") { engine in
                 for round in 0..<30 {
                     let ids = (1...2).map { "AA:BB:CC:DD:\(10 + round):0\($0)" }
-                    // A retry measures the leases by the engine's own clock, which may be far from `start`. At the
-                    // origin of all clocks, no lease has expired yet, so use that time.
+                    // A retry measures the leases by the engine's own clock, which may be far from `start`. At its
+                    // origin, no lease has expired.
                     async let written = alias(engine, ids[0], ids[1], at: .origin)
                     async let one = decide(engine, acquire(1), meter: ids[0], at: .origin)
                     async let two = decide(engine, acquire(2), meter: ids[1], at: .origin)

@@ -52,7 +52,6 @@ extension CloudEngineContract {
                     news, [record("m2", at: 1), record("m3", [:], deletedAt: 1)], "news")
             },
             inZone("changes_missNothing_whileWritersRun") { engine in
-                // Each writer repeatedly writes its own record and a shared one. A reader reads all changes meanwhile.
                 let (writers, rounds) = (8, 25)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for writer in 0..<writers {
@@ -82,7 +81,7 @@ extension CloudEngineContract {
                             token = news.token
                             pages += 1
                             if !news.records.isEmpty { patience = Patience("the next write is seen") }
-                            // Stop if a writer has failed, because its error cancels the group.
+                            // Stop if a writer has failed: its error cancels the group.
                             try Task.checkCancellation()
                             try await patience.turn()
                         }

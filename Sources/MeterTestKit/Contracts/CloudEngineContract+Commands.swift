@@ -14,8 +14,8 @@ extension CloudEngineContract {
             holder: .numbered(1), holderName: "Host 1 – ü", outcome: outcome)
     }
 
-    /// Claims a command as the cloud does: only if no command with this id is stored, and a host holds the lease with
-    /// the command's token.
+    /// Claims a command as the cloud does: only if its id is new, and a host holds the lease with the command's fencing
+    /// token.
     private static func claim(
         _ engine: any CloudEngine, id: UInt64 = 1, in zone: String = zone, _ command: StoredCommand = command()
     ) async throws -> Bool {
@@ -67,7 +67,6 @@ extension CloudEngineContract {
                 try ContractViolation.require(!isFree, "released")
                 try ContractViolation.requireEqual(await stored(engine), nil, "nothing is stored")
             },
-            // When a claim and a take-over run simultaneously, either the claim is first, or the cloud refuses it.
             inZone("claim_andTakeover_haveAnOrder") { engine in
                 for round in UInt64(1)...8 {
                     let host = 10 * round
@@ -112,7 +111,7 @@ extension CloudEngineContract {
                 for id in UInt64(1)...50 { _ = try await claim(engine, id: id) }
                 let seen = try await engine.commandMarks()
                 try await end(engine, id: 7, RelayCommandAnswer(.done))
-                // Delete them twice, as if two replicas deleted the same commands.
+                // Delete the commands twice, as two replicas may do.
                 for _ in 0..<2 { try await engine.forget(seen) }
                 let left = try await engine.commandMarks()
                 try ContractViolation.requireEqual(left.map(\.requestID), [.numbered(7)], "left")

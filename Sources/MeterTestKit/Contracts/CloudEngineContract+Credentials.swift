@@ -72,7 +72,6 @@ extension CloudEngineContract {
         ] + bindingClauses + enrolmentClauses
     }
 
-    /// Returns a host token that was issued for the enrolment token `enrolment`.
     private static func enrolled(_ id: String, by enrolment: String = "e", role: HostRole = .full) -> Credential {
         var credential = credential(id, role: role).with(binding(1))
         credential.unusedFrom = enrolment
@@ -182,6 +181,6 @@ extension Credential {
 }
 
 extension String {
-    /// A number that depends only on the text, unlike `hashValue`.
+    /// Hash that depends only on the text, unlike `hashValue`.
     fileprivate var hashed: Int { utf8.reduce(7) { $0 &* 31 &+ Int($1) } }
 }

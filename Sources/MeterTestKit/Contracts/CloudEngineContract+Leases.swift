@@ -20,7 +20,6 @@ extension CloudEngineContract {
         LeaseCircumstances(now: time, wallNow: now, terms: .standard)
     }
 
-    /// Decides a request to acquire the lease, as the cloud does.
     static func decide(
         _ engine: any CloudEngine, _ request: LeaseAcquire, meter: String = meter, at time: MonotonicTime = start
     ) async throws -> LeaseAnswer {
@@ -29,7 +28,6 @@ extension CloudEngineContract {
         }
     }
 
-    /// Takes the lease over from any holder, as a user's take-over does.
     static func takeOver(
         _ engine: any CloudEngine, by host: UInt64, meter: String = meter
     ) async throws -> LeaseAnswer {
@@ -68,7 +66,7 @@ extension CloudEngineContract {
                     await engine.lease(of: meter, in: zone), revoked.record, "revoking")
                 let freed = try await release(engine, granted.token, session: 1)
                 try ContractViolation.requireEqual(freed.record?.state, .free, "freed")
-                // Compare single fields, because an engine may drop the renewal time of a lease without a holder.
+                // Compare single fields, because an engine may drop a free lease's renewal time.
                 let left = try await engine.lease(of: meter, in: zone)
                 try ContractViolation.requireEqual(left?.state, .free, "state")
                 try ContractViolation.requireEqual(left?.token, granted.token, "token")

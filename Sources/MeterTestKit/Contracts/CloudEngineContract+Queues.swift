@@ -19,7 +19,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(queue.waiters, [], "waiters")
             },
             inZone("lines_comeBackWhole") { engine in
-                // Include a meter's name that contains the separator of a key's parts.
+                // Include a meter name with the separator of a storage key's parts.
                 let places = [
                     place, MeterPlace(zone: zone, meter: "port:/dev/a/b"), MeterPlace(zone: zone, meter: "m"),
                 ]
@@ -70,7 +70,7 @@ extension CloudEngineContract {
                 let all = try await engine.queues().queues[place]?.waiters ?? []
                 try ContractViolation.requireEqual(all.count, 20, "places")
                 try ContractViolation.requireEqual(Set(all.map(\.host)).count, 20, "hosts")
-                // Each answer must be a prefix of the final queue. Otherwise one host would have overtaken another.
+                // Each answer must be a prefix of the final queue. Otherwise a host has overtaken another.
                 for queue in queues.sorted(by: { $0.version < $1.version }) {
                     try ContractViolation.requireEqual(
                         queue.waiters, Array(all.prefix(queue.waiters.count)), "the queue at \(queue.version)")
@@ -123,7 +123,7 @@ extension CloudEngineContract {
             Clause("copy_isTold_thatItWasGivenUp") { engine in
                 let first = try await engine.heartbeat(of: .numbered(1), isFirst: true, address: nil)
                 let mark = first.marks[.numbered(1)] ?? 0
-                // Retire the replica twice, as if two other replicas did it.
+                // Retire the replica twice, as two other replicas may do.
                 for _ in 0..<2 {
                     try ContractViolation.require(try await engine.giveUp(.numbered(1), seen: mark), "given up")
                 }
@@ -132,7 +132,6 @@ extension CloudEngineContract {
                 let told = try await engine.heartbeat(of: .numbered(1), isFirst: false, address: nil)
                 try ContractViolation.require(told.wasGivenUp, "told")
                 try ContractViolation.requireEqual(told.marks, [:], "marks")
-                // The first heartbeat with another id registers a new replica, which is not retired.
                 let anew = try await engine.heartbeat(of: .numbered(2), isFirst: true, address: nil)
                 try ContractViolation.require(!anew.wasGivenUp, "anew")
                 try ContractViolation.requireEqual(Set(anew.marks.keys), [.numbered(2)], "copies")

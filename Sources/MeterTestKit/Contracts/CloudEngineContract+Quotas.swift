@@ -4,7 +4,6 @@ import CoreTestKit
 import Domain
 
 extension CloudEngineContract {
-    /// Returns a record with a text of `bytes` bytes, stamped by host 1 unless another is given.
     private static func note(
         _ name: String, bytes: Int, at after: Int64 = 0, host: UInt64 = 1, broughtBy: HostID? = nil
     ) -> SyncRecord {
@@ -27,7 +26,6 @@ extension CloudEngineContract {
         return usage
     }
 
-    /// Sets equal limits for the zone and each host in it.
     private static func limit(_ engine: any CloudEngine, bytes: Int = 1 << 20, records: Int = 1000) async throws {
         let amount = QuotaAmount(bytes: bytes, records: records)
         try await engine.setQuota(ZoneQuota(zone: amount, host: amount), of: zone)
@@ -90,8 +88,8 @@ extension CloudEngineContract {
                     LeaseRules.acquire(acquire(1), of: $0, in: circumstances())
                 }
                 try ContractViolation.requireEqual(token(there)?.rawValue, 1, "in another zone")
-                // An engine may execute both simultaneous creations in one transaction. It must refuse only that of
-                // host 1, which is at its limit.
+                // An engine may execute both creations in one transaction. It must refuse only that of host 1, which is
+                // at its limit.
                 async let one = create(engine, "m9", by: 1)
                 async let two = create(engine, "m9", by: 3)
                 let (first, second) = (try await one, try await two)
@@ -106,7 +104,7 @@ extension CloudEngineContract {
                     return try await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
                 }
                 try ContractViolation.requireEqual(await engine.leases(in: zone).count, 40, "leases")
-                // Each of the 40 leases is granted twice, because the same host requests each meter twice.
+                // The same host acquires each of the 40 meters twice.
                 try ContractViolation.requireEqual(created, 80, "grants")
             },
         ]
@@ -118,13 +116,10 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(await engine.usage(of: zone), ZoneUsage(), "of an empty zone")
                 let steps: [[SyncRecord]] = [
                     [note("a", bytes: 100), note("b", bytes: 10, host: 2), record("c", ["p": 1, "q": 2])],
-                    // The text of `a` grows and shrinks, and another host writes `b`.
                     [note("a", bytes: 300, at: 1), note("a", bytes: 7, at: 2), note("b", bytes: 5, at: 3, host: 3)],
-                    // Writes that change nothing: the same value again, and an older value.
                     [note("a", bytes: 7, at: 2), note("a", bytes: 999, at: 1)],
                     [note("d", bytes: 50, host: 4, broughtBy: .numbered(1)), deletion(of: "c", at: 4)],
                     [deletion(of: "b", at: 5, host: 4, broughtBy: .numbered(2)), deletion(of: "never", at: 5)],
-                    // A newer write revives the deleted record.
                     [note("c", bytes: 30, at: 6, host: 2)],
                 ]
                 for (number, step) in steps.enumerated() {
@@ -244,7 +239,7 @@ extension CloudEngineContract {
                     of: zone)
                 let own = try await engine.modify((0..<3).map { note("own\($0)", bytes: 9) }, in: zone, now: now)
                 try ContractViolation.requireEqual(own.map { isRefused($0) }, [false, false, true], "own")
-                // After a restore, one host sends other hosts' records, even if its own quota is full.
+                // After a restore, a host may send other hosts' records even beyond its quota.
                 let brought = (0..<9).map { note("their\($0)", bytes: 9, host: 5, broughtBy: .numbered(1)) }
                 let outcomes = try await engine.modify(brought, in: zone, now: now)
                 try ContractViolation.require(!outcomes.contains { isRefused($0) }, "what it brought is refused")

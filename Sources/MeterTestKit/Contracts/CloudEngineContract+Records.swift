@@ -77,7 +77,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(
                     outcomes.map(\.fate), [.changed(sequence: 1), .clockSkew, .changed(sequence: 2)], "fates")
                 try ContractViolation.requireEqual(outcomes[1].record, nil, "the refused one")
-                // From now on, stamps may be at most one millisecond beyond the greatest accepted stamp, even if the
+                // From now on, stamps may exceed the greatest accepted stamp by one millisecond, even if the system
                 // clock is set back.
                 let back = now + .seconds(-3600)
                 let next = try await engine.modify([record("m2", at: 60_001)], in: zone, now: back)

@@ -3,7 +3,7 @@ import CloudAPI
 import Domain
 
 extension CloudEngineContract {
-    /// Clauses about the identities of zones, and about the store and sequence recorded in change tokens.
+    /// Clauses about the identities of zones, and about the store and sequence in change tokens.
     static var timelineClauses: [Clause] {
         [
             Clause("zone_isMadeWithTheIdentityThatIsKnown_andKeepsIt") { engine in

@@ -1,6 +1,6 @@
 /// One requirement of a protocol, as a check that any implementation must pass.
 ///
-/// A test target runs the clauses as arguments of one test, each on a fresh subject:
+/// A test runs the clauses as its arguments, each on a fresh subject:
 ///
 /// ```swift
 /// @Test(arguments: MeterRepositoryContract.clauses)

@@ -1,8 +1,8 @@
 import Domain
 package import Gateway
 
-/// Contract of `EnergyCountRepository`, together with the `SampleRepository` that writes the counts with its readings.
-/// Each clause needs an empty repository.
+/// Contract of `EnergyCountRepository`, whose counts a `SampleRepository` writes together with readings. Each clause
+/// needs an empty repository.
 package enum EnergyCountRepositoryContract {
     package typealias Subject = any EnergyCountRepository & SampleRepository
     package typealias Clause = ContractClause<Subject>

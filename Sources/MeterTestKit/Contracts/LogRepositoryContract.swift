@@ -1,8 +1,8 @@
 import Domain
 package import Gateway
 
-/// Contract of `LogRepository`. It includes the dates from an unconfirmed calendar (`BelievedDate.Doubt`), whose log
-/// lines are not deleted by age. Each clause needs an empty repository that was opened with a boot id.
+/// Contract of `LogRepository`, whose lines with unconfirmed dates (`BelievedDate.Doubt`) do not expire. Each clause
+/// needs an empty repository that was opened with a boot id.
 package enum LogRepositoryContract {
     package typealias Subject = any LogRepository & RetentionRepository
     package typealias Clause = ContractClause<Subject>
@@ -110,7 +110,7 @@ package enum LogRepositoryContract {
         .remedy("discovery is restarted", adapter: MACAddress(bits: 0x0011_2233_4455), cause: "silence"),
     ]
 
-    /// - Parameter time: seconds after `start`, on the wall clock and on the clock since boot.
+    /// - Parameter time: seconds after `start`, by the wall clock and by the clock since boot.
     private static func line(
         _ number: Int64, of meter: MeterID = one, event: LogEvent = .state(.offline, cause: "device gone"),
         count: Int = 1, at time: Int64 = 1, until last: Int64? = nil

@@ -47,7 +47,6 @@ package enum MeterRepositoryContract {
         ]
     }
 
-    /// Meters with each kind of id, with all properties and with none.
     private static let samples: [KnownMeter] = [
         KnownMeter(
             id: one, model: .um25c, link: .serial(path: "/dev/rfcomm0"), isDeclared: true, isWanted: true,
@@ -62,7 +61,6 @@ package enum MeterRepositoryContract {
     ]
 }
 
-/// Runs `body` in a task that is cancelled before it starts.
 func inCancelledTask(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let task = Task {
         withUnsafeCurrentTask { $0?.cancel() }

@@ -107,8 +107,7 @@ package enum SampleRepositoryContract {
         ]
     }
 
-    /// Checks pruning by size: the chunks of two meters alternate, and the youngest chunks among both meters must
-    /// remain.
+    /// The chunks of two meters alternate; the youngest of both must remain.
     @Sendable private static func pruneBySize(_ repository: any SampleRepository) async throws {
         let chunks = (0..<200).map { number in
             chunk(number % 2 == 0 ? one : two, times: (0..<100).map { Int64(number * 1000 + $0) })
@@ -125,7 +124,6 @@ package enum SampleRepositoryContract {
             left.sorted(), expected.map(\.millisecondsSince1970), "what is left is not the youngest")
     }
 
-    /// Makes samples whose values follow from their times, so that they are distinct.
     private static func chunk(_ meter: MeterID, times: [Int64]) -> SampleChunk {
         var builder = SampleChunkBuilder(meter: meter)
         for time in times { builder.append(WallTime(millisecondsSince1970: time), reading(at: time)) }

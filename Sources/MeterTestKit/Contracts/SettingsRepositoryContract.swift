@@ -115,7 +115,6 @@ package enum SettingsRepositoryContract {
         ]
     }
 
-    /// A value of each kind, and values that a file format could confuse.
     private static let values: [SettingValue] = [
         .null, .bool(true), .bool(false), .int(0), .int(.min), .int(.max), .double(0), .double(-0.0), .double(1),
         .double(.leastNonzeroMagnitude), .double(.greatestFiniteMagnitude), .double(0.1), .string(""), .string("1"),

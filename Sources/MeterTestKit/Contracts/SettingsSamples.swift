@@ -7,14 +7,13 @@ extension RecordKey {
 }
 
 extension HostID {
-    /// A host other than the one under test.
     static let other = HostID(high: 0x7777_0000_0000_4000, low: 0x8000_0000_0000_0007)
 }
 
 extension HostMoment {
     private static let start: Int64 = 1_795_000_000_000
 
-    /// Returns the moment `minute` minutes after boot, on a calendar that is off by `wrongBy`.
+    /// Returns the moment `minute` minutes after boot, by a wall clock that is wrong by `wrongBy`.
     static func minute(_ minute: Int, wrongBy: Duration = .zero) -> HostMoment {
         HostMoment(
             wall: WallTime(millisecondsSince1970: start + Int64(minute) * 60_000) + wrongBy,
@@ -56,8 +55,8 @@ extension ChangesPage {
 }
 
 extension PushOutcome {
-    /// Returns the cloud's answer to a batch: each record of `failures` fails, and each record of `merged` has that
-    /// result. All others succeed unchanged.
+    /// Returns the cloud's answer to a batch: it refuses the records of `failures`, merges those of `merged`, and
+    /// accepts the rest.
     static func to(
         _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [SyncRecord] = []
     ) -> PushOutcome {
@@ -88,12 +87,11 @@ extension SyncRepository {
 }
 
 extension MergeOutcome {
-    /// The outcome with only its fields `changed`, `unchanged` and `parked`, for comparisons.
     var plain: MergeOutcome { MergeOutcome(changed: changed, unchanged: unchanged, parked: parked) }
 }
 
 extension SyncRepository {
-    /// Makes the repository accept the zone "home" with this epoch, which identifies the cloud's store.
+    /// Makes the repository join the zone "home" with this epoch, which identifies the cloud's store.
     package func adopt(epoch: String) async throws {
         try await adopt(SyncZone(id: nil, name: "home", epoch: epoch), .everything)
     }

@@ -101,7 +101,6 @@ package enum SyncRepositoryContract {
                 try await repository.set(.shed, "a", .int(1), at: .minute(1))
                 let batch = try ContractViolation.requireSome(
                     await repository.nextBatch(recordsMax: 1, bytesMax: much), "batch")
-                // The value changes again during the send.
                 try await repository.set(.desk, "b", .int(2), at: .minute(2))
                 try ContractViolation.requireEqual(
                     await repository.settle(batch, .to(batch)).plain, MergeOutcome(), "outcome")
@@ -202,7 +201,6 @@ package enum SyncRepositoryContract {
                 _ = try await repository.apply(.of([theirs], token: "t1"))
                 try ContractViolation.requireEqual(
                     await repository.values(of: .desk), ["mine": .int(1), "theirs": .int(2)], "values")
-                // The outbox drops an overwritten value.
                 try ContractViolation.requireEqual(
                     await repository.waiting().map { Array($0.properties.keys) }, [["mine"]], "waiting")
             },
@@ -283,7 +281,7 @@ package enum SyncRepositoryContract {
         ]
     }
 
-    /// Clauses about a read of 1200 records, in three pages of 400, that stops after any of the pages.
+    /// Clauses about fetching 1200 records in three pages, with a stop after any page.
     private static var cancellationClauses: [Clause] {
         [
             Clause("pages_stand_whenTheReaderStopsAfterTheFirst") { repository in

@@ -27,7 +27,6 @@ enum SyncRepositoryHeldBackContract {
             },
             Clause("retry_isOfAFew_firstThoseThatWereRefusedLeast") { repository in
                 try await repository.holdBack([.desk, .shed])
-                // The cloud refuses the retried record again.
                 try ContractViolation.requireEqual(await repository.retryHeldBack(recordsMax: 1), 1, "retried")
                 let first = try await repository.waiting().map(\.key)
                 try await repository.holdBack([])
@@ -68,7 +67,6 @@ enum SyncRepositoryHeldBackContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Writes these records, and simulates the cloud's answer that its quota is full.
     fileprivate func holdBack(_ keys: [RecordKey]) async throws {
         for key in keys { try await set(key, "a", .string("long"), at: .minute(0)) }
         let batch = try ContractViolation.requireSome(await nextBatch(recordsMax: 9, bytesMax: 10_000), "batch")

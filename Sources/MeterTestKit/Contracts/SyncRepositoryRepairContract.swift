@@ -232,10 +232,10 @@ enum SyncRepositoryRepairContract {
             },
             Clause("correction_countsFromTheStart_whenTheCalendarWasSetMeanwhile") { repository in
                 try await repository.set(.desk, "a", .int(1), at: .minute(0, wrongBy: .seconds(-1_000_000)))
-                // The calendar was corrected before the first contact with the cloud, so all stamps are right.
+                // The wall clock was corrected before the first contact with the cloud, so all stamps are right.
                 try await repository.correct(clockOffset: .zero, at: .minute(10))
                 try await requireTimes(["a": 0], in: repository)
-                // A wrong calendar afterwards does not change the stamps either.
+                // A wall clock that is wrong from now on does not change the stamps.
                 try await repository.set(.desk, "b", .int(1), at: .minute(11, wrongBy: .seconds(5_000_000)))
                 try await requireTimes(["a": 0, "b": 11], in: repository)
             },
@@ -245,8 +245,7 @@ enum SyncRepositoryRepairContract {
                 let before = try await repository.waiting()
                 try await repository.correct(clockOffset: .seconds(59), at: .minute(6, wrongBy: .seconds(-59)))
                 try ContractViolation.requireEqual(await repository.waiting(), before, "nearly right")
-                // Both values were just sent and their arrival is unknown, so the correction must not change their
-                // stamps.
+                // Both values were sent without a known result, so the correction must not change their stamps.
                 try await repository.correct(clockOffset: .seconds(90_000), at: .minute(7))
                 try ContractViolation.requireEqual(await repository.waiting(), before, "told")
             },

@@ -1,7 +1,7 @@
 import Domain
 import Gateway
 
-/// Clauses of `SyncRepositoryContract` about changes that the cloud acknowledged and may have lost.
+/// Clauses of `SyncRepositoryContract` about changes that the cloud accepted and may have lost.
 enum SyncRepositoryToldContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -11,7 +11,8 @@ enum SyncRepositoryToldContract {
         [
             Clause("told_isToldAgain_whereAReadingThatBeganLaterDoesNotListIt") { repository in
                 let desk = try await repository.tellDesk()
-                // This read may have begun before the cloud acknowledged the write, so it does not prove a loss.
+                // The fetch of this page may have begun before the cloud accepted the write, so it does not prove a
+                // loss.
                 let first = try await repository.apply(.of([], token: "t1"))
                 try ContractViolation.requireEqual(first.toldAgain, 0, "told again too early")
                 try ContractViolation.requireEqual(await repository.waiting(), [], "too early")
@@ -78,7 +79,7 @@ enum SyncRepositoryToldContract {
                 try ContractViolation.requireEqual(await repository.waiting().map(\.key), [.shed], "waiting")
             },
             Clause("whatWaits_isTold_whereAnotherValueIsListedUnderItsStamp") { repository in
-                // As on a copied SD card: a twin host with the same id writes another value under the same stamp.
+                // As on a copied SD card: another host with the same id writes another value under the same stamp.
                 try await repository.set(.desk, "name", .string("Desk"), at: .minute(1))
                 let own = try ContractViolation.requireSome(await repository.record(.desk)?.newestStamp, "stamp")
                 let twin = SyncRecord(key: .desk, properties: ["name": Register(value: .string("Den"), stamp: own)])
@@ -100,7 +101,6 @@ enum SyncRepositoryToldContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Writes a setting and simulates that the cloud accepts it.
     fileprivate func tellDesk() async throws -> SyncRecord {
         try await set(.desk, "name", .string("Desk"), at: .minute(1))
         try await tellWhatWaits()

@@ -2,7 +2,7 @@ import Domain
 import Gateway
 import GatewayAPI
 
-/// Clauses of `SyncRepositoryContract` about zones, and about quarantined records (`MergeOutcome.parked`).
+/// Clauses of `SyncRepositoryContract` about zones, and about set-aside records (`MergeOutcome.parked`).
 enum SyncRepositoryZoneContract {
     typealias Clause = SyncRepositoryContract.Clause
 
@@ -197,16 +197,15 @@ enum SyncRepositoryZoneContract {
 }
 
 extension SettingsRepository where Self: SyncRepository {
-    /// Sends the whole outbox, and simulates that the cloud accepts it.
     fileprivate func tellAll() async throws {
-        // The number of rounds is limited, because a broken store would never empty its outbox.
+        // Limited, because a broken store would never empty its outbox.
         for _ in 0..<100 {
             guard let batch = try await nextBatch(recordsMax: 100, bytesMax: 1 << 20) else { return }
             _ = try await settle(batch, .to(batch))
         }
     }
 
-    /// Quarantines another host's record, by a refetch that does not list it.
+    /// Makes the repository set another host's record aside, by a full resync without it.
     fileprivate func setAsideDesk() async throws {
         _ = try await apply(
             .of([SyncRecord(.desk, ["a": (.int(1), .minute(1)), "b": (.int(2), .minute(1))])], token: "t1"))

@@ -1,7 +1,7 @@
 import Domain
 package import Gateway
 
-/// Contract of `TierRepository`, together with the `SampleRepository` that it sums up. Each clause needs an empty
+/// Contract of `TierRepository`, which aggregates the readings of a `SampleRepository`. Each clause needs an empty
 /// repository.
 package enum TierRepositoryContract {
     package typealias Subject = any SampleRepository & TierRepository
@@ -9,7 +9,7 @@ package enum TierRepositoryContract {
 
     private static let one = MeterID.mac(MACAddress(bits: 0xAABB_CCDD_EEFF))
     private static let two = MeterID.usb(vendor: 0x2E3C, product: 0x0049, serial: "0042")
-    /// Start of a day, where buckets of all tiers begin.
+    /// Start of a day, at which buckets of all tiers begin.
     private static let start = WallTime(millisecondsSince1970: 1_794_960_000_000)
     private static let never = WallTime(millisecondsSince1970: .min)
     private static let always = WallTime(millisecondsSince1970: .max)
@@ -90,7 +90,7 @@ package enum TierRepositoryContract {
         try await repository.append(chunks(one, minutes: 0..<120, perSecond: 1))
         try await rollUpAll(repository, expecting: 7200)
         _ = try await repository.prune(before: always, maxBytes: .max)
-        // A later chunk is rolled up even if all earlier chunks were deleted.
+        // A later chunk is aggregated even if all earlier chunks were deleted.
         try await repository.append(chunks(one, minutes: 120..<130, perSecond: 1))
         try await requireRaw(in: repository, minutes: 0..<130, perSecond: 1)
         try await rollUpAll(repository, expecting: 600)
@@ -128,7 +128,6 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(other, nil, "of another meter")
     }
 
-    /// Checks that chunks of one-second aggregates equal the readings from which they were made.
     @Sendable private static func secondsInChunks(_ repository: Subject) async throws {
         try await repository.append(seconds(one, minutes: 0..<20))
         let all = never..<always
@@ -145,8 +144,7 @@ package enum TierRepositoryContract {
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
         try await rollUpAll(repository, expecting: 1200)
         try await requireRaw(in: repository, minutes: 0..<20, perSecond: 10)
-        // Averages of one second are already as coarse as the values that replace fast readings, so thinning changes
-        // nothing.
+        // One-second averages are already as coarse as the result of thinning, so thinning changes nothing.
         try ContractViolation.requireEqual(try await repository.thin(before: always), 0, "replaced")
         try ContractViolation.requireEqual(try await fine(in: repository).times.count, 1200, "points")
         let removed = try await repository.prune(before: start + .seconds(600), maxBytes: .max)
@@ -166,7 +164,6 @@ package enum TierRepositoryContract {
             try await repository.buckets(.second, of: two, in: all).count, 60, "of the other")
     }
 
-    /// Returns the readings of `chunks(_:minutes:perSecond:)`, at ten per second, averaged into seconds.
     private static func seconds(_ meter: MeterID, minutes: Range<Int>) throws -> [SampleChunk] {
         try chunks(meter, minutes: minutes, perSecond: 10).flatMap { chunk in
             var buckets: [SampleBucket] = []
@@ -187,14 +184,12 @@ package enum TierRepositoryContract {
         try ContractViolation.requireEqual(sum, count, "summed up")
     }
 
-    /// Returns the series of the first three hours, aggregated by minute.
     private static func series(of meter: MeterID = one, in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(3 * 3600), 181, meter, repository)
         try ContractViolation.requireEqual(series.tier, .minute, "tier")
         return series
     }
 
-    /// Returns the series of the first twenty minutes, with one point per second.
     private static func fine(in repository: Subject) async throws -> Series {
         let series = try await fill(start..<start + .seconds(1200), 1200, one, repository)
         try ContractViolation.requireEqual(series.tier, nil, "tier")
@@ -231,7 +226,6 @@ package enum TierRepositoryContract {
         }
     }
 
-    /// Returns one chunk per minute, each starting on the whole minute.
     private static func chunks(_ meter: MeterID, minutes: Range<Int>, perSecond: Int) -> [SampleChunk] {
         minutes.compactMap { minute in
             var builder = SampleChunkBuilder(meter: meter)

@@ -8,13 +8,12 @@ package struct CertificateError: Error, Hashable, Sendable, CustomStringConverti
 
     package var description: String { reasons.isEmpty ? step : "\(step): \(reasons.joined(separator: ", "))" }
 
-    /// Returns an error without OpenSSL's reasons, because those queued on this thread belong to another call.
+    /// An error without OpenSSL's messages, because those queued on this thread belong to another call.
     static func plain(_ words: String) -> Self { Self(step: words, reasons: []) }
 
     private init(step: String, reasons: [String]) { (self.step, self.reasons) = (step, reasons) }
 
-    /// Creates an error with OpenSSL's reasons, and removes them from this thread's queue, so that no later call finds
-    /// them.
+    /// Takes OpenSSL's messages out of this thread's queue, so that no later call reports them.
     package init(_ step: String) {
         self.step = step
         reasons = []

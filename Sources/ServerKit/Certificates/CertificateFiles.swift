@@ -11,7 +11,7 @@ package struct CertificateFiles: Hashable, Sendable {
         self.keyPath = keyPath
     }
 
-    /// Returns this server's own certificate. Creates a missing one. Renews one that expires soon or lacks a name of
+    /// Returns this server's own certificate. Creates a missing one; renews one that expires soon or lacks a name of
     /// `names`. A renewal keeps the key, and so the pin.
     ///
     /// - Parameter more: further names for a new certificate. Their absence causes no renewal.
@@ -43,8 +43,7 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Inode, size and modification time of both files, which reveal a replaced or changed file. A missing file has no
-    /// entries.
+    /// Inode, size and modification time of both files, to detect a change. Nothing for a missing file.
     var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
 
     private static func stamp(of path: String) -> [Int64] {
@@ -64,7 +63,6 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Writes a file atomically. Only its owner may read it.
     private static func write(_ text: String, to path: String) throws(CertificateError) {
         do throws(Errno) {
             try WholeFile.replace(path, with: Array(text.utf8))

@@ -1,7 +1,5 @@
-/// Encodes to DER with OpenSSL.
 enum DER {
-    /// - Parameter write: returns the number of bytes. Also writes them to the pointer's target, unless the pointer is
-    ///   nil.
+    /// - Parameter write: OpenSSL's encoder. Returns the number of bytes, and writes them if the pointer is not nil.
     static func bytes(
         _ step: String, write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) throws(CertificateError) -> [UInt8] {

@@ -1,6 +1,5 @@
 import COpenSSL
 
-/// Texts in PEM (RFC 7468), as OpenSSL writes and reads them.
 enum PEM {
     /// - Parameter write: writes to the given BIO; returns 1 on success.
     static func text(_ step: String, write: (OpaquePointer) -> Int32) throws(CertificateError) -> String {
@@ -13,7 +12,7 @@ enum PEM {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// - Parameter read: reads from the given BIO; returns nil if nothing is found.
+    /// - Parameter read: reads from the given BIO; returns nil if it finds nothing.
     static func value<Value>(
         of text: String, _ step: String, read: (OpaquePointer) -> Value?
     ) throws(CertificateError) -> Value {
@@ -27,7 +26,7 @@ enum PEM {
             }, step)
     }
 
-    /// Password callback that refuses encrypted texts. OpenSSL's default would ask for a password on the terminal.
+    /// Password callback that refuses encrypted texts. OpenSSL's default would prompt on the terminal.
     static let noPassword:
         @convention(c) (UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?) -> Int32 =
             { _, _, _, _ in -1 }

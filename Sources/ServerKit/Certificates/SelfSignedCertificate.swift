@@ -18,7 +18,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - commonName: name of both subject and issuer.
-    ///   - start: start of validity in seconds since 1970; `end` uses the same unit.
+    ///   - start: seconds since 1970, like `end`.
     package init(
         commonName: String, alternativeNames: [AlternativeName], key: P256Key, start: Int64, end: Int64
     ) throws(CertificateError) {
@@ -49,7 +49,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
     /// Reads a certificate. Skips names that are neither DNS names nor addresses.
     package init(pem: String) throws(CertificateError) {
         let step = "the certificate cannot be read"
-        // Pass this program's library context, because OpenSSL binds the certificate to it.
+        // OpenSSL binds the certificate to this library context.
         var read = X509_new_ex(OpenSSLContext.shared.pointer, nil)
         defer { X509_free(read) }
         let certificate = try PEM.value(of: pem, step) { PEM_read_bio_X509($0, &read, PEM.noPassword, nil) }
@@ -60,8 +60,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
 
     // MARK: Parts
 
-    /// Sets a serial number of 16 random bytes. RFC 5280, 4.1.2.2 allows at most 20 bytes and requires a positive
-    /// number.
+    /// Sets a serial number of 16 random bytes: positive and at most 20 bytes (RFC 5280, 4.1.2.2).
     private static func setSerialNumber(of certificate: OpaquePointer, _ step: String) throws(CertificateError) {
         var bytes = [UInt8](repeating: 0, count: 16)
         try succeeded(RAND_bytes_ex(OpenSSLContext.shared.pointer, &bytes, bytes.count, 0), step)
@@ -82,7 +81,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
         try succeeded(X509_add_ext(certificate, made, -1), step)
     }
 
-    /// Adds names directly, because a comma in the text form of x509v3_config(5) would begin another name.
+    /// Adds names one by one, because a comma in the text form of x509v3_config(5) would begin another name.
     private static func add(
         _ names: [AlternativeName], to certificate: OpaquePointer, _ step: String
     ) throws(CertificateError) {

@@ -3,12 +3,11 @@ package import Domain
 import NIOCore
 package import NIOSSL
 
-/// A certificate and its key, ready for a server, from any source.
 package struct ServedCertificate: Sendable {
-    /// Configuration of a server for HTTP/1.1 over TLS 1.2 or later.
+    /// Server configuration for HTTP/1.1 over TLS 1.2 or later.
     package let tlsConfiguration: TLSConfiguration
-    /// The same configuration as a TLS context. Closes a connection if the client does not answer the TLS shutdown
-    /// within a second.
+    /// TLS context of the same configuration. Closes a connection if the client does not answer the TLS shutdown within
+    /// a second.
     package let context: NIOSSLContext
     /// SHA-256 of the server's own certificate, in the form of `openssl x509 -fingerprint` and browsers.
     package let fingerprint: String
@@ -16,7 +15,7 @@ package struct ServedCertificate: Sendable {
 
     /// - Parameters:
     ///   - chainPEM: the server's own certificate, then the chain to an authority.
-    ///   - keyPEM: not encrypted.
+    ///   - keyPEM: unencrypted private key.
     package init(chainPEM: String, keyPEM: String) throws(CertificateError) {
         guard let chain = try? NIOSSLCertificate.fromPEMBytes(Array(chainPEM.utf8)), let own = chain.first,
             let der = try? own.toDERBytes()

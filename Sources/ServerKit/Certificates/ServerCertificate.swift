@@ -1,12 +1,11 @@
 package import Domain
 package import NIOSSL
 
-/// Parameters of a certificate that a server makes for itself.
 package struct CertificateTerms: Sendable {
-    /// Name of both subject and issuer.
+    /// Common name of both subject and issuer.
     package var commonName: String
     package var daysValid: Int64
-    /// Number of days before expiry at which the certificate is renewed; nil if it is used even after expiry.
+    /// Days before expiry at which the certificate is renewed; nil to use it even after expiry.
     package var renewalDays: Int64?
 
     package init(commonName: String, daysValid: Int64, renewalDays: Int64? = nil) {
@@ -16,22 +15,19 @@ package struct CertificateTerms: Sendable {
     }
 }
 
-/// A certificate that a server makes for itself: P-256, self-signed.
-///
-/// A renewal may keep the key, and with it the pin.
+/// A self-signed P-256 certificate of a server. A renewal may keep the key, and with it the pin.
 package struct ServerCertificate: Sendable {
     package let certificatePEM: String
     package let keyPEM: String
     /// A SubjectPublicKeyInfo in DER.
     package let publicKey: [UInt8]
-    /// DNS names and IP addresses that the certificate covers.
     package let names: Set<String>
 
     /// - Parameters:
     ///   - names: DNS names and IP addresses of this server. Not empty.
     ///   - keyPEM: the previous certificate's key, which keeps the pin; nil to make a new key.
-    ///   - now: present time. The certificate is valid from one day earlier. If this clock is before 2026, as on a
-    ///     machine without a battery for its clock, validity starts with 2026.
+    ///   - now: validity starts one day before this time. Times before 2026, as on a machine without a battery for its
+    ///     clock, count as the start of 2026.
     package static func make(
         _ terms: CertificateTerms, names: Set<String>, keyPEM: String? = nil, at now: WallTime
     ) throws(CertificateError) -> ServerCertificate {

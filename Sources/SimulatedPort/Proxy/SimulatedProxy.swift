@@ -5,9 +5,9 @@ import ESPHomeCore
 /// An ESPHome node as a value: a Bluetooth proxy with simulated meters in range, its own sensors, or both. Receives its
 /// clients' bytes and returns bytes for them.
 ///
-/// Behaves as strictly as `api` and `bluetooth_proxy` of esphome 2026.6.5. It has one subscriber, which gets all
-/// answers. It sends no notification before the client writes the meter's CCC descriptor, and reports a lost link
-/// twice. A slot stays occupied until the meter's address has left the list of allocated slots.
+/// As strict as `api` and `bluetooth_proxy` of esphome 2026.6.5: one subscriber gets all answers. There is no
+/// notification before the client writes the meter's CCC descriptor. A lost link is reported twice. A slot is occupied
+/// until the meter's address has left the list of allocated slots.
 package struct SimulatedProxy: Sendable {
     package struct Options: Sendable {
         package var name = "simulated-proxy"
@@ -25,7 +25,7 @@ package struct SimulatedProxy: Sendable {
     }
 
     package enum Fault: String, CaseIterable, Sendable {
-        /// The node refuses the handshake with a text.
+        /// The node refuses the handshake with an error text.
         case rejects
         /// The node stops sending in the middle of a frame.
         case halfFrame = "half-frame"
@@ -33,20 +33,20 @@ package struct SimulatedProxy: Sendable {
         case noMTU = "no-mtu"
         /// The slot of a closed link never becomes free again.
         case slotKept = "slot-kept"
-        /// The list of services lacks its end message.
+        /// The list of GATT services lacks its end message.
         case servicesCut = "services-cut"
-        /// Each write with a response fails.
+        /// Each GATT write with a response fails.
         case gattError = "gatt-error"
-        /// Each write with a response is lost because a buffer is full.
+        /// Each GATT write with a response is lost: a buffer is full.
         case congested
-        /// A connect request gets no answer, but occupies a slot.
+        /// A connect request occupies a slot, but gets no answer.
         case silent
         /// A connect request fails, as if the meter were out of range.
         case notEstablished = "not-established"
-        /// Links stay open after their client disconnects, until another client closes them.
+        /// Links outlive their client, until another client closes them.
         case linksKept = "links-kept"
         case pingIgnored = "ping-ignored"
-        /// A plain-text frame whose header contains a number of five bytes.
+        /// A plain-text frame's header contains a number of five bytes.
         case oversized
     }
 
@@ -76,7 +76,6 @@ package struct SimulatedProxy: Sendable {
     private struct Connection: Sendable {
         var wire: SimulatedWire
         var minor: UInt32 = 0
-        /// Whether the client gets the sensors' states.
         var hearsStates = false
     }
 
@@ -111,7 +110,7 @@ package struct SimulatedProxy: Sendable {
 
     package func isSubscriber(_ client: Client) -> Bool { subscriber == client }
 
-    /// Restarts: disconnects every client, and resets everything but the configuration.
+    /// Disconnects every client, and resets everything but the configuration.
     package mutating func reboot() -> [Output] {
         let all = clients.keys.sorted { $0.number < $1.number }
         for client in all { ended(client) }
@@ -180,7 +179,6 @@ package struct SimulatedProxy: Sendable {
             clients[client]?.hearsStates = true
             return send(sensors?.states ?? [], to: client)
         case SubscribeAdvertisements.id:
-            // A second subscriber gets nothing.
             guard subscriber == nil || subscriber == client else { return [] }
             subscriber = client
             nextAdvertisement = time
@@ -188,7 +186,7 @@ package struct SimulatedProxy: Sendable {
         case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client:
             subscriber = nil
             return []
-        // Unlike all other messages, this one is answered for any client (esphome 2026.6.5, `send_connections_free`).
+        // Answered for any client, not only for the subscriber (esphome 2026.6.5, `send_connections_free`).
         case EmptyMessage.subscribeConnectionsFree.id: return send(slots, to: client)
         case SetScannerMode.id:
             mode = SetScannerMode.read(frame)?.mode ?? 0
@@ -262,7 +260,7 @@ package struct SimulatedProxy: Sendable {
         switch request.kind {
         case DeviceRequest.connect, DeviceRequest.connectKnown:
             if links.contains(address) { return [connection(address, isUp: true)] }
-            // Ignore the request while the slot of an earlier link is not cleared yet.
+            // Ignore the request while an earlier link still occupies its slot.
             guard !allocated.contains(address) else { return [] }
             guard allocated.count < options.slots else { return [connection(address, isUp: false)] }
             allocated.insert(address)
@@ -285,10 +283,9 @@ package struct SimulatedProxy: Sendable {
         return [connection(address, isUp: false, error: reason), slots]
     }
 
-    /// Switches the meter off, or moves it out of range. The proxy reports the lost link twice, and then its free
-    /// slots.
+    /// Simulates a meter out of range. The proxy reports the lost link twice, then its free slots.
     ///
-    /// - Parameter isTold: false to omit the reports of the link, as if the proxy lacked room for them.
+    /// - Parameter isTold: false to omit both reports of the lost link, as if the proxy lacked room for them.
     package mutating func loseMeter(_ address: MACAddress, isTold: Bool = true) -> [Output] {
         guard links.contains(address.bits) else { return [] }
         let ended = end(address.bits, reason: 8)
@@ -319,7 +316,7 @@ package struct SimulatedProxy: Sendable {
 
     // MARK: Time
 
-    /// Returns the messages that the node and its meters send unprompted at or before `time`.
+    /// Returns unprompted messages of the node and its meters, due at or before `time`.
     package mutating func due(at time: Duration) -> [Output] {
         var outputs: [Output] = []
         for index in meters.indices {

@@ -2,7 +2,7 @@ import Domain
 package import LinuxIO
 import MeterSimulator
 
-/// A simulated Bluetooth proxy on a TCP port. To clients it looks like an ESP32 with ESPHome.
+/// A simulated Bluetooth proxy on a TCP port. Looks like an ESP32 with ESPHome.
 package actor SimulatedProxyPort {
     private let loop: IOLoop
     private var proxy: SimulatedProxy
@@ -26,8 +26,6 @@ package actor SimulatedProxyPort {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
-    /// Starts listening for clients.
-    ///
     /// - Parameter port: 0 for any free port.
     /// - Returns: the port in use.
     package func serve(at host: String, port: Int) throws -> Int {
@@ -47,21 +45,20 @@ package actor SimulatedProxyPort {
         listener = nil
     }
 
-    /// Restarts the node, as after a power failure.
     package func reboot() { perform(proxy.reboot()) }
 
     package func setFaults(_ faults: Set<SimulatedProxy.Fault>) { proxy.options.faults = faults }
 
     private func accept() {
         guard let listener, let socket = try? TCPSocket.accept(from: listener) else { return }
-        // A predictable seed is enough, because a simulated node has no secrets.
+        // A predictable seed is enough: a simulated node has no secrets.
         var noise = SplitMix64(seed: UInt64(bitPattern: loop.now.sinceOrigin.nanoseconds))
         let client = proxy.accepted(ephemeral: noise.bytes(32))
         do {
             try loop.register(socket, .readable) { readiness in self.assumeIsolated { $0.ready(client, readiness) } }
             clients[client] = Connection(socket: socket)
         } catch {
-            // The kernel lacks memory for one more connection: act as if the client had disconnected.
+            // The kernel lacks memory for this connection, so treat the client as disconnected.
             proxy.ended(client)
         }
     }

@@ -3,7 +3,7 @@ package import Domain
 package import MeterCodec
 package import MeterSimulator
 
-/// A simulated meter on the radio: an address, an advertisement, and the attributes of its serial line.
+/// A simulated meter with Bluetooth LE: an address, an advertisement, and GATT attributes.
 package struct SimulatedRadioMeter: Sendable {
     package var address: MACAddress
     package var isRandom: Bool
@@ -35,7 +35,6 @@ package struct SimulatedRadioMeter: Sendable {
         output = line.first { $0.properties.contains(.write) } ?? line[0]
     }
 
-    /// Advertisement with flags and services, followed by the scan response with the name.
     var advertisement: [UInt8] {
         let services = database.services.dropFirst().flatMap(\.uuid.littleEndianBytes)
         let name = Array(name.utf8.prefix(29))
@@ -51,8 +50,6 @@ package struct SimulatedRadioMeter: Sendable {
             ? Array(name.utf8) : nil
     }
 
-    /// Writes to an attribute.
-    ///
     /// - Returns: the meter's notifications; nil if the attribute does not accept this kind of write.
     mutating func write(_ bytes: [UInt8], to handle: UInt16, wantsResponse: Bool, at time: Duration) -> [[UInt8]]? {
         let kind: GATTProperties = wantsResponse ? .write : .writeWithoutResponse
@@ -60,7 +57,7 @@ package struct SimulatedRadioMeter: Sendable {
         guard let written = line.first(where: { $0.value == handle }), written.properties.contains(kind) else {
             return nil
         }
-        // Do not distinguish the attributes: a module's second output attribute is connected to the same serial line.
+        // Accept any attribute: a module's second output attribute leads to the same serial line.
         return told(meter.receive(bytes, at: time))
     }
 

@@ -3,9 +3,8 @@ package import ESPHomeCore
 package import MeterCodec
 package import MeterSimulator
 
-/// Sensors of a simulated ESPHome node, one for each quantity. Their values come from the lines of a simulated board.
+/// Sensors of a simulated ESPHome node, one for each quantity, with values from a simulated board.
 package struct SimulatedSensors: Sendable {
-    /// The node's list of sensors. Tests may change it to anything.
     package var infos: [ProtoMessage<SensorInfo>]
     private var board: any SimulatedMeter
     private var driver: any MeterDriver
@@ -27,7 +26,6 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// The present states of all sensors, for a new subscriber.
     var states: [APIFrame] {
         infos.map { info in
             let factors: [String: Double] = ["mA": 1000, "kWh": 0.001]
@@ -40,8 +38,7 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// Returns all states according to the newest line that the board sends at or before `time`; empty if it sends
-    /// none.
+    /// Returns all states after the newest line that the board sends at or before `time`; empty if it sends none.
     mutating func due(at time: Duration) -> [APIFrame] {
         var newest: Reading?
         for bytes in board.due(at: time) {

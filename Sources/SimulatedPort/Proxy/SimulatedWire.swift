@@ -34,7 +34,7 @@ struct SimulatedWire: Sendable {
             return events + [.refuse]
         } catch {
             // The client uses the other framing. Answer in this node's own framing, whose first byte shows the mistake,
-            // then close the connection.
+            // then close.
             return events + (node.key == nil ? [.send([0]), .refuse] : refusal("Bad indicator byte"))
         }
     }

@@ -103,7 +103,7 @@ struct Restore: AsyncParsableCommand {
             logger: Self.quiet)
     }
 
-    /// Turns the data that etcdctl restored into a separate store (`EtcdRestore`).
+    /// Makes a separate store of the data that etcdctl restored (`EtcdRestore`).
     private static func mark(_ settings: EtcdSettings) async throws -> EtcdRestore {
         var rng = SystemRandomNumberGenerator()
         let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)

@@ -90,7 +90,6 @@ struct Migrate: AsyncParsableCommand {
     }
 }
 
-/// Prints the progress after every ten thousand records.
 private final class ProgressText: Sendable {
     private static let step = 10_000
     private let told = Mutex(0)

@@ -107,8 +107,6 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// Returns whether the text is a URL with this server's scheme and without a path. Plain HTTP is allowed only for
-    /// loopback.
     private func isReachable(_ url: String) -> Bool {
         let scheme = noTls ? "http://" : "https://"
         guard url.hasPrefix(scheme), url.utf8.count <= 300, !url.contains(where: { "?#@ ".contains($0) }),
@@ -117,7 +115,6 @@ struct Serve: AsyncParsableCommand {
         return !noTls || authority.isLoopback
     }
 
-    /// Returns whether the text is an address, or consists of letters, digits, dots and dashes.
     private static func isName(_ text: String) -> Bool {
         if IPAddress.bytes(of: text) != nil { return true }
         return !text.isEmpty && text.utf8.count <= 253

@@ -32,7 +32,7 @@ struct TokenCommand: AsyncParsableCommand {
         @OptionGroup var data: DataOptions
 
         func run() async throws {
-            // Open the file first: a token that cannot be stored should not be created.
+            // First open the file: do not create a token that cannot be written.
             let file = try output.map(Self.create)
             let request: ConsoleRequest =
                 readOnly

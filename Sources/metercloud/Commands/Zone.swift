@@ -180,8 +180,6 @@ struct ZoneCommand: AsyncParsableCommand {
     }
 }
 
-/// Prints a list for people or for programs.
-///
 /// - Parameter one: whether the JSON is a single object instead of a list.
 func print<Line: Encodable & SendableMetatype>(
     _ lines: [Line], as json: Bool, one: Bool = false, header: [String], _ cells: (Line) -> [String]

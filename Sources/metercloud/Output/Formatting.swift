@@ -1,9 +1,8 @@
 import CloudAPI
 import Domain
 
-/// Formats values for people.
 enum Formatting {
-    /// Formats a duration: `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
+    /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"
@@ -15,14 +14,13 @@ enum Formatting {
         }
     }
 
-    /// Formats sizes as `57.3 of 100 MB`, in units of 1,048,576 bytes. Returns a dash if an older server does not
-    /// report them.
+    /// For example `57.3 of 100 MB`, in units of 1,048,576 bytes; a dash if an older server does not report sizes.
     static func megabytes(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(tenths(used)) of \(tenths(limit)) MB"
     }
 
-    /// Formats numbers as `3600 of 200000`.
+    /// For example `3600 of 200000`; a dash if unknown.
     static func count(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(used) of \(limit)"
@@ -34,8 +32,7 @@ enum Formatting {
         return tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
     }
 
-    /// Returns `all` or `look`, or a dash for a host without a token and for an older server that does not report the
-    /// role.
+    /// `all` or `look`; a dash without a token, or if an older server does not report the role.
     static func role(_ role: String?) -> String {
         switch role {
         case HostRole.full.rawValue: "all"

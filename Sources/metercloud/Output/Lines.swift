@@ -3,7 +3,7 @@ import CloudServer
 import Domain
 import GatewayAPI
 
-// Entries of lists, as printed with --json. Keys include their unit, and null means unknown
+// Elements of lists, as printed with --json. Keys include their unit, and null means unknown
 // (Docs/CommandLine.md#output).
 
 struct ZoneLine: Encodable {
@@ -12,19 +12,18 @@ struct ZoneLine: Encodable {
     var policy: String
     var ttl_ms: Int64
     var lock_delay_ms: Int64
-    /// Configured lock delay. It is less than `lock_delay_ms` if the time to live requires a longer delay.
+    /// Configured lock delay, less than `lock_delay_ms` if the time to live requires more.
     var asked_lock_delay_ms: Int64?
     var changes: UInt64
     var used_bytes: Int?
     var max_bytes: Int?
     var used_records: Int?
     var max_records: Int?
-    /// Limit for one host.
     var host_max_bytes: Int?
     var host_max_records: Int?
     var used_leases: Int?
     var max_leases: Int?
-    /// Hosts and their shares, largest first.
+    /// Shares of the hosts, largest first.
     var hosts: [ShareLine]
 
     init(_ zone: ConsoleZone) {
@@ -54,7 +53,6 @@ struct ZoneLine: Encodable {
     }
 }
 
-/// One host's share of a zone's records.
 struct ShareLine: Encodable {
     var host_id: String?
     var used_bytes: Int
@@ -144,7 +142,6 @@ struct TokenLine: Encodable {
     }
 }
 
-/// A record in a list. `record show` prints the whole record.
 struct RecordLine: Encodable {
     var type: String
     var name: String

@@ -3,15 +3,15 @@ import Domain
 import GatewayAPI
 import USBTransport
 
-/// Masks private text: names of hosts, zones and people, addresses of unrelated devices, and possible passwords or
+/// Masks private text: names of hosts, zones and people, addresses of unrelated devices, possible passwords and access
 /// tokens.
 struct BundleMask {
     private let words: [(text: String, instead: String)]
-    /// Radio addresses that are not masked: those of meters and of this host's adapters.
+    /// Radio addresses of meters and of this host's adapters, which are not masked.
     private let addresses: Swift.Set<String>
 
-    /// - Parameter words: replacement text for each private word. Words shorter than three characters are ignored,
-    ///   because they would break up every text.
+    /// - Parameter words: replacement for each private word. Words of fewer than three characters are ignored, because
+    ///   they occur in too many texts.
     init(words: [String: String], addresses: Swift.Set<String>) {
         self.words = words.filter { $0.key.count >= 3 && !Self.common.contains($0.key.lowercased()) }
             .map { (text: $0.key, instead: $0.value) }
@@ -63,9 +63,6 @@ struct BundleMask {
 }
 
 extension BundleMask {
-    /// Creates a mask from the known facts about this host and its zone.
-    ///
-    /// - Parameter hostName: the system's host name.
     init(machine: MachineFacts, daemon: Checkup.DaemonFacts, support: SupportBody?, hostName: String) {
         var words = [hostName: "<host>", machine.user: "<user>"]
         for one in machine.sharedSerials where !one.isKnown { words[one.serial] = "<serial>" }
@@ -97,7 +94,6 @@ extension BundleMask {
         self.init(words: words, addresses: addresses)
     }
 
-    /// Returns whether the device itself reports this name. A name given by a person is private.
     private static func isDevicesOwn(_ name: String, _ model: String?) -> Bool {
         [RadioAddress.Kind.classic, .lePublic].contains { kind in
             RadioIdentification(name: name, services: [], kind: kind) != .none
@@ -106,7 +102,7 @@ extension BundleMask {
 }
 
 extension MeterID {
-    /// Private parts of the id, with their masks. The id of a port contains the host's name.
+    /// Masks for the private parts of the id. Some ids contain the host's name.
     fileprivate var privateText: [String: String] {
         switch self {
         case .mac: [:]

@@ -4,8 +4,8 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// One host's facts for a maintainer: `meterctl doctor --bundle FILE`. A single JSON object, because a script turns it
-/// into fixtures (Scripts/bundle-to-fixtures).
+/// One host's facts for a maintainer: `meterctl doctor --bundle FILE`. A single JSON object, which
+/// Scripts/bundle-to-fixtures turns into fixtures.
 struct SupportBundle: Encodable {
     let format = "meter-gateway-bundle"
     let version = 1
@@ -15,15 +15,15 @@ struct SupportBundle: Encodable {
     var machine: Machine
     var findings: [Finding]
     var usb: [USBRow]
-    /// Devices received by radio that are, or may be, meters.
+    /// Devices received by radio that are or may be meters.
     var heard: [RadioRow]
-    /// Number of other devices received by radio. Null if meterd uses no radio, or did not answer.
+    /// Number of other devices received by radio; null if meterd uses no radio or does not answer.
     @NullCodable var strangers_heard: Int? = nil
     var adapters: [AdapterStatus]
     var adapter_details: [SupportRadios.Adapter]
     var management: [SupportRadios.Trace]
     var meters: [SupportMeter]
-    /// HCI commands without an answer, from the kernel's log of this boot; null if meterctl may not read the log.
+    /// HCI commands without an answer since the machine started; null if meterctl may not read the kernel's log.
     @NullCodable var command_timeouts: [Timeouts]? = nil
 
     struct Programs: Encodable {
@@ -50,8 +50,6 @@ struct SupportBundle: Encodable {
 }
 
 extension SupportBundle {
-    /// Assembles the bundle without private facts.
-    ///
     /// - Parameters:
     ///   - usb: plugged-in devices that may be meters.
     ///   - support: nil if meterd does not answer, or its version lacks the request.
@@ -94,7 +92,6 @@ extension SupportBundle {
         }
     }
 
-    /// Adds the verdict of `meterctl identify` to each row.
     private static func judged<Row: Encodable>(
         _ rows: [Row], _ takenFor: WritableKeyPath<Row, TakenFor?>
     ) throws -> [Row] {
@@ -106,7 +103,6 @@ extension SupportBundle {
         }
     }
 
-    /// Returns a summary for the person who made the bundle.
     func words(path: String) -> [String] {
         let known = meters.count { $0.model != nil }
         var lines = [

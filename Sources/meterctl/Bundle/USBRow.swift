@@ -4,7 +4,7 @@ import GatewayAPI
 import LinuxIO
 import USBTransport
 
-/// A USB device's description of itself, in the form of a row of Tests/Identities.
+/// A USB device's description of itself, as in the rows of Tests/Identities.
 struct USBRow: Codable, Hashable {
     var bus = "usb"
     var vid: String
@@ -13,7 +13,7 @@ struct USBRow: Codable, Hashable {
     var bcd_device: String?
     var manufacturer: String?
     var product: String?
-    /// Configuration descriptor with all interfaces and endpoints. It contains neither text nor serial number.
+    /// All interfaces and endpoints, without texts and serial number.
     var config_descriptor_hex: String?
     var interfaces: [Interface]
     var taken_for: TakenFor?
@@ -29,7 +29,7 @@ struct USBRow: Codable, Hashable {
 }
 
 extension USBRow {
-    /// Returns the plugged-in devices that are, or may be, meters. Other devices are private.
+    /// Returns only devices that are or may be meters: others are private.
     ///
     /// - Parameter root: prefix of every path; empty except in tests.
     static func meters(root: String) -> [USBRow] {
@@ -38,7 +38,7 @@ extension USBRow {
             .filter { $0.isOfInterest }
     }
 
-    /// - Returns: nil unless the folder belongs to a device. Interfaces have folders too.
+    /// - Returns: nil if the folder belongs to no device, but for example to an interface.
     private init?(folder: String, port: String) {
         guard let vendor = FileTree.text(at: "\(folder)/idVendor"),
             let product = FileTree.text(at: "\(folder)/idProduct")
@@ -74,14 +74,14 @@ extension USBRow {
             })
         return switch DeviceTable.builtIn.identify(description) {
         case .meter, .unread, .unrecognised: true
-        // Include a boot loader with a meter's ids, but not a printer.
+        // A boot loader with a meter's ids, but not a printer.
         case .stranger(let known): known.maker != nil
         case .none: false
         }
     }
 }
 
-/// A radio device's description of itself, in the form of a row of Tests/Identities.
+/// A radio device's description of itself, as in the rows of Tests/Identities.
 struct RadioRow: Codable, Hashable {
     /// Kind of link: `ble` or `classic`.
     var bus: String
@@ -95,7 +95,6 @@ struct RadioRow: Codable, Hashable {
     var gatt: [Service]?
     var taken_for: TakenFor?
 
-    /// A service and its known characteristics.
     struct Service: Codable, Hashable {
         var service: String
         var handle: Int

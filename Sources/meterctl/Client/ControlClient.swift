@@ -8,7 +8,6 @@ import NIOCore
 import NIOHTTP1
 import ProgramKit
 
-/// Client of meterd's Unix socket.
 struct ControlClient: Sendable {
     let socketPath: String
 
@@ -25,8 +24,8 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Maximum wait after the end of a stream, to find out whether meterd is stopping. A stopping meterd first
-    /// disconnects its meters, which ends the streams, and exits later.
+    /// Maximum wait after the end of a stream, to find out whether meterd is stopping: it ends the streams first, and
+    /// exits later.
     var endPatience = Duration.seconds(2)
 
     init(socketPath: String) { self.socketPath = socketPath }
@@ -42,7 +41,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Returns names by meter id; empty if meterd does not answer, so callers show ids.
+    /// Names by meter id; empty if meterd does not answer.
     func meterNames() async -> [String: String] {
         let status: GatewayStatus? = try? await call(.get, "/v1/status")
         return [String: String](
@@ -50,7 +49,7 @@ struct ControlClient: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads an endless stream of lines. Throws the error of `body`, or an error when the daemon ends the stream.
+    /// Reads an endless stream of lines. Throws the error of `body`, or an error if the daemon ends the stream.
     func lines<Line: Decodable>(
         _ path: String, as type: Line.Type, _ body: (Line) throws -> Void
     ) async throws -> Never {
@@ -61,7 +60,6 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// Reads a stream of lines until `take` returns a result.
     func lines<Line: Decodable, Result>(
         _ method: Method, _ path: String, body: (some Encodable)? = Optional<String>.none, as type: Line.Type,
         _ take: (Line) throws -> Result?
@@ -75,14 +73,12 @@ struct ControlClient: Sendable {
         throw try await loss("meterd ended the stream on \(socketPath)")
     }
 
-    /// Returns all lines of a finite response.
     func allLines<Line: Decodable>(_ path: String) async throws -> [Line] {
         var lines: [Line] = []
         try await eachLine(path, as: Line.self) { lines.append($0) }
         return lines
     }
 
-    /// Calls `body` for each line of a finite response.
     func eachLine<Line: Decodable>(_ path: String, as type: Line.Type, _ body: (Line) throws -> Void) async throws {
         try await read(.get, path, body: Optional<String>.none) { (line: Line) in
             try body(line)
@@ -108,22 +104,19 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Sends a file as the body of a request.
-    ///
-    /// - Parameter onProgress: called with the sent share, 0 to 1.
+    /// - Parameter onProgress: called with the fraction sent so far, 0 to 1.
     func upload<Answer: Decodable>(
         _ path: String, _ file: UploadFile, onProgress: @escaping @Sendable (Double) -> Void
     ) async throws -> Answer {
         try await withClient { http in
             let body = HTTPClientRequest.Body.stream(file.pieces(onProgress), length: .known(file.length))
-            // Use a very long timeout: a large file takes minutes, and meterd itself ends a stalled upload.
+            // A large file takes minutes, and meterd itself ends a stalled upload.
             let response = try await send(.post, path, body, patience: .seconds(86_400), over: http)
             let buffer = try await response.body.collect(upTo: 16 << 20)
             return try JSONDecoder().decode(Answer.self, from: Data(buffer.readableBytesView))
         }
     }
 
-    /// Reads lines until `take` returns true, or the stream ends.
     private func read<Line: Decodable>(
         _ method: Method, _ path: String, body: (some Encodable)?, _ take: (Line) throws -> Bool
     ) async throws {
@@ -147,7 +140,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Returns the error for a lost connection: "not running" if the daemon stopped, otherwise `message`.
+    /// Returns "not running" if the daemon has stopped, otherwise `message`.
     private func loss(_ message: String) async throws -> CommandFailure {
         let end = ContinuousClock.now + endPatience
         repeat {
@@ -157,8 +150,8 @@ struct ControlClient: Sendable {
         return CommandFailure(.error, message, next: "meterctl status shows whether meterd still runs; see its log")
     }
 
-    /// Calls `body` with a client of its own. The shared client would close a connection after 90 s without a byte, and
-    /// a meter may be silent for longer. Each request sets its own timeout.
+    /// The shared client closes a connection after 90 s without a byte, but a meter may send nothing for longer. So
+    /// `body` gets a separate client.
     private func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
         try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration(), body)
     }
@@ -201,7 +194,6 @@ struct ControlClient: Sendable {
     }
 
     private func failure(of response: HTTPClientResponse) async -> CommandFailure {
-        // If the response is not an ErrorBody, report its status.
         guard let buffer = try? await response.body.collect(upTo: 1 << 20),
             let body = try? JSONDecoder().decode(ErrorBody.self, from: Data(buffer.readableBytesView))
         else {
@@ -211,14 +203,14 @@ struct ControlClient: Sendable {
         return CommandFailure(Self.status(for: body.code), body.message, next: body.next)
     }
 
-    /// Checks the socket and throws the reason why it is unusable. The HTTP client would hide that reason.
+    /// Throws the reason if the socket is unusable, which the HTTP client would hide.
     private func checkSocket() throws {
         guard access(socketPath, F_OK) == 0 else {
             if errno == EACCES { throw noPermission }
             throw notRunning
         }
         guard access(socketPath, W_OK) == 0 else { throw noPermission }
-        // A killed meterd leaves its socket file. Without this check, the HTTP client would retry until its deadline.
+        // A killed meterd leaves its socket file, with which the HTTP client would retry until its deadline.
         guard SocketProbe.look(at: socketPath) == .served else { throw notRunning }
     }
 

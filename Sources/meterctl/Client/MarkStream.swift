@@ -28,9 +28,9 @@ struct MarkStream {
     }
 
     func run() async throws {
-        // Fail early for a wrong meter or a stopped meterd, before the other program starts its work.
+        // Fail for a wrong meter or a stopped meterd before the program that writes the input starts its work.
         let _: MarksBody = try await client.call(.get, path)
-        // Ignore Ctrl-C here: it ends the other program, which ends the input.
+        // Ctrl-C ends the program that writes the input, and so the input.
         if isatty(0) == 0 { signal(SIGINT, SIG_IGN) }
         var lines = MarkLines()
         var refused = 0
@@ -42,7 +42,7 @@ struct MarkStream {
                     .post, path, body: MarkRequest(name: name, local: place.local))
                 if try !json.print(mark) { Terminal.line("\(mark.id) \(mark.name)") }
             } catch let error as CommandFailure {
-                // Continue reading after an error, because the other program needs a reader for its output.
+                // Continue reading, because the program that writes the input needs a reader.
                 refused += 1
                 failure = failure ?? error
             }

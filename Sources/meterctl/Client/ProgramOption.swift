@@ -3,7 +3,6 @@ import LinuxIO
 import ProgramKit
 import UnixSignals
 
-/// Option for a program to run during the command, given after `--`.
 struct ProgramOption: ParsableArguments {
     @Option(
         parsing: .remaining,
@@ -24,7 +23,7 @@ struct ProgramOption: ParsableArguments {
 }
 
 extension ForegroundProgram {
-    /// Runs a program to its end, and forwards to it the signals that would end this program.
+    /// Forwards to the program the signals that would end meterctl.
     static func run(_ command: [String], toErrors: Bool) async throws -> End {
         do throws(Errno) {
             let program = try ForegroundProgram(command, toErrors: toErrors)

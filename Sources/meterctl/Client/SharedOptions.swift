@@ -51,7 +51,7 @@ struct MomentArgument: ExpressibleByArgument, Hashable {
         times.moment(text) ?? now + (.zero - (Duration(shortText: text) ?? .zero))
     }
 
-    /// Returns the query item that limits the response to later entries.
+    /// Query item that limits the response to times after this moment.
     func query(_ times: TimeText) -> String {
         if let moment = times.moment(text) { return "since=\(moment.description.percentEncoded)" }
         return "within_ms=\(Duration(shortText: text)?.milliseconds ?? 0)"

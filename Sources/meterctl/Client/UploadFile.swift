@@ -3,12 +3,12 @@ import NIOCore
 import ProgramKit
 import Synchronization
 
-/// A file sent in pieces, so that memory use does not grow with its size. Standard input is first copied to an unnamed
-/// file, because the receiver needs the length to detect a truncated upload.
+/// A file sent in parts, to limit memory use. Standard input is first copied to an unnamed file, because meterd needs
+/// the length to detect a truncated upload.
 final class UploadFile: Sendable {
     let label: String
     let length: Int64
-    /// Beginning of the file, at most 64 kB. Ends with a whole line if the file is longer.
+    /// At most 64 kB; cut after a whole line if the file is longer.
     let beginning: ArraySlice<UInt8>
     private let descriptor: Int32
 
@@ -25,7 +25,6 @@ final class UploadFile: Sendable {
         if status.st_mode & S_IFMT == S_IFREG {
             descriptor = opened
         } else {
-            // Copy any other input, which may also be a pipe of the shell, <(…), and then close it.
             defer { if opened != STDIN_FILENO { close(opened) } }
             descriptor = try Self.spool(opened, label)
             guard fstat(descriptor, &status) == 0 else { throw failed }
@@ -67,8 +66,6 @@ final class UploadFile: Sendable {
         return copy
     }
 
-    /// Returns the file in pieces, from its beginning.
-    ///
     /// - Parameter onProgress: called with the fraction read so far, 0 to 1.
     func pieces(_ onProgress: @escaping @Sendable (Double) -> Void) -> Pieces {
         Pieces(file: self, onProgress: onProgress)

@@ -61,7 +61,7 @@ struct Assert: AsyncParsableCommand {
 
     func run() async throws {
         let limits = try self.limits()
-        // Open the file first, so that an unwritable path fails before the measurement.
+        // Open the file first: an unwritable path must fail before the measurement.
         let file = try junit.map { try OutputFile(path: $0) }
         do {
             let (report, failure) = try await measure(limits)
@@ -76,15 +76,13 @@ struct Assert: AsyncParsableCommand {
             try file?.write(report.junit)
             if report.status != .ok { Terminal.exit(report.status) }
         } catch let failure as CommandFailure {
-            // Overwrite the file even after a failure. Otherwise a CI server would use the report of an earlier run.
+            // Write even a failure; otherwise a CI server would use the report of an earlier run.
             try file?.write(LimitReport.junit(failure))
             throw failure
         }
     }
 
-    /// Measures the limits.
-    ///
-    /// - Returns: the report, and the failure that ended the measurement early.
+    /// Returns the report, and the failure that ended the measurement early, if any.
     private func measure(_ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
         if let recording {
             let stretch = try await stored(recording: recording, limits)
@@ -122,13 +120,12 @@ struct Assert: AsyncParsableCommand {
                 .error, "\(recording) is \(body.state)", next: "meterctl record stop \(body.meter.shellWord) ends it")
         }
         let (from, to) = (start.millisecondsSince1970, end.millisecondsSince1970)
-        // Imported readings have no summaries: they belong only to their recording, and the meter's summaries exclude
-        // them.
+        // Imported measurements have no summaries: they belong only to their recording, not to the meter.
         let isMeasured = body.imported == nil
         let summaries = isMeasured ? try await summaries(of: body.meter, from, to.addingClamped(1)) : []
         let path = "/v1/recordings/\(body.id.percentEncoded)/readings"
         var stretch = try await stretch(of: path, from, to, summaries, limits)
-        // Use the reported duration, because the host's clock may have been set meanwhile.
+        // Do not compute the duration from times, because the host's system clock may have been set.
         stretch.duration = body.duration_ms
         return stretch
     }
@@ -140,8 +137,8 @@ struct Assert: AsyncParsableCommand {
         return try await stretch(of: path, from, to, summaries, limits)
     }
 
-    /// Returns one summary for each day, with its resolution and extremes. A summary of a longer period would count
-    /// aggregated points instead of readings.
+    /// Returns one summary for each day. A summary of a longer period would count aggregated points instead of
+    /// measurements.
     private func summaries(of meter: String, _ from: Int64, _ to: Int64) async throws -> [StretchBody] {
         var bodies: [StretchBody] = []
         for start in stride(from: from, to: to, by: 86_400_000) {
@@ -181,7 +178,6 @@ struct Assert: AsyncParsableCommand {
 
     // MARK: What is measured now
 
-    /// Maximum wait for the first reading.
     private static let patience = Duration.seconds(30)
 
     private func live(_ meter: String, _ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
@@ -202,7 +198,7 @@ struct Assert: AsyncParsableCommand {
                     }
                 } catch let failure as CommandFailure where !command.isEmpty {
                     guard measured.withLock({ $0.cut(by: failure) }) else { throw failure }
-                    // Report the failure now, but let the measured program continue, because its result counts too.
+                    // The measured program continues, because its result counts too.
                     failure.tell()
                     try await Task.sleep(for: .seconds(365 * 86_400))
                     return nil
@@ -219,7 +215,7 @@ struct Assert: AsyncParsableCommand {
                 }
                 let end = try await Self.pass(duration, command, toErrors: toErrors)
                 measured.withLock { $0.finish(at: LinuxClock.now) }
-                // Wait for earlier readings in transit, which take longer from another host.
+                // Measurements from another host may still be on their way.
                 try await withTimeLimit(.seconds(2)) {
                     for await _ in arrivals where measured.withLock({ $0.isComplete }) { return }
                 }
@@ -234,7 +230,6 @@ struct Assert: AsyncParsableCommand {
         return (report, failure)
     }
 
-    /// Waits for the duration, or for the program's end.
     private static func pass(
         _ duration: Duration?, _ command: [String], toErrors: Bool
     ) async throws -> ForegroundProgram.End? {
@@ -246,10 +241,10 @@ struct Assert: AsyncParsableCommand {
     }
 }
 
-/// Readings received since the start of the measurement.
+/// The meter's measurements received since `begin`.
 struct LiveStretch {
     private(set) var readings: MeasuredStretch
-    /// Time of the last reading on its host's clock, and time of its arrival here.
+    /// Time of the last measurement on its host's clock, in milliseconds since 1970, and of its arrival here.
     private var last: (time: Int64, arrived: MonotonicTime)?
     private var begun: (time: Int64, at: MonotonicTime)?
     private(set) var failure: CommandFailure?
@@ -272,18 +267,16 @@ struct LiveStretch {
         return true
     }
 
-    /// Computes the end with the monotonic clock, because the wall clock may have been set.
+    /// Uses the monotonic clock, because the system clock may have been set meanwhile.
     mutating func finish(at now: MonotonicTime) {
         guard let begun else { return }
         readings.end = begun.time.addingClamped((now - begun.at).milliseconds)
     }
 
-    /// Whether all readings before the end have arrived.
     var isComplete: Bool { readings.end.flatMap { end in last.map { end <= $0.time } } ?? false }
 
-    /// Records the failure that ended the measurement early, and counts one reading as lost.
-    ///
-    /// - Returns: false if the measurement has not begun.
+    /// Records the failure that ended the measurement early, and counts one reading as lost. Returns false if the
+    /// measurement has not begun.
     mutating func cut(by failure: CommandFailure) -> Bool {
         guard begun != nil else { return false }
         readings.lose(1)
@@ -293,11 +286,11 @@ struct LiveStretch {
 }
 
 extension MeasuredStretch {
-    /// Adds a reading. A line with an unreadable time counts as lost.
+    /// A line with an invalid time counts as lost.
     mutating func add(_ line: ReadingLine) {
         lose(line.missed ?? 0)
         guard let time = WallTime(line.time) else { return lose(1) }
-        // A meter's host may average several measurements into one line. Count the others as lost.
+        // The host may have averaged several measurements into one line: count all but one as lost.
         if let count = line.count, count > 1 { lose(count - 1) }
         add(line.values.reading, at: time.millisecondsSince1970)
     }

@@ -59,6 +59,5 @@ struct CaptureTally {
         Terminal.talk("\(lost) messages were missed: this output is too slow")
     }
 
-    /// Text with the number of messages, such as `6 messages`, or `6 messages without the 2 that were missed`.
     var words: String { "\(messages) messages\(missed > 0 ? " without the \(missed) that were missed" : "")" }
 }

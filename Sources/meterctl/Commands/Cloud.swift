@@ -43,7 +43,7 @@ struct Cloud: AsyncParsableCommand {
                 let cloud = try await CloudOffers.choose(pin: pin)
                 (urls, pin) = ([cloud.url], cloud.pin.description)
             }
-            // meterd sends the token only to a server whose certificate has the pinned key.
+            // meterd sends the access token only to a server that has the pinned key.
             let request = CloudJoinRequest(
                 urls: urls, token: token, pin: pin, bring_all: bringAll ? true : nil)
             let status: CloudStatus = try await daemon.client.call(
@@ -52,7 +52,7 @@ struct Cloud: AsyncParsableCommand {
             Terminal.talk("joined \(status.zone.map { "the zone \($0)" } ?? "the cloud") as \(status.host_name)")
         }
 
-        /// Returns the token, a single word. Errors contain the file's name but never the token.
+        /// Returns the access token, a single word. Errors contain the file's name but never the token.
         static func token(in path: String) throws -> String {
             let words = String(decoding: try InputFile.bytes(of: path), as: UTF8.self).split(
                 whereSeparator: \.isWhitespace)

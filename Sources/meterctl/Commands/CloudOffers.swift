@@ -17,7 +17,7 @@ struct CloudOffers {
         isCut = found.isCut
     }
 
-    /// Table of the offered clouds. Their names are untrusted, because any host in the network can announce one.
+    /// The clouds' names are untrusted, because any host in the network can announce a cloud.
     var table: Table {
         var table = Table(["", "NAME", "ADDRESS", "FINGERPRINT"])
         for (index, cloud) in clouds.enumerated() {
@@ -29,7 +29,7 @@ struct CloudOffers {
         return table
     }
 
-    /// Asks the user to choose a cloud. Without a given pin, also asks them to compare the cloud's fingerprint.
+    /// Asks the user to choose a cloud, and without a pin to compare its fingerprint.
     static func choose(pin: String?) async throws -> AnnouncedCloud {
         let wanted = pin.flatMap { CertificatePin($0) }
         if let pin, wanted == nil {

@@ -32,7 +32,7 @@ struct Command: AsyncParsableCommand {
         guard command != MeterCommand.Kind.resetEnergy.rawValue else {
             return Terminal.talk("meterd's totals of \(meter) start at zero again")
         }
-        // Ignore errors here, because the command has already been sent.
+        // Ignore errors: the command has already been sent.
         let known: CommandsBody? = try? await client.call(.get, path)
         let isConfirmed = known?.commands.first { $0.command == command }?.confirmed ?? false
         Terminal.talk(
@@ -57,7 +57,7 @@ struct Command: AsyncParsableCommand {
         }
     }
 
-    /// Returns a hint about the setting that makes the command's effect permanent; nil if there is none.
+    /// Hint about the setting that makes the command's effect permanent; nil if there is none.
     static func howToKeep(_ request: CommandRequest, of meter: String, _ known: CommandsBody?) -> String? {
         guard let number = request.number,
             let setting = known?.commands.first(where: { $0.command == request.command })?.setting

@@ -54,8 +54,7 @@ struct Connect: AsyncParsableCommand {
         Terminal.talk("\(meter): \(status.state)")
     }
 
-    /// Timeout of the request. It is longer than the daemon's own timeout, so that a working daemon answers first, with
-    /// the reason.
+    /// Longer than meterd's own timeout, so that meterd answers first, with the reason.
     var patience: Duration {
         if let timeout { return timeout.duration + .seconds(1) }
         return .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000)
@@ -73,11 +72,10 @@ struct Connect: AsyncParsableCommand {
         return request
     }
 
-    /// Turns `--queue 3s` into `--queue=3s`, and `--queue` without a time into `--queue=60s`. The library lacks options
-    /// with an optional value, so a plain option would use the meter's name as its value.
+    /// Turns `--queue 3s` into `--queue=3s`, and `--queue` without a duration into `--queue=60s`. The library lacks
+    /// options with an optional value, so `--queue` would use the meter's name as its value.
     ///
-    /// A word after `--queue` that parses as a time is its value. In `--queue 25` without another meter, 25 is the
-    /// beginning of a meter's id.
+    /// In `--queue 25` without a meter, 25 is the beginning of a meter's id.
     static func spelledOut(_ arguments: [String]) async -> [String] {
         guard arguments.first == configuration.commandName ?? "connect" else { return arguments }
         let end = arguments.firstIndex(of: "--") ?? arguments.endIndex

@@ -51,7 +51,7 @@ struct Decode: ParsableCommand {
         }
     }
 
-    /// Returns the bytes decoded from hex if the whole input can be read as hex, otherwise the input bytes.
+    /// Returns the bytes that the input contains in hex; if it is not hex, the input itself.
     private func input() throws -> [UInt8] {
         let bytes = try InputFile.bytes(of: file)
         if let text = String(validating: bytes, as: UTF8.self), let decoded = Hex.decode(text), !decoded.isEmpty {

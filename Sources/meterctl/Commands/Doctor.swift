@@ -21,7 +21,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        // Omit the network's ESPHome nodes from a bundle, because its readers do not need them.
+        // The bundle's readers do not need the network's ESPHome nodes.
         let facts = await Self.ask(client, nodes: bundle == nil)
         var folder: String?
         if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }
@@ -35,7 +35,7 @@ struct Doctor: AsyncParsableCommand {
     private func write(
         _ path: String, _ machine: MachineFacts, _ facts: Checkup.DaemonFacts, _ client: ControlClient
     ) async throws {
-        // Nil if meterd does not answer or is too old. The bundle reports this.
+        // Nil if meterd does not answer or is too old, which the bundle reports.
         let support: SupportBody? = try? await client.call(.get, "/v1/support")
         let made = WallTime(millisecondsSince1970: Int64(Date.now.timeIntervalSince1970 * 1000)).description
         let bundle = try SupportBundle(
@@ -65,7 +65,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// Returns the socket's owner, which is the user that runs meterd.
+    /// The socket's owner, which is the user that runs meterd; without a socket, the user of meterctl.
     private static func owner(of socketPath: String) -> uid_t {
         var info = stat()
         return stat(socketPath, &info) == 0 ? info.st_uid : geteuid()

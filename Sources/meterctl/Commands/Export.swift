@@ -47,7 +47,7 @@ struct Export: AsyncParsableCommand {
         } else {
             path = "/v1/export?\(query)\(meters.map { "&meter=\($0.percentEncoded)" }.joined())"
         }
-        // Report a wrong meter before creating a file.
+        // A wrong meter name fails here, before a file is created.
         let count = try await client.bytes(path) { chunks in try await write(chunks, of: span) }
         if count == 0 { Terminal.talk("no readings of this time are stored here") }
         if output != "-" { Terminal.talk("\(count) \(every == nil ? "readings" : "lines") in \(output)") }
@@ -71,7 +71,6 @@ struct Export: AsyncParsableCommand {
     }
 }
 
-/// Progress of an export, computed from the times at the beginnings of its lines.
 struct ExportProgress {
     let span: Range<WallTime>
     private(set) var lines = 0
@@ -79,9 +78,7 @@ struct ExportProgress {
 
     init(span: Range<WallTime>) { self.span = span }
 
-    /// Counts the lines of an exported chunk.
-    ///
-    /// - Returns: the progress every 10,000 lines; otherwise nil.
+    /// Returns the progress every 10,000 lines; otherwise nil.
     mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
         for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
         guard lines - shownAt >= 10_000 else { return nil }
@@ -90,9 +87,9 @@ struct ExportProgress {
         return "\(lines) lines, \(Int(part * 100)) %"
     }
 
-    /// Returns the exported fraction of the span, 0 to 1; nil if the bytes contain no time.
+    /// Exported fraction of the span, 0 to 1; nil if the bytes contain no time.
     private func part(of bytes: some BidirectionalCollection<UInt8>) -> Double? {
-        // Time of the last whole line: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
+        // Time of the last line: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
         guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")) else { return nil }
         let line = bytes[bytes.index(after: end)...].drop { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard let time = WallTime(String(decoding: line.prefix(24), as: UTF8.self)) else { return nil }

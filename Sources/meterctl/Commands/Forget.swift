@@ -42,8 +42,6 @@ struct ConfirmationOption: ParsableArguments {
     @Flag(help: "Do not ask for confirmation.")
     var yes = false
 
-    /// Asks the user to confirm an action.
-    ///
     /// - Parameter deed: action to confirm, such as "delete all readings".
     func confirm(_ deed: String) throws {
         guard !yes else { return }

@@ -34,9 +34,6 @@ struct Identify: ParsableCommand {
         table.print()
     }
 
-    /// Identifies the devices in a JSON text.
-    ///
-    /// - Parameter catalogue: the known meters.
     /// - Throws: `CommandFailure` unless the text is a JSON list of objects.
     static func verdicts(
         on bytes: [UInt8], in file: String, by catalogue: MeterCatalogue = .standard
@@ -49,7 +46,7 @@ struct Identify: ParsableCommand {
             case .list(let list): given = list
             case let one: given = [one]
             }
-            // Decode the rows one by one, so that the error names the first invalid row.
+            // Row by row, so that the error names the first invalid row.
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(
@@ -70,7 +67,6 @@ struct Identify: ParsableCommand {
 }
 
 extension GivenValue {
-    /// Label of a row: the name given by its owner, otherwise the device's own name.
     fileprivate var short: String {
         guard case .object(let keys) = self else { return "–" }
         for key in ["meter", "what", "name", "product", "address", "vid"] {

@@ -71,7 +71,6 @@ struct Import: AsyncParsableCommand {
 
     func run() async throws {
         let upload = try UploadFile(path: file)
-        // Report simple errors before sending anything.
         let zone = try zone(for: upload)
         guard let meter else {
             throw CommandFailure(
@@ -106,8 +105,8 @@ struct Import: AsyncParsableCommand {
         return parts.isEmpty ? "" : "?" + parts.joined(separator: "&")
     }
 
-    /// Parses the first lines as meterd will, and asks the user for a missing time zone. Returns the zone's name; nil
-    /// if the file needs none.
+    /// Parses the first lines like meterd, and asks the user for a missing time zone. Returns nil if the file needs
+    /// none.
     private func zone(for upload: UploadFile) throws -> String? {
         var options = ImportOptions(format: kind.flatMap { ImportFormat(rawValue: $0) }, meter: of)
         options.start = start.map { $0.time(before: LinuxClock.wallNow, times.text).millisecondsSince1970 }
@@ -132,7 +131,7 @@ struct Import: AsyncParsableCommand {
     private static let zones = ImportZones(
         local: { LinuxClock.zoneOffset(at: $0) }, file: { LinuxClock.zoneFile(named: $0) })
 
-    /// Returns the zone's name for meterd. `local` becomes the caller's `TZ`, which meterd cannot see.
+    /// `local` becomes the `TZ` of meterctl's environment, which meterd cannot read.
     private static func named(_ zone: String?) -> String? {
         guard zone?.lowercased() == "local", let variable = getenv("TZ") else { return zone }
         let own = String(cString: variable)
@@ -142,7 +141,6 @@ struct Import: AsyncParsableCommand {
 }
 
 extension String {
-    /// Last part of a path, without its extension.
     fileprivate var fileName: String {
         let name = split(separator: "/").last.map(String.init) ?? self
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return name }

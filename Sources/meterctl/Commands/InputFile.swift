@@ -1,7 +1,6 @@
 import Glibc
 import ProgramKit
 
-/// A file named by the user, or `-` for standard input.
 enum InputFile {
     static func bytes(of path: String) throws -> [UInt8] {
         guard path != "-" else {
@@ -10,7 +9,7 @@ enum InputFile {
             }
             return bytes
         }
-        // Read as a stream, so that a pipe of the shell, <(…), works too.
+        // A stream, so that a pipe of the shell, <(…), works too.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard descriptor >= 0, let bytes = bytes(from: descriptor) else {
@@ -19,7 +18,6 @@ enum InputFile {
         return bytes
     }
 
-    /// Reads to the end; nil if reading fails.
     private static func bytes(from descriptor: Int32) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)

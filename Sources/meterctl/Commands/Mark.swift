@@ -158,14 +158,12 @@ struct MarkCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints JSON for programs, and only the id for people, as `record start` does.
     fileprivate static func show(_ mark: MarkBody, _ json: JSONOption) throws {
         if try json.print(mark) { return }
         Terminal.line(mark.id)
     }
 }
 
-/// Option that keeps a new mark on this host.
 struct MarkPlace: ParsableArguments {
     @Flag(help: "Keep the mark on this host. It is not sent to other hosts or MQTT.")
     var local = false

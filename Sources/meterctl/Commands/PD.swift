@@ -52,7 +52,7 @@ struct PD: AsyncParsableCommand {
 
     private func save(as format: Format) async throws {
         let output = output ?? "-"
-        // Report a wrong meter before creating a file.
+        // A wrong meter name fails here, before a file is created.
         try await daemon.client.bytes(meterPath(meter, "/pd?format=\(format.rawValue)")) { chunks in
             let file = try OutputFile(path: output)
             try await chunks.forEach { try file.write(bytes: $0.readableBytesView) }
@@ -81,7 +81,7 @@ struct PD: AsyncParsableCommand {
         while true {
             try await Task.sleep(for: .milliseconds(300))
             let body: PDBody = try await client.call(.get, meterPath(meter, "/pd?after=\(last)"))
-            // If the numbers decreased, meterd was restarted and counts from 1 again.
+            // If the messages' numbers decreased, meterd was restarted and counts from 1 again.
             let isAnew = body.last < last
             let news: PDBody = isAnew ? try await client.call(.get, meterPath(meter, "/pd")) : body
             try print(news.entries.filter { isAnew || $0.number > last })
@@ -101,6 +101,5 @@ struct PD: AsyncParsableCommand {
 }
 
 extension PDEntryBody {
-    /// Whether the message only acknowledges another.
     fileprivate var isReceipt: Bool { message?.acknowledges == true }
 }

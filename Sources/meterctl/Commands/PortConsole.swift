@@ -4,8 +4,7 @@ import ProgramKit
 import SimulatedPort
 import UnixSignals
 
-/// Passes typed lines to a simulator, until SIGINT or SIGTERM. After the end of the input, as in a script, it only
-/// waits.
+/// Passes typed lines to a simulator until SIGINT or SIGTERM.
 func untilStopped(_ obey: @escaping @Sendable (_ line: String) async throws -> Void) async {
     let console = Task {
         for await line in StandardInput.lines() {

@@ -4,8 +4,8 @@ import MeterSimulator
 import ProgramKit
 import SimulatedPort
 
-/// Serves a simulated node until SIGINT or SIGTERM: a Bluetooth proxy with a meter in range, or an ESPHome board that
-/// is a meter.
+/// Serves a simulated ESPHome node until SIGINT or SIGTERM: a Bluetooth proxy with a meter in range, or a node that is
+/// a meter.
 ///
 /// - Parameters:
 ///   - address: host and port; port 0 for any free port.
@@ -21,7 +21,7 @@ func runProxy(
     options.key = key
     options.mac = MACAddress(bits: options.mac.bits &+ (seed &- 1) << 8)
     options.bluetoothMAC = MACAddress(bits: options.bluetoothMAC.bits &+ (seed &- 1) << 8)
-    // This address is locally administered, unlike any real meter's.
+    // A locally administered address, so no real meter's.
     let radio = SimulatedRadioMeter(meter, address: MACAddress(bits: 0x02_00_00_00_E5_25))
     let sensors = SimulatedSensors(meter)
     if sensors != nil { options.features = 0 }

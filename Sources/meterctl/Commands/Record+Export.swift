@@ -25,7 +25,7 @@ extension Record {
 
         func run() async throws {
             let client = daemon.client
-            // Report errors in the request before creating a file.
+            // Errors in the request occur here, before a file is created.
             let recording: RecordingBody = try await client.call(.get, which.path())
             try RecordingText.requireMine(recording)
             let file = try OutputFile(path: output)

@@ -42,7 +42,6 @@ private struct CaptureText {
 
     init(path: String) throws {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            // Replace the original error, which has no more detail.
             throw CommandFailure(.error, "\(path) cannot be read", next: "check the path and its mode")
         }
         if let bytes = Hex.decode(text), !bytes.isEmpty {
@@ -52,7 +51,7 @@ private struct CaptureText {
         for (index, line) in text.split(separator: "\n").enumerated() {
             let data = Data(line.utf8)
             if index == 0, let header = try? JSONDecoder().decode(CaptureHeader.self, from: data) {
-                // A file may lack the header. Its first line is then parsed as a message, like the next lines.
+                // A file may lack the header. Its first line is then a message, like the others.
                 model = header.model
                 continue
             }
@@ -64,7 +63,6 @@ private struct CaptureText {
     private static func message(_ data: Data, path: String, line: Int) throws -> TrafficReplay.Message {
         guard let entry = try? JSONDecoder().decode(TrafficLine.self, from: data), let bytes = Hex.decode(entry.hex)
         else {
-            // Omit the original error, because the mistake is visible in the line itself.
             throw CommandFailure(
                 .error, "\(path), line \(line), is not a message",
                 next: "give a file that meterctl capture wrote, or hex")

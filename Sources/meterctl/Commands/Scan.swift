@@ -23,7 +23,7 @@ struct Scan: AsyncParsableCommand {
     func run() async throws {
         let begun = ContinuousClock.now
         async let asked: ScanNodes? = try? daemon.client.call(.get, "/v1/scan/nodes")
-        // This request makes the radios scan: see `[bluetooth] scan`.
+        // This request makes the radios scan; see `[bluetooth] scan`.
         var entries: [ScanEntry] = try await daemon.client.call(.get, "/v1/scan")
         let patience = if let patience { patience.duration } else { try await usualPatience() }
         let end = begun + patience
@@ -43,8 +43,8 @@ struct Scan: AsyncParsableCommand {
         if let nodes { NodeText.show(nodes) }
     }
 
-    /// Returns the time to wait for scan results. With a working adapter, it allows for one search over both kinds of
-    /// radio. The kernel takes 10 to 12 s for that (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
+    /// Usual duration of a scan. With a working adapter, one search over both kinds of radio, for which the kernel
+    /// takes 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
     private func usualPatience() async throws -> Duration {
         let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
         let listens = status.adapters.contains { [.searching, .idle, .starting].contains($0.state) }

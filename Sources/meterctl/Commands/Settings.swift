@@ -42,7 +42,7 @@ struct Set: AsyncParsableCommand {
         }
     }
 
-    /// Returns hints for settings that also have a command with a one-time effect.
+    /// Hints about commands with the same effect as a setting, but only once.
     static func onceInstead(
         of changes: [String: String?], on meter: String, _ commands: [String: String]
     ) -> [String] {
@@ -103,8 +103,7 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    /// Returns the setting's value; nil if not set. Throws if the daemon lists its settings, and the list lacks this
-    /// one.
+    /// Returns nil if not set. Throws if the daemon lists its settings without this one.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }
@@ -123,7 +122,7 @@ private func printSettings(_ settings: [String: String?], _ json: JSONOption) th
 }
 
 enum SettingText {
-    /// Adds the unit to a value stored as a bare number, so that the user can type it again.
+    /// Adds the unit to a value stored as a plain number, so that the user can type it again.
     static func shown(_ value: String, of key: String) -> String {
         guard key == "record-above", let amperes = Double(value), amperes.isFinite else { return value }
         let text = "\(amperes)"

@@ -153,20 +153,18 @@ struct Simulate: AsyncParsableCommand {
     static let models = SimulatorCatalogue.standard.models.map(\.rawValue)
 }
 
-/// Runs a meter on standard input and output until the input ends.
 private func runStream(_ meter: any SimulatedMeter, as form: StreamFraming.Form) throws {
     var stream = SimulatedStream(
         meter: meter, from: FileDescriptor(owning: 0), to: FileDescriptor(owning: 1), as: form)
     do throws(Errno) {
         try stream.run()
     } catch {
-        // The reader closed the pipe, which is the normal end.
+        // Normal end: the reader closed the pipe.
         guard error.code != EPIPE else { return }
         throw CommandFailure(.error, "standard input or output failed: \(error)", next: "check what plays the link")
     }
 }
 
-/// Runs a meter behind a pseudo-terminal until SIGINT or SIGTERM; shared by `simulate` and `replay`.
 func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     let loop = try IOLoop(name: "simulator")
     loop.start()
@@ -189,7 +187,6 @@ func runPort(_ meter: any SimulatedMeter, link: String?) async throws {
     await port.stop()
 }
 
-/// Returns an error that explains why there is no port. Distinguishes the cases that the user can fix.
 private func portFailure(_ error: Errno, link: String?) -> CommandFailure {
     guard let link else {
         return CommandFailure(.error, "no pseudo-terminal: \(error)", next: "is /dev/pts mounted and writable?")

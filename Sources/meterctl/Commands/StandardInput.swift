@@ -2,13 +2,12 @@ import Domain
 import Glibc
 import ProgramKit
 
-/// Reads standard input without blocking the rest of the program.
 enum StandardInput {
     /// Returns the lines from now on, without line ends and without empty lines. Call it once.
     ///
     /// A read from a terminal blocks, and Swift has only as many threads as cores, so the reads have their own thread.
-    /// That thread reads the descriptor rather than `stdin`, because a blocked read would hold the lock of `stdin`
-    /// while the program exits.
+    /// It reads the descriptor rather than `stdin`: a blocked read would hold the lock of `stdin` while the program
+    /// exits.
     static func lines() -> AsyncStream<String> {
         let (stream, continuation) = AsyncStream.makeStream(of: String.self)
         begin(.lines(continuation))
@@ -35,7 +34,6 @@ enum StandardInput {
         if code == 0 {
             pthread_detach(thread)
         } else {
-            // If no thread can be created, the program continues without input.
             reader.release()
             sink.finish()
         }
@@ -67,7 +65,7 @@ enum StandardInput {
                 guard count > 0 else { break }
                 take(Array(buffer[..<count]), &lines)
             }
-            // Complete the last line, because a file may lack the final line end.
+            // A file may lack the final line end.
             if case .lines = sink { take([UInt8(ascii: "\n")], &lines) }
             sink.finish()
         }

@@ -27,7 +27,6 @@ struct SpanOptions: ParsableArguments {
         }
     }
 
-    /// - Parameter meter: meter to which the marks belong.
     func span(of meter: String, _ client: ControlClient) async throws -> Range<WallTime> {
         let now = LinuxClock.wallNow
         guard between.isEmpty else {

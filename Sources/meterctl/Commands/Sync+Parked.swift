@@ -86,8 +86,7 @@ extension Sync {
     }
 }
 
-/// Returns the path of a quarantined record. Accepts letters and digits only, because other characters would change the
-/// path.
+/// Accepts letters and digits only, because other characters would change the path.
 private func parkedPath(_ id: String) throws -> String {
     guard !id.isEmpty, id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) }) else {
         throw CommandFailure(.usage, "\"\(id)\" is not the id of a parked entry", next: "meterctl sync parked")

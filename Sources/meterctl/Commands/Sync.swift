@@ -28,7 +28,6 @@ struct Sync: AsyncParsableCommand {
             try show(try await result(client))
         }
 
-        /// Runs a sync and returns its result. Shows the progress meanwhile.
         private func result(_ client: ControlClient) async throws -> SyncResultBody {
             try await withThrowingTaskGroup(of: SyncResultBody?.self) { group in
                 group.addTask {

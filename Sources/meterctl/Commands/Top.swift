@@ -21,9 +21,9 @@ struct Top: AsyncParsableCommand {
                 .usage, "the output is not a terminal, and top fills one",
                 next: "for a program: meterctl status --watch --json")
         }
-        // Make the first request on the normal screen, where an error stays visible.
+        // Request once on the normal screen, where an error remains visible.
         let first: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
-        // Trap signals from here on, because an early exit would not restore the terminal.
+        // Trap signals, because from here on an early exit would not restore the terminal.
         let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigquit, .sigwinch)
         FullScreen.enter()
         defer { FullScreen.leave() }

@@ -12,7 +12,6 @@ struct Version: AsyncParsableCommand {
         let own = VersionBody.current
         if try json.print(own) { return }
         Terminal.line("meterctl \(own.version) (\(own.commit), \(own.build))")
-        // Without a daemon, print only one line.
         if let theirs = try? await daemon.client.call(.get, "/v1/version") as VersionBody {
             Terminal.line("meterd \(theirs.version) (\(theirs.commit), \(theirs.build))")
         }

@@ -54,13 +54,13 @@ struct ReadingPrinter {
 
     mutating func print(_ line: ReadingLine) throws {
         if let missed = line.missed { Terminal.talk("\(missed) readings were missed: this output is too slow") }
-        // Filter a line for people, because it contains a name, which may come from another host.
+        // The line contains a name, perhaps from another host, so filter it.
         for text in try lines(for: line) {
             if case .people = form { Terminal.line(text) } else { Terminal.exact(text) }
         }
     }
 
-    /// Returns one line for a reading. In CSV, the header precedes the first line.
+    /// In CSV, the header precedes the first line.
     mutating func lines(for line: ReadingLine) throws -> [String] {
         switch form {
         case .json: [try JSONOutput.line(line)]
@@ -69,7 +69,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// Returns the CSV lines. Uses the columns of the first reading, so that all lines have the same number.
+    /// All lines have the columns of the first measurement.
     private mutating func csvLines(_ line: ReadingLine) -> [String] {
         let reading = line.values.reading
         var lines: [String] = []
@@ -103,7 +103,7 @@ struct ReadingPrinter {
     }
 }
 
-/// Runs `body`, and returns normally at the time limit. Nil means no limit.
+/// Runs `body` until it ends or the limit has passed; neither is an error. Nil means no limit.
 func withTimeLimit(_ limit: Duration?, _ body: @escaping @Sendable () async throws -> Void) async throws {
     guard let limit else { return try await body() }
     try await withThrowingTaskGroup(of: Void.self) { group in

@@ -63,7 +63,6 @@ struct Web: AsyncParsableCommand {
         }
     }
 
-    /// Prints the URLs to stdout. Prints the certificate's fingerprint and any problems to stderr.
     private static func show(_ status: WebStatus) {
         for url in status.urls { Terminal.line(url) }
         if let tls = status.tls, let fingerprint = tls.fingerprint {

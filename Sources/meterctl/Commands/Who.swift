@@ -38,7 +38,6 @@ struct Who: AsyncParsableCommand {
         var table = Table(["METER", "NAME", "MODEL", "HOLDER", "TRANSPORT", "STATE", "REMAINING", "TOKEN", "WAITING"])
         for lease in leases {
             let holder = (lease.holder ?? lease.holder_id ?? "–") + (lease.mine ? " (this host)" : "")
-            // A lease without a holder can still have waiting hosts.
             let state = lease.state == "none" ? "free" : lease.state
             let remaining = lease.remaining_ms.map { LeaseText.countdown(milliseconds: $0) }
             let token = lease.token.map { "\($0)" }

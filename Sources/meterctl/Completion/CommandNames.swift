@@ -2,7 +2,7 @@ import ArgumentParser
 import Domain
 import ProgramKit
 
-/// Finds wrong command names, before the library reports an unexpected argument.
+/// Detects wrong command names before the library reports an unexpected argument.
 enum CommandNames {
     /// - Throws: `CommandFailure` with the name that was probably meant.
     static func check(_ arguments: [String], in program: any ParsableCommand.Type) throws {

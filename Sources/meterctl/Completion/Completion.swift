@@ -3,11 +3,10 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// Shell completions that require the daemon. Without a quick answer there are none, because an error or a delay would
-/// disturb the user's typing.
+/// Shell completions that require the daemon. If it does not answer quickly, there are none, because an error or a
+/// delay would disturb the user's typing.
 struct Completion {
     let words: TypedWords
-    /// Beginning of the word, as typed so far.
     let prefix: String
     private let client: ControlClient
 
@@ -20,7 +19,6 @@ struct Completion {
     }
 
     private func ask<Answer: Decodable>(_ path: String) async -> Answer? {
-        // Ignore the error, because the command itself reports it better.
         try? await client.call(.get, path, patience: Self.patience)
     }
 
@@ -36,7 +34,7 @@ struct Completion {
         return Self.handles(of: status?.meters ?? [])
     }
 
-    /// Returns names first, then ids, then models of which there is only one meter.
+    /// Names, then ids, then models with only one meter.
     static func handles(of meters: [MeterStatus]) -> [String] {
         let models = meters.compactMap(\.model)
         let unique = models.filter { model in models.count { $0 == model } == 1 }
@@ -47,8 +45,7 @@ struct Completion {
         return handles
     }
 
-    /// Returns the meter's commands. Returns all known commands if meterd lists none for the meter; none if meterd does
-    /// not answer.
+    /// The meter's commands; all known commands if meterd lists none for the meter; none if meterd does not answer.
     func commands() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let known = body?.commands, !known.isEmpty else {
@@ -57,7 +54,7 @@ struct Completion {
         return known.map(\.command)
     }
 
-    /// Returns the numbers that the command accepts, if they are few.
+    /// Numbers that the command accepts, if there are at most `choicesMax`.
     func numbers() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let name = words.positionals.last, let command = body?.commands.first(where: { $0.command == name }),
@@ -71,7 +68,6 @@ struct Completion {
         return stride(from: least, through: greatest, by: max(1, step)).map { "\($0)" }
     }
 
-    /// Maximum number of choices to offer.
     private static let choicesMax = 40
 
     func keys() async -> [String] {
@@ -79,7 +75,7 @@ struct Completion {
         return body?.details?.map(\.key) ?? body?.known ?? []
     }
 
-    /// Returns `key=` for each setting. After `key=`, returns the setting's legal values, or its current value.
+    /// `key=` for each setting; after `key=`, its legal values or its current value.
     func changes() async -> [String] {
         let body: SettingsBody? = await askAboutMeter("/settings")
         return Self.changes(of: body?.details ?? [], prefix: prefix)
@@ -110,7 +106,6 @@ struct Completion {
         return body?.entries.map(\.id) ?? []
     }
 
-    /// Returns the hosts that hold or wait for a lease.
     func hosts() async -> [String] {
         let body: WhoBody? = await ask("/v1/leases")
         let leases = body?.leases.filter { !$0.mine } ?? []
@@ -122,7 +117,7 @@ extension CompletionKind {
     private static func daemon(_ offer: @escaping @Sendable (Completion) async -> [String]) -> CompletionKind {
         .custom { (words: [String], index: Int, prefix: String) async -> [String] in
             let offered = await offer(Completion(words, at: index, prefix: prefix))
-            // In zsh, the first colon of each choice separates its description.
+            // In zsh, the first colon of a choice begins its description.
             guard CompletionShell.requesting == .zsh else { return offered }
             return offered.map { $0.replacing(":", with: "\\:") }
         }

@@ -1,15 +1,14 @@
 import ArgumentParser
 
-/// Command line so far, as the shell passes it to a completion.
+/// The command line as the shell passes it to a completion.
 struct TypedWords {
     /// Words other than options and command names: `bench` and `rotate` in `meterctl command bench rotate`.
     let positionals: [String]
-    /// Value of `--socket`; nil if not given.
     let socket: String?
 
     /// - Parameters:
-    ///   - words: words with quotes as typed, beginning with the program's name.
-    ///   - index: position of the word to complete. This word and later ones are ignored.
+    ///   - words: words as typed, with quotes, from the program's name on.
+    ///   - index: position of the word to complete. This word and the following ones are ignored.
     init(_ words: [String], before index: Int) {
         var positionals: [String] = []
         var socket: String?
@@ -33,8 +32,7 @@ struct TypedWords {
         (self.positionals, self.socket) = (positionals, socket)
     }
 
-    /// Options of all commands whose value is the next word. `--queue` may lack its value; then only the completion is
-    /// wrong.
+    /// Options whose value is the next word. `--queue` may lack its value; then only the completion is wrong.
     private static let optionsWithValue: Swift.Set<String> = [
         "--timeout", "--model", "--id", "--over", "--for", "--limit", "--since", "-o", "--output", "--name", "--queue",
         "--token-file", "--pin", "--listen", "--from", "--to", "--every", "--format",
@@ -49,7 +47,6 @@ extension ParsableCommand {
 }
 
 extension String {
-    /// The word without a shell's quotes and backslashes.
     var unquoted: String {
         var text = ""
         var isEscaped = false

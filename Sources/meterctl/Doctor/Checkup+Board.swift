@@ -1,10 +1,8 @@
 import Domain
 import GatewayAPI
 
-/// Effects of a single-board computer on its own radio.
 extension Checkup {
-    /// Returns a finding if another program searches for devices over the adapter. meterd then receives only the
-    /// devices that the other search finds.
+    /// Finding for another program's search over the adapter. meterd then receives only the devices of that search.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address
@@ -17,8 +15,8 @@ extension Checkup {
                 + "or the Bluetooth integration of Home Assistant")
     }
 
-    /// Finding for a disabled on-board adapter. `dtoverlay=disable-bt` connects the chip's UART to the pins
-    /// (raspberrypi/linux, overlays/disable-bt-overlay.dts). The adapter is then absent, not broken.
+    /// Finding for a disabled on-board adapter. With `dtoverlay=disable-bt` (raspberrypi/linux,
+    /// overlays/disable-bt-overlay.dts), it is absent, not broken: the chip's UART is at the pins.
     var ownRadioOff: Finding? {
         guard let line = machine.radioSwitchedOff, !machine.adapters.contains(where: { $0.usb == nil }) else {
             return nil
@@ -29,8 +27,8 @@ extension Checkup {
             next: "remove that line and restart; if something else needs the UART at the pins, use a USB adapter")
     }
 
-    /// Finding for a shared antenna. Wi-Fi and Bluetooth share one antenna, and Bluetooth's 2402 to 2480 MHz overlap
-    /// Wi-Fi's lower band. Reports: raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
+    /// Finding that Wi-Fi and Bluetooth share one antenna. Bluetooth's 2402 to 2480 MHz overlap Wi-Fi's lower band. Bug
+    /// reports: raspberrypi/linux#1444, RPi-Distro/bluez-firmware#12 and #13.
     var sharedAntenna: Finding? {
         guard let board = machine.boardModel, board.contains("Raspberry Pi"), let wireless = machine.wirelessInterface,
             machine.adapters.contains(where: { $0.usb == nil })
@@ -57,9 +55,7 @@ extension Checkup {
                 + "fail first")
     }
 
-    /// Returns findings about HCI commands without an answer.
-    ///
-    /// - Parameter known: the daemon's adapters. An adapter that works again is not reported.
+    /// - Parameter known: the daemon's adapters. One that works again is not reported.
     func timeouts(besides known: [AdapterStatus]) -> [Finding] {
         guard !machine.adapters.isEmpty else { return [] }
         guard let timeouts = machine.commandTimeouts else {

@@ -1,7 +1,6 @@
 import GatewayAPI
 
 extension Checkup {
-    /// Returns findings about the broker; empty if none is configured.
     static func broker(_ broker: BrokerStatus) -> [Finding] {
         guard broker.configured else { return [] }
         let url = broker.url ?? "?"

@@ -1,7 +1,6 @@
 import GatewayAPI
 
 extension Checkup {
-    /// Returns findings about the database; empty if none is configured.
     static func influx(_ influx: InfluxStatus) -> [Finding] {
         guard influx.configured else { return [] }
         let url = influx.url ?? "?"

@@ -1,12 +1,8 @@
 import GatewayAPI
 
-/// Problems with pairing a meter by PIN.
 extension Checkup {
-    /// Returns findings about the pairing agent.
-    ///
-    /// - Parameter adapters: adapters as reported by the daemon.
     func pairing(_ adapters: [AdapterStatus]) -> [Finding] {
-        // All adapters report the same agent, which belongs to the host.
+        // All adapters report the same agent, the host's.
         let agent = adapters.compactMap(\.pairing).first.flatMap(agent)
         return adapters.compactMap(Self.bondable) + [agent].compactMap { $0 }
     }

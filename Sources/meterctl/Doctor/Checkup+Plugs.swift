@@ -1,7 +1,6 @@
 import Domain
 import USBTransport
 
-/// Problems with reading a meter over a cable.
 extension Checkup {
     var ports: [Finding] {
         guard !machine.ports.isEmpty else {
@@ -25,8 +24,7 @@ extension Checkup {
         }
     }
 
-    /// Findings about unidentified devices that may be meters, and about meters that meterd cannot read. `scan --all`
-    /// lists further devices: serial adapters of any device, and other devices with a meter's ids.
+    /// Unidentified devices that may be meters, and meters that meterd cannot read. `scan --all` lists further devices.
     var unclaimed: [Finding] {
         machine.unclaimed.compactMap { one in
             let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")
@@ -41,7 +39,7 @@ extension Checkup {
         }
     }
 
-    /// Findings about meters with a shared serial number, which only their ports distinguish.
+    /// Findings about meters that share a serial number, so that only their ports distinguish them.
     var sharedSerials: [Finding] {
         machine.sharedSerials.map { one in
             let ports = one.ports.joined(separator: ", ")

@@ -1,10 +1,7 @@
 import GatewayAPI
 
-/// Problems with receiving a meter by radio.
 extension Checkup {
-    /// Returns findings about the radios.
-    ///
-    /// - Parameter known: adapters as reported by the daemon; empty if it has none, or does not answer.
+    /// - Parameter known: adapters as reported by the daemon; empty if it has none or does not answer.
     func radios(_ known: [AdapterStatus]) -> [Finding] {
         var all = machine.bluetoothSwitches.filter { $0.isOffBySoftware || $0.isOffByHardware }.map { radio in
             Finding(
@@ -21,8 +18,6 @@ extension Checkup {
         return all
     }
 
-    /// Returns the finding about one adapter.
-    ///
     /// - Parameter others: whether other adapters still receive meters.
     private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
         let kind = adapter.proxy == nil ? "adapter" : "proxy"
@@ -52,7 +47,6 @@ extension Checkup {
         }
     }
 
-    /// Returns findings about Bluetooth proxies that meterd could use.
     static func nodes(_ nodes: ScanNodes) -> [Finding] {
         guard nodes.browses else { return [] }
         if let error = nodes.error {
@@ -70,7 +64,7 @@ extension Checkup {
 
     private var unusedAdapters: [Finding] {
         guard !machine.adapters.isEmpty else {
-            // `ownRadioOff` already reports the missing adapter and the reason, so report nothing here.
+            // `ownRadioOff` already reports the missing adapter.
             guard machine.radioSwitchedOff == nil else { return [] }
             let words = "no adapter found" + (machine.hasBluetooth ? "" : ", and the kernel has no Bluetooth loaded")
             return [

@@ -2,14 +2,14 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Turns facts into findings. Each contains the state, a verdict, and a remedy if needed.
+/// Turns facts about the machine and meterd into findings of `meterctl doctor`.
 struct Checkup {
     enum DaemonFacts {
         case answers(Answers)
         case fails(CommandFailure)
     }
 
-    /// Reports of the daemon's parts; nil for a part that its version lacks.
+    /// The daemon's responses; nil for a request that its version lacks.
     struct Answers {
         var version: VersionBody
         var status: GatewayStatus
@@ -149,8 +149,8 @@ struct Checkup {
         return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)\(role)")
     }
 
-    /// Returns a finding if the clock differs from the cloud's. Leases need no clock, and the times of settings are
-    /// corrected, but users see wrong times.
+    /// Finding for a system clock that differs from the cloud's, because users see wrong times. Leases do not depend on
+    /// it.
     private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
         let words = "\(Formatting.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"
@@ -178,7 +178,7 @@ struct Checkup {
             + [page.tls.flatMap(certificate), announcing].compactMap { $0 }
     }
 
-    /// Returns a finding about the page's certificate; nil if there is no problem.
+    /// Returns nil if there is no problem.
     private static func certificate(_ tls: WebTLSStatus) -> Finding? {
         let inUse = tls.fingerprint == nil ? "https is not served" : "an older certificate is in use"
         if let error = tls.error {

@@ -12,7 +12,6 @@ struct Finding: Encodable, Hashable {
 
     var check: String
     var verdict: Verdict
-    /// Description of the state, a full sentence.
     var message: String
     /// Remedy; null if none is needed.
     @NullCodable var next: String? = nil

@@ -8,7 +8,7 @@ extension MachineReader {
         if facts.boardModel?.contains("Raspberry Pi") == true { facts.radioSwitchedOff = radioSwitchedOff }
     }
 
-    /// Name of the operating system, from the first file of os-release(5) that exists.
+    /// Name of the operating system, from the first existing file of os-release(5).
     var systemName: String? {
         for file in ["/etc/os-release", "/usr/lib/os-release"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }
@@ -18,16 +18,15 @@ extension MachineReader {
         return nil
     }
 
-    /// Whether the under-voltage alarm is set: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM
-    /// of channel 0.
+    /// Under-voltage alarm: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM of channel 0.
     private var underVoltage: Bool? {
         let folder = "\(root)/sys/class/hwmon"
         let sensor = FileTree.names(in: folder).first { FileTree.text(at: "\(folder)/\($0)/name") == "rpi_volt" }
         return sensor.flatMap { FileTree.text(at: "\(folder)/\($0)/in0_lcrit_alarm") }.map { $0 == "1" }
     }
 
-    /// Line that switches off the radio. The first path is used by Raspberry Pi OS since Debian 12, the second by older
-    /// versions. The overlay's older name is an alias (raspberrypi/linux, arch/arm/boot/dts/overlays).
+    /// Line that switches off the radio. Raspberry Pi OS has used the first path since Debian 12, and the second
+    /// before. The overlay's older name is an alias (raspberrypi/linux, arch/arm/boot/dts/overlays).
     private var radioSwitchedOff: MachineFacts.Line? {
         for file in ["/boot/firmware/config.txt", "/boot/config.txt"] {
             guard let text = FileTree.contents(at: root + file, atMost: 64 * 1024) else { continue }
@@ -43,8 +42,8 @@ extension MachineReader {
 
     private static let radioOffLines = ["dtoverlay=disable-bt", "dtoverlay=pi3-disable-bt"]
 
-    /// Returns the name of the adapter's parent if that is a serial device: its bus is called `serial` (Linux
-    /// drivers/tty/serdev/core.c). Returns nil for other parents.
+    /// Returns the name of the adapter's parent if that is a serial device, whose bus is `serial` (Linux
+    /// drivers/tty/serdev/core.c); otherwise nil.
     func serialDevice(below path: String) -> String? {
         guard let bus = FileTree.canonical("\(path)/subsystem"), bus.hasSuffix("/bus/serial"),
             let device = FileTree.canonical(path), let slash = device.lastIndex(of: "/")

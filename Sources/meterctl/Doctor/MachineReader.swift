@@ -8,11 +8,7 @@ struct MachineReader {
     var root = ""
     var wirelessFrequency: (_ interface: String) -> Int? = { WirelessLink.frequency(of: $0) }
 
-    /// Reads the facts.
-    ///
-    /// - Parameters:
-    ///   - user: the user that runs meterd.
-    ///   - folder: the folder of its store.
+    /// - Parameter user: the user that runs meterd.
     func facts(user: uid_t, storeFolder folder: String?) -> MachineFacts {
         let account = Account(user)
         var facts = MachineFacts(user: account.name)
@@ -78,7 +74,7 @@ struct MachineReader {
         return nil
     }
 
-    /// Returns the node if it belongs to a meter. Other devices, such as keyboards, have raw HID nodes too.
+    /// Returns only meters: other devices, such as keyboards, have raw HID nodes too.
     private func hidNode(_ name: String, for account: Account) -> MachineFacts.Node? {
         guard let model = DeviceTable.builtIn.model(behind: name, .hidraw, in: "\(root)/sys/class/hidraw") else {
             return nil
@@ -129,14 +125,14 @@ private struct Account {
         name = String(cString: text)
         var all = [gid_t](repeating: 0, count: 256)
         var count = Int32(all.count)
-        // Ignore -1, which means that there are more groups. The first ones are still filled in.
+        // -1 means that there are more groups: ignore them.
         _ = getgrouplist(text, record.pw_gid, &all, &count)
         groups = Swift.Set(all.prefix(Int(max(0, min(count, 256)))))
     }
 
     var isMe: Bool { id == geteuid() }
 
-    /// Returns whether the mode allows access. Ignores access control lists, such as logind's.
+    /// Ignores access control lists, such as logind's.
     func mayUse(owner: uid_t, group: gid_t, mode: UInt32) -> Bool {
         if id == 0 { return true }
         let bits = owner == id ? mode >> 6 : groups.contains(group) ? mode >> 3 : mode
@@ -149,13 +145,12 @@ private struct Account {
     }
 }
 
-/// BlueZ's daemon, through which other programs use Bluetooth.
 private enum BluetoothDaemon {
     private static let paths = [
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// Returns the version reported by the installed program, such as `5.66`; nil if none of the paths contains it.
+    /// The installed program's version, such as `5.66`; nil if it is not found.
     static func version(root: String) -> String? {
         guard let path = paths.map({ root + $0 }).first(where: { access($0, X_OK) == 0 }),
             let pipe = popen("'\(path)' --version 2>/dev/null", "r")

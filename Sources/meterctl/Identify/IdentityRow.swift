@@ -7,7 +7,7 @@ import USBTransport
 /// A device's description of itself as JSON, in fixtures (Tests/Identities) and reports. Missing and null keys mean
 /// unknown. Other keys are ignored.
 struct IdentityRow: Decodable {
-    /// `usb`, `ble` or `classic`; nil if the other keys determine the bus.
+    /// `usb`, `ble` or `classic`; nil if the other JSON keys determine it.
     var bus: String?
     /// The owner's name for the device. The verdict ignores it.
     var meter: String?
@@ -45,7 +45,7 @@ struct IdentityRow: Decodable {
         var service: String?
     }
 
-    /// A value of any type. Only its presence matters, so it is not decoded.
+    /// Only the presence of this value matters, so it is not decoded.
     struct Unread: Decodable {
         init(from decoder: any Decoder) throws {}
     }
@@ -54,7 +54,7 @@ struct IdentityRow: Decodable {
         case usb, ble, classic
     }
 
-    /// Kind of link on which the device was seen; nil if unknown.
+    /// Kind of link over which the device was found; nil if unknown.
     var seenOn: Bus? {
         switch bus {
         case "usb": .usb
@@ -69,7 +69,7 @@ struct IdentityRow: Decodable {
     }
 }
 
-/// A row in its original form, to be returned beside its verdict.
+/// A row in its original form, printed beside its verdict.
 enum GivenValue: Codable, Hashable {
     case null
     case flag(Bool)
@@ -119,7 +119,7 @@ extension IdentityRow {
         let shown = shownInterfaces
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
-        // Without a descriptor, the list of interfaces may be incomplete, so assume all kinds of node.
+        // Without a descriptor, the list of interfaces may be incomplete.
         if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(USBIdentity.Subsystem.ofInterfaces) }
         if let only = subsystem.flatMap({ USBIdentity.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(
@@ -139,27 +139,23 @@ extension IdentityRow {
         return listed.isEmpty ? nil : listed
     }
 
-    /// Data of the advertisement, then of the scan response.
     var advertised: AdvertisingData {
         let parts = [adv_hex, scan_response_hex].compactMap { $0.flatMap { Hex.decode($0) } }
         return AdvertisingData(Array(parts.joined()))
     }
 
-    /// Advertised name, otherwise the name given in the row.
     var visibleName: String? {
         if let heard = advertised.name?.text { return heard }
         guard let name else { return nil }
         return Array(name.utf8).withUnsafeBytes { DeviceName($0, isComplete: true)?.text }
     }
 
-    /// Advertised services, then services found after connecting.
     var services: [BluetoothUUID] {
         let written = (service_uuids ?? []) + (gatt ?? []).compactMap(\.service)
         return advertised.services
             + written.compactMap { $0.count == 4 ? UInt32($0, radix: 16).map { BluetoothUUID(short: $0) } : nil }
     }
 
-    /// Returns the device's radio address; nil if the row has none.
     func radioAddress(isClassic: Bool) -> RadioAddress? {
         guard let address = address.flatMap({ MACAddress($0) }) else { return nil }
         if isClassic { return RadioAddress(address, .classic) }

@@ -9,15 +9,15 @@ struct IdentityVerdict: Hashable {
     var given: GivenValue
     var model: ModelName?
     var maker: MeterMaker?
-    /// Link over which meterd reads the meter; if it reads none, the link on which the device was seen.
+    /// Link over which meterd reads the meter, otherwise the link over which the device was found.
     var transport: String
     /// Reason for the verdict: a sentence without a full stop.
     var reason: String
 }
 
-/// Verdict in the output of `meterctl identify --json` and in a support bundle.
+/// Verdict of `meterctl identify --json`, also in a support bundle.
 struct TakenFor: Codable, Hashable {
-    /// Original row; nil in a bundle.
+    /// Original row; nil in a support bundle.
     var given: GivenValue?
     @NullCodable var model: String?
     @NullCodable var family: String?

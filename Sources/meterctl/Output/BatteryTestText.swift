@@ -3,8 +3,6 @@ import GatewayAPI
 import ProgramKit
 
 enum BatteryTestText {
-    /// Returns the table of battery tests.
-    ///
     /// - Parameter names: meter names by id.
     static func table(_ tests: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "UNTIL", "STATE", "STARTED", "DURATION", "CAPACITY", "ENERGY"])
@@ -53,7 +51,7 @@ enum BatteryTestText {
             "it begins when \(Formatting.quantity(.current, current)) flow through \(meter), and goes on until \(until)"
     }
 
-    /// Returns a text such as `1.500 A down to 3.000 V, for 8 h at most`.
+    /// For example `1.500 A down to 3.000 V, for 8 h at most`.
     private static func words(_ load: LoadBody) -> String {
         let limit = load.limit_ms.map { ", for \(Formatting.span(milliseconds: $0)) at most" } ?? ""
         return
@@ -101,7 +99,7 @@ enum BatteryTestText {
         return facts
     }
 
-    /// Returns how the test ended. Adds a warning if gaps may make the measured capacity too small.
+    /// The test's end, with a warning if gaps may make the measured capacity too small.
     private static func result(of recording: RecordingBody) -> String {
         let end =
             switch recording.end {

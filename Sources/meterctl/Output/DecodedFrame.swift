@@ -2,10 +2,10 @@ import Domain
 import GatewayAPI
 import MeterCodec
 
-/// A frame as printed by `decode --json` (Docs/CommandLine.md#output): one object for each frame.
+/// A frame as printed by `decode --json` (Docs/CommandLine.md#output).
 ///
-/// `reading` is the newest measurement. A frame with several measurements also has `readings` with all of them, oldest
-/// first. A quantity is absent if the model lacks it, and null if its value is unknown.
+/// `reading` is the newest measurement; a frame with several also has `readings`, oldest first. A quantity is absent if
+/// the model lacks it, and null if its value is unknown.
 struct DecodedFrame: Encodable {
     @NullCodable var model: String?
     var reading: ReadingBody?

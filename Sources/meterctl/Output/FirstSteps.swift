@@ -2,17 +2,14 @@ import Domain
 import GatewayAPI
 import Glibc
 
-/// Output of `meterctl` without a command: how to begin, or the next command.
+/// Output of `meterctl` without a command.
 enum FirstSteps {
     struct Daemon: Equatable {
-        /// Whether the package's service is installed.
         var hasService: Bool
         /// Name of meterd if it is in the shell's path, otherwise its path; nil if it is not installed.
         var program: String?
     }
 
-    /// Returns the output.
-    ///
     /// - Parameter status: nil if meterd does not answer.
     static func text(_ status: GatewayStatus?, daemon: Daemon, path meterctl: String) -> String {
         guard let status else {
@@ -72,8 +69,8 @@ extension FirstSteps.Daemon {
 enum TypedProgram {
     static var own: String { CommandLine.arguments.first ?? "meterctl" }
 
-    /// Returns how to call a program in the folder of `own`: by its path if `own` is a path, otherwise by its name in
-    /// the shell's path. Returns nil if the program does not exist.
+    /// Returns how to call a program in the folder of `own`: by its path if `own` is a path, otherwise by name; nil if
+    /// it does not exist.
     static func beside(_ own: String, _ name: String) -> String? {
         guard let slash = own.lastIndex(of: "/") else {
             let folders = getenv("PATH").map { String(cString: $0).split(separator: ":") } ?? []

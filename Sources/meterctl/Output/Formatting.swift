@@ -2,9 +2,8 @@ import Domain
 import GatewayAPI
 import ProgramKit
 
-/// Formats values for people.
 enum Formatting {
-    /// Formats a quantity as `5.106 V`, or as `–` if unknown.
+    /// For example `5.106 V`; `–` if unknown.
     static func quantity(_ quantity: Quantity, _ value: Double?) -> String {
         guard let value else { return "–" }
         let digits =
@@ -32,8 +31,8 @@ enum Formatting {
         return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
-    /// Formats costs as `1.85 EUR` or `0.0016 EUR`, with at least two decimals and two significant digits, and at most
-    /// five decimals. A smaller amount becomes `< 0.00001 EUR`.
+    /// `1.85 EUR` or `0.0016 EUR`: at least two decimals and two significant digits, at most five decimals. A smaller
+    /// amount is `< 0.00001 EUR`.
     static func cost(_ cost: CostBody) -> String {
         let size = cost.amount.magnitude
         guard size > 0 else { return "0.00 \(cost.currency)" }
@@ -43,7 +42,7 @@ enum Formatting {
         return "\(decimal(cost.amount, digits: digits)) \(cost.currency)"
     }
 
-    /// Formats a number as `1,206`.
+    /// For example `1,206`.
     static func count(_ number: Int) -> String {
         let digits = "\(number.magnitude)"
         let grouped = digits.enumerated().map { index, digit in
@@ -52,7 +51,7 @@ enum Formatting {
         return (number < 0 ? "-" : "") + grouped.joined()
     }
 
-    /// Formats an age: `250 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
+    /// `250 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
     static func age(milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"
@@ -63,8 +62,7 @@ enum Formatting {
         }
     }
 
-    /// Formats a duration: `1 h 2 min 3 s`, `1 min 43 s`, `0 s`. It is exact to the second, and from one day on to the
-    /// minute.
+    /// `1 h 2 min 3 s`, `1 min 43 s`, `0 s`: exact to the second, from one day on to the minute.
     static func span(milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1000
         let parts = [
@@ -75,9 +73,7 @@ enum Formatting {
         return words.isEmpty ? "0 s" : words.joined(separator: " ")
     }
 
-    /// Returns the reason why a meter gives no data, and a remedy; nil if it gives data.
-    ///
-    /// - Parameter reference: the user's name for the meter.
+    /// Returns the reason why a meter gives no data, and a remedy; nil if it gives data, here or at another host.
     static func noData(_ status: MeterStatus, called reference: String) -> String? {
         guard !status.hasData else { return nil }
         if let host = status.holderElsewhere {
@@ -90,9 +86,8 @@ enum Formatting {
         return "\(reference): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
     }
 
-    /// Returns the meter's state. While this host searches for a silent meter whose lease it keeps, returns `offline,
-    /// looked for for 23 s`. For a meter that another host holds, returns `at alpha`, followed by the meter's state
-    /// there if it gives no data.
+    /// Returns `offline, looked for for 23 s` while this host searches for an absent meter whose lease it keeps.
+    /// Returns `at alpha` for a meter that another host holds, with the meter's state at that host if it gives no data.
     static func state(of meter: MeterStatus) -> String {
         if let host = meter.holderElsewhere {
             if meter.unshared == true { return "at \(host), not shared" }

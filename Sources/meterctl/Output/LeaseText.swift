@@ -2,12 +2,12 @@ import GatewayAPI
 import ProgramKit
 
 enum LeaseText {
-    /// Formats the rest of a lease: `0 s`, `103 s`, `2 min`. Rounds down, so that nobody relies on a second too many.
+    /// `0 s`, `103 s`, `2 min`. Rounds down, so that nobody relies on a second too many.
     static func countdown(milliseconds: Int64) -> String {
         milliseconds < 1000 ? "0 s" : Formatting.age(milliseconds: milliseconds)
     }
 
-    /// Returns a lease's cell in the table of `status`: `mine 103 s`, `pi-kitchen 57 s`, `lost`, `none`.
+    /// Cell in the table of `status`: `mine 103 s`, `pi-kitchen 57 s`, `lost`, `none`.
     static func cell(_ lease: LeaseStatus?) -> Table.Cell {
         guard let lease else { return Table.Cell("–") }
         let holder = lease.holder ?? "another host"

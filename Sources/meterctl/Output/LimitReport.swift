@@ -3,13 +3,13 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// Result of comparing a meter's readings with limits, as text, JSON or JUnit.
+/// Result of comparing a meter's measurements with limits.
 struct LimitReport {
     /// The user's name for the meter or the recording.
     let subject: String
     let stretch: MeasuredStretch
     let results: [(limit: Limit, verdict: LimitVerdict)]
-    /// Command line and end of the measured program; nil if there was none.
+    /// The measured program and its end; nil if there was none.
     let program: (command: [String], end: ForegroundProgram.End)?
 
     init(
@@ -24,7 +24,7 @@ struct LimitReport {
 
     private var programFailed: Bool { program.map { $0.end != .exited(0) } ?? false }
 
-    /// Exit status. A broken limit takes precedence over a failed program, and this over an undecided limit.
+    /// A broken limit takes precedence over a failed program, and that over an undecided limit.
     var status: ExitStatus {
         if results.contains(where: { $0.verdict.kind == .broken }) { return .limitBroken }
         if programFailed { return .programFailed }
@@ -65,7 +65,7 @@ struct LimitReport {
         }
     }
 
-    /// Formats a value in the unit of the typed limit, with four significant digits, because a limit may be small.
+    /// Formats a value in the unit of the typed limit, with four significant digits.
     private static func value(_ value: Double?, of limit: Limit) -> String {
         guard let value = value.map({ $0 / limit.typedFactor }) else { return "–" }
         var (digits, rest) = (limit.measure == .count ? 0 : 3, value.magnitude)
@@ -86,7 +86,7 @@ struct LimitReport {
     struct Body: Encodable {
         struct Result: Encodable {
             var limit: String
-            /// Verdict on the limit: `kept`, `broken` or `undecided`.
+            /// `kept`, `broken` or `undecided`.
             var verdict: String
             @NullCodable var value: Double?
             var bound: Double
@@ -137,8 +137,8 @@ struct LimitReport {
         return body
     }
 
-    /// JUnit XML for CI servers, with a test case for each limit. An undecided limit is an error, because CI servers
-    /// accept a skipped test case.
+    /// JUnit XML with a test case for each limit. An undecided limit is an error, because CI servers accept a skipped
+    /// test case.
     var junit: String {
         let time = Formatting.decimal(Double(stretch.length) / 1000, digits: 3)
         var cases: [String] = []
@@ -171,7 +171,6 @@ struct LimitReport {
             """
     }
 
-    /// Returns JUnit XML with one test case and an error, for a failed measurement.
     static func junit(_ failure: CommandFailure) -> String {
         """
         <?xml version="1.0" encoding="UTF-8"?>

@@ -5,7 +5,7 @@ enum LogText {
     static func table(_ lines: [LogLineBody], _ times: TimeText) -> Table {
         var table = Table(["WHEN", "UNTIL", "TIMES", "HOST", "WHAT", "BY"])
         for line in lines {
-            // An event without duration has only one time, so leave its end empty.
+            // An event without duration has no end.
             let until = line.until.map { $0 == line.at ? "" : times.text($0) } ?? "now"
             table.add([
                 .init(times.text(line.at), isWhole: true), .init(until, isWhole: true),
@@ -16,7 +16,7 @@ enum LogText {
         return table
     }
 
-    /// Returns a text such as `held over ble, token 7: given back`, `offline: device gone` or `name = Bench`.
+    /// For example `held over ble, token 7: given back`, `offline: device gone` or `name = Bench`.
     static func what(_ line: LogLineBody) -> String {
         switch line.kind {
         case "held":

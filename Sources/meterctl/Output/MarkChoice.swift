@@ -14,7 +14,7 @@ struct MarkChoice {
         self.kind = kind
     }
 
-    /// Marks with their names. Marks with equal names get a number.
+    /// Marks with their names, numbered like `NAME#2` if equal.
     var handles: [(mark: MarkBody, handle: String)] {
         var seen: [String: Int] = [:]
         let counts = Dictionary(grouping: marks, by: \.name).mapValues(\.count)
@@ -26,7 +26,7 @@ struct MarkChoice {
     }
 
     func mark(_ text: String) throws -> MarkBody {
-        // Try the whole text as a name first, because a name may contain a #.
+        // First try the whole text as a name, which may contain a #.
         let named = marks.filter { $0.name == text }
         if named.count == 1 { return named[0] }
         guard named.isEmpty else {
@@ -43,7 +43,7 @@ struct MarkChoice {
             next: near ?? "meterctl mark list \(meter.shellWord) shows them")
     }
 
-    /// Returns the span from the beginning of the first mark to the end of the second one, which may be the same mark.
+    /// Returns the span from the beginning of the first mark to the end of the second, which may be the same.
     func span(between words: [String], _ now: WallTime) throws -> Range<WallTime> {
         let (first, last) = (try mark(words[0]), try mark(words[words.count - 1]))
         guard words.count > 1 || first.to != first.from else {

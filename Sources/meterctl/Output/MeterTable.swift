@@ -3,10 +3,10 @@ import GatewayAPI
 import ProgramKit
 
 enum MeterTable {
-    /// Returns the wide table if it fits, otherwise a table with fewer columns.
+    /// Returns the wide table if it fits, otherwise one with fewer columns.
     ///
     /// - Parameters:
-    ///   - room: number of cells in a line; nil for no limit.
+    ///   - room: terminal cells in a line; nil for no limit.
     ///   - isOld: whether the values may be out of date.
     static func table(_ meters: [MeterStatus], fitting room: Int?, isOld: Bool = false) -> Table {
         let wide = wide(meters, isOld)
@@ -23,7 +23,7 @@ enum MeterTable {
         return table
     }
 
-    /// Returns the table with fewer columns. Within 80 cells, it is complete for a meter with data and a lease.
+    /// Fits 80 terminal cells for a meter with data and a lease.
     private static func narrow(_ meters: [MeterStatus], _ isOld: Bool) -> Table {
         var table = Table(["METER", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
         for meter in meters {
@@ -32,7 +32,7 @@ enum MeterTable {
         return table
     }
 
-    /// Maximum length of a name: the length of a MAC address.
+    /// In terminal cells: the length of a MAC address.
     private static let nameMax = 17
 
     private static func values(of meter: MeterStatus, _ isOld: Bool) -> [Table.Cell] {
@@ -50,7 +50,7 @@ enum MeterTable {
         ]
     }
 
-    /// Returns a line such as `40 meters, 38 with data, together 123.456 W`.
+    /// For example `40 meters, 38 with data, together 123.456 W`.
     static func heading(_ meters: [MeterStatus]) -> String {
         let live = meters.filter(\.hasData)
         let power = live.compactMap { $0.reading?.reading[.power] }.reduce(0, +)

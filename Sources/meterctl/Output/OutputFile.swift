@@ -2,10 +2,9 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// A file to which lines are appended. A full disk is reported as an error, because a truncated file would look
-/// complete.
+/// A full disk is an error, because a truncated file would look complete.
 struct OutputFile: Sendable {
-    /// Descriptor of the file; nil for standard output.
+    /// Nil for standard output.
     private let descriptor: Int32?
     private let path: String
 

@@ -1,15 +1,10 @@
-/// Scale of values beside a plot: round numbers around the data.
 struct PlotScale {
     let low: Double
     let high: Double
     let ticks: [Double]
     private let digits: Int
 
-    /// Chooses the scale.
-    ///
-    /// - Parameters:
-    ///   - least: the smallest value drawn.
-    ///   - greatest: the largest value drawn, which may equal `least`.
+    /// `least` and `greatest` are the extreme values drawn, and may be equal.
     init(from least: Double, to greatest: Double) {
         let (least, greatest) = least.isFinite && greatest.isFinite ? (least, greatest) : (0, 1)
         // Do not stretch a nearly flat line to the full height.
@@ -26,7 +21,8 @@ struct PlotScale {
 
     func label(_ tick: Double) -> String { Formatting.decimal(tick, digits: digits) }
 
-    /// Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`.
+    /// Returns the smallest step of 1, 2 or 5 times a power of ten that is at least `least`, and its number of
+    /// decimals.
     private static func step(for least: Double) -> (size: Double, digits: Int) {
         var (power, digits) = (1e-4, 4)
         while power * 10 <= least, power < 1e12 {
@@ -38,7 +34,6 @@ struct PlotScale {
     }
 }
 
-/// Scale of time below a plot, counted from its start.
 struct PlotAxis {
     let lengthInSeconds: Double
     let unit: String

@@ -1,7 +1,7 @@
 import Domain
 import ProgramKit
 
-/// Progress of a long task. On a terminal it is one line that is overwritten; otherwise nothing is printed.
+/// Progress of a long task: a line that is overwritten on a terminal, otherwise nothing.
 struct ProgressLine {
     private var width = 0
 

@@ -2,7 +2,7 @@ import Domain
 import GatewayAPI
 
 /// A recording as an SVG: voltage, current and power over time, each with a band from minimum to maximum and a line of
-/// means. The line breaks at unknown values. Gaps of the recording are grey.
+/// means, broken at unknown values. Gaps of the recording are grey.
 struct RecordingPlot {
     /// Maximum number of points: one for every half pixel.
     static let pointsMax = 1400
@@ -127,10 +127,10 @@ struct RecordingPlot {
         return lines
     }
 
-    /// Returns the indices of points, in runs without unknown values.
+    /// Indices of the points of each unbroken part of the line.
     private func runs(of column: SeriesBody.Column) -> [[Int]] {
         var runs: [[Int]] = [[]]
-        // The API's lists have equal length, but lists from a daemon of another version might not. Avoid a crash then.
+        // The lists have equal length, but a meterd of another version might send others.
         let count = min(series.t_ms.count, column.min.count, column.max.count, column.mean.count)
         for place in 0..<count {
             if column.mean[place] != nil {
@@ -142,7 +142,7 @@ struct RecordingPlot {
         return runs.filter { !$0.isEmpty }
     }
 
-    /// Returns boxes for the gaps. Each is at least one pixel wide, so that a short gap is visible in a long recording.
+    /// SVG boxes, at least one pixel wide, so that a short gap is visible in a long recording.
     private func gapBoxes(top: Double) -> [String] {
         gaps.map { gap in
             let words = RecordingText.words(forCause: gap.cause)
@@ -194,7 +194,6 @@ extension Quantity {
 }
 
 extension Double {
-    /// The number with at most two decimals, which is finer than a pixel.
     fileprivate var svg: String {
         let text = Formatting.decimal(self, digits: 2)
         return text.hasSuffix(".00") ? String(text.dropLast(3)) : text
@@ -202,8 +201,7 @@ extension Double {
 }
 
 extension String {
-    /// The text with XML's special characters escaped and forbidden control characters removed, for an element or an
-    /// attribute.
+    /// Escapes special characters and removes forbidden control characters, for XML elements and attributes.
     var xmlEscaped: String {
         var text = ""
         for scalar in unicodeScalars {

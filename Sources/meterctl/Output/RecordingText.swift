@@ -3,8 +3,6 @@ import GatewayAPI
 import ProgramKit
 
 enum RecordingText {
-    /// Returns the table of recordings.
-    ///
     /// - Parameter names: meter names by id.
     static func table(_ recordings: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
@@ -66,9 +64,7 @@ enum RecordingText {
 
     private static let gapsShown = 10
 
-    /// Checks that this host stores the recording's readings.
-    ///
-    /// - Throws: `CommandFailure` for another host's recording.
+    /// Throws `CommandFailure` for another host's recording, whose measurements are not here.
     static func requireMine(_ recording: RecordingBody) throws {
         guard !recording.mine else { return }
         throw CommandFailure(
@@ -80,14 +76,14 @@ enum RecordingText {
         (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
     }
 
-    /// Returns the meter's telemetry other than readings: values at the start, and at the end if they changed.
+    /// The meter's other values, such as counters: at the start, and at the end if they changed.
     private static func told(_ recording: RecordingBody) -> [(String, String)] {
         let (start, end) = (recording.told_at_start, recording.told_at_end)
         let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()
         let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
         let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
-            // Omit unused counter groups of the meter: people use one or two of the ten.
+            // People use one or two of the meter's ten counter groups.
             guard [before, group].contains(where: { $0.map { $0.charge_mAh != 0 || $0.energy_Wh != 0 } ?? false })
             else {
                 return nil
@@ -130,7 +126,7 @@ enum RecordingText {
         return marks.isEmpty ? "–" : marks.joined(separator: ", ")
     }
 
-    /// Returns a text such as `0.0016 EUR, at 0.32 EUR a kWh`.
+    /// For example `0.0016 EUR, at 0.32 EUR a kWh`.
     static func words(for cost: CostBody) -> String {
         let tariff = Tariff("\(Formatting.decimal(cost.per_kWh, digits: 6)) \(cost.currency)")
         return Formatting.cost(cost) + (tariff.map { ", at \($0) a kWh" } ?? "")

@@ -1,6 +1,6 @@
 import GatewayAPI
 
-/// Redraws a picture every second, and immediately when settings change here or on another host.
+/// Redraws the screen every second, and immediately when settings change here or on another host.
 enum Redraw {
     static func loop(_ client: ControlClient, _ draw: () async throws -> Void) async throws {
         let (ticks, sink) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
@@ -15,8 +15,7 @@ enum Redraw {
                 do {
                     try await client.lines("/v1/refreshes", as: RefreshLine.self) { _ in sink.yield() }
                 } catch {
-                    // Ignore the error: the next request reports it, and the timer still redraws the picture every
-                    // second.
+                    // Ignore the error: the next request reports it, and the timer still redraws every second.
                 }
             }
             defer { group.cancelAll() }

@@ -14,12 +14,12 @@ enum SyncText {
         return table
     }
 
-    /// Returns a summary such as `complete in 120 ms, 3 skipped`.
+    /// For example `complete in 120 ms, 3 skipped`.
     static func summary(_ result: SyncResultBody) -> String {
         "\(result.end) in \(Formatting.age(milliseconds: result.duration_ms)), \(result.skipped) skipped"
     }
 
-    /// Returns a text such as `fetch`, or `halted: …`.
+    /// For example `fetch`, or `halted: …`.
     static func mode(_ status: SyncStatusBody) -> String {
         let words = status.cancelling ? "\(status.mode), being cancelled" : status.mode
         return status.halt.map { "\(words): \($0)" } ?? words
@@ -40,7 +40,7 @@ enum SyncText {
         add("to fetch", status.unread.isEmpty ? "nothing" : status.unread.joined(separator: ", "))
         if !status.refetching.isEmpty { add("read anew", status.refetching.joined(separator: ", ")) }
         add("last success", status.last_success_ms.map { times.text(WallTime(millisecondsSince1970: $0)) })
-        // `failures` may be 0, because a halt is an error but does not count as a failed run.
+        // `failures` may be 0: a halt is an error, but does not count as a failed sync.
         add("error", status.error.map { status.failures > 0 ? "\($0) (\(status.failures) times)" : $0 })
         if let retry = status.retry_in_ms { add("next attempt", "in " + Formatting.age(milliseconds: retry)) }
         add("next poll", status.poll_in_ms.map { "in " + Formatting.age(milliseconds: $0) })
@@ -59,7 +59,7 @@ enum SyncText {
         return table
     }
 
-    /// Returns a text such as `12 changes`. On a read-only host, adds the reason for waiting.
+    /// For example `12 changes`. On a read-only host, adds why the changes wait.
     private static func waiting(_ status: SyncStatusBody) -> String {
         let changes = "\(status.pending) changes"
         guard status.role == HostRole.readOnly.rawValue, status.pending > 0 else { return changes }

@@ -7,7 +7,7 @@ enum TopKey: Hashable {
     case quit
     case up, down, pageUp, pageDown, first, last
 
-    /// Returns the known keys in the input: letters, and terminal sequences for keys such as arrows.
+    /// Known keys in the input: letters, and terminal sequences for keys such as arrows.
     static func keys(in bytes: [UInt8]) -> [TopKey] {
         var keys: [TopKey] = []
         var rest = String(decoding: bytes, as: UTF8.self)[...]
@@ -50,11 +50,10 @@ enum TopKey: Hashable {
     }
 }
 
-/// The screen of `meterctl top`: a heading, the meters, and the keys.
 struct TopView {
     private var meters: [MeterStatus]
     private var heardAt: MonotonicTime
-    /// Reason why the last request failed; nil if it succeeded.
+    /// Reason why the last request failed, if it did.
     var failure: String?
     private var offset = 0
     private var page = 1
@@ -70,9 +69,7 @@ struct TopView {
         failure = nil
     }
 
-    /// Handles a key.
-    ///
-    /// - Returns: false if the key quits.
+    /// Returns false if the key quits.
     mutating func press(_ key: TopKey) -> Bool {
         switch key {
         case .quit: return false
@@ -91,12 +88,9 @@ struct TopView {
 
     // MARK: The picture
 
-    /// Lines around the meters: the heading, the column names, and the footer.
     private static let frame = 3
 
-    /// Draws the screen.
-    ///
-    /// - Returns: at most `rows` lines, each at most `columns` cells wide.
+    /// Returns at most `rows` lines, each at most `columns` cells wide.
     mutating func lines(rows: Int, columns: Int, at now: MonotonicTime, _ times: TimeText) -> [String] {
         page = max(1, rows - Self.frame)
         scroll()

@@ -32,15 +32,14 @@ struct Configuration: Hashable, Sendable {
     var mqtt = MQTT()
     var influx = Influx()
     var backup = BackupSettings()
-    /// Destinations of notifications, sorted by name.
+    /// Sorted by name.
     var notify: [NotificationTarget] = []
-    /// Known meters, including meters described in the configuration.
     var catalogue = MeterCatalogue.standard
     var ports: [Port] = []
-    /// ESPHome boards. Their meters are among `ports`.
+    /// ESPHome nodes that are meters. The meters are also among `ports`.
     var boards: [NodeMeterSettings] = []
 
-    /// Sharing of meters with other hosts. `meterctl cloud join` chooses the cloud.
+    /// Section `[cloud]` of meterd.toml. `meterctl cloud join` chooses which cloud.
     struct Cloud: Hashable, Sendable {
         var serves = false
         var listen = Listen(host: "0.0.0.0", port: 8643)
@@ -57,7 +56,7 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// Access of other hosts in the zone to this host's meters.
+    /// Other hosts' access to this host's meters.
     struct Relay: Hashable, Sendable {
         var shares = true
         var takesCommands = true
@@ -68,8 +67,7 @@ struct Configuration: Hashable, Sendable {
         /// Addresses of the adapters to use; empty for all adapters.
         var adapters: [MACAddress] = []
         var linksMax = 5
-        /// Folder for requests to the helper that runs as root; nil without a service manager. meterd.toml has no key
-        /// for it.
+        /// Folder for requests to the helper that runs as root; nil without a service manager. Not in meterd.toml.
         var requestFolder: String?
         var search = SearchMode.gentle
         var proxies: [NodeSettings] = []
@@ -80,7 +78,7 @@ struct Configuration: Hashable, Sendable {
         var announces = true
     }
 
-    /// Settings of the web page. `meterctl web enable` makes it available in the network.
+    /// Settings of the web page, which `meterctl web enable` opens to the network.
     struct Web: Hashable, Sendable {
         var serves = true
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
@@ -93,7 +91,7 @@ struct Configuration: Hashable, Sendable {
         /// Whether users may create URLs for the Firefox Profiler.
         var profiler = false
         var tls = TLS.off
-        /// Paths of certificate and key. Set both or neither; without them, meterd makes its own certificate.
+        /// Set it together with `keyPath`; without them, meterd makes its own certificate.
         var certificatePath: String?
         var keyPath: String?
 
@@ -104,22 +102,21 @@ struct Configuration: Hashable, Sendable {
     }
 
     struct MQTT: Hashable, Sendable {
-        /// Address of the broker; nil if no broker is used.
+        /// Nil if no MQTT broker is used.
         var address: BrokerAddress?
         var credentialsPath: String?
         /// Whether the password may be sent without TLS to a broker on another machine.
         var sendsPlainText = false
-        /// Path of the trusted authorities' certificates; nil for the authorities that the system trusts.
+        /// Certificates of the trusted authorities; nil for those that the system trusts.
         var certificatePath: String?
         var discoveryPrefix = "homeassistant"
         var baseTopic = "metergateway"
         var interval = Duration.seconds(5)
     }
 
-    /// Time series database that receives readings.
     struct Influx: Hashable, Sendable {
         var address: NotificationAddress?
-        /// Bucket of InfluxDB 2. With an address, either `bucket` or `database` is set.
+        /// Bucket of InfluxDB 2. If `address` is set, either `bucket` or `database` is set.
         var bucket: String?
         var org: String?
         var database: String?
@@ -142,14 +139,13 @@ struct Configuration: Hashable, Sendable {
 
     struct Port: Hashable, Sendable {
         var declared: DeclaredPort
-        /// Whether to connect at the start. A stored `connect` or `disconnect` command takes precedence.
+        /// Whether to connect when meterd starts. A stored `connect` or `disconnect` command takes precedence.
         var connects: Bool
     }
 
     /// Creates the defaults: the system's folders for root, the user's own folders for other users.
     ///
-    /// - Parameter environment: environment variables. Empty variables count as not set, here and in `apply`. A service
-    ///   manager's folders take precedence.
+    /// - Parameter environment: empty variables count as not set. A service manager's folders take precedence.
     init(environment: [String: String], userID: UInt32) {
         let environment = environment.filter { !$0.value.isEmpty }
         if userID == 0 {
@@ -168,7 +164,6 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// Overrides the file's values with those of the environment.
     mutating func apply(environment: [String: String]) throws(ConfigurationError) {
         try apply(overrides: environment.filter { !$0.value.isEmpty })
     }

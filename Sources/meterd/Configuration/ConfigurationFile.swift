@@ -4,7 +4,7 @@ import MeterCodec
 import Notifications
 import TOMLKit
 
-/// Reads meterd.toml, with the keys in `ConfigurationKeys`.
+/// Reads meterd.toml, whose keys are in `ConfigurationKeys`.
 struct ConfigurationFile {
     private let path: String
     private let values: [String: DescriptionValue]
@@ -13,7 +13,7 @@ struct ConfigurationFile {
         "model", "port", "esphome",
     ]
 
-    /// - Parameter path: path of the file, used only in messages.
+    /// - Parameter path: used only in messages.
     init(text: String, path: String) throws(ConfigurationError) {
         self.path = path
         do {
@@ -86,9 +86,7 @@ struct ConfigurationFile {
         values[name].map { ConfigurationEntry(key: name, value: $0) }
     }
 
-    /// Reads a table.
-    ///
-    /// - Returns: whether the file has the table.
+    /// Returns whether the file has the table.
     @discardableResult
     private func read<Target>(
         _ keys: ConfigurationTable<Target>, tables: [String] = [], into target: inout Target
@@ -98,7 +96,7 @@ struct ConfigurationFile {
         return true
     }
 
-    /// Returns the tables `[key.NAME]`, sorted by name.
+    /// The tables `[key.NAME]`, sorted by name.
     private func named(
         _ key: String, max: Int
     ) throws(ConfigurationError) -> [(name: String, table: [String: DescriptionValue])] {
@@ -118,8 +116,6 @@ struct ConfigurationFile {
         try entry("port").map { entry throws(ConfigurationError) in try entry.tables("[[port]]") } ?? []
     }
 
-    /// Returns the tables of an array within a table.
-    ///
     /// - Parameter key: name of the outer table and of the array, such as "bluetooth.proxy".
     private func tables(of key: String, max: Int) throws(ConfigurationError) -> [[String: DescriptionValue]] {
         let names = key.split(separator: ".").map(String.init)

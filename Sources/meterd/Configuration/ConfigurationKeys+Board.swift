@@ -3,10 +3,9 @@ import ESPHomeCore
 import MeterCodec
 import ProxyTransport
 
-/// Keys of an `[[esphome.meter]]`, before they are checked against each other.
+/// An `[[esphome.meter]]`, before its keys are checked against each other.
 struct BoardKeys: Sendable {
     var node = NodeKeys(in: "[[esphome.meter]]")
-    /// The meter's name for people.
     var name: String?
     var connects = true
     var maxAge = NodeMeterSettings.maxAgeDefault
@@ -48,7 +47,6 @@ extension ConfigurationKeys {
 }
 
 extension Configuration {
-    /// Adds a board and declares its meter.
     mutating func add(board table: [String: DescriptionValue]) throws(ConfigurationError) {
         var keys = BoardKeys()
         try ConfigurationKeys.board.read(table, prefix: "esphome.meter.", into: &keys)

@@ -32,10 +32,8 @@ extension ConfigurationKeys {
     static let tokenExplanation =
         "File with the token in the first line. Only the owner may write it, only owner and group may read it. "
         + "Default: none."
-    /// Allowed timeouts for one attempt to send.
     static let attempt = Duration.seconds(1) ... .seconds(300)
 
-    /// Checks the keys that depend on each other.
     static func check(_ influx: Configuration.Influx) throws(ConfigurationError) {
         guard influx.address != nil else {
             throw ConfigurationError(
@@ -73,15 +71,15 @@ extension ConfigurationType<NotificationAddress> {
 extension ConfigurationType<String> {
     fileprivate static var name: Self { .text("the name that the server has") { !$0.isEmpty } }
 
-    /// User name for Basic authentication (RFC 7617), which must not contain a colon.
+    /// User name for Basic authentication (RFC 7617): contains no colon.
     fileprivate static var user: Self {
         .secret("a user's name", takes: "a name without a colon; the password goes into token-file") {
             $0.isEmpty || $0.contains(":") || $0.contains(where: \.isControl) ? nil : $0
         }
     }
 
-    /// Name of a measurement. A line that begins with # would be a comment, and InfluxDB reserves names that begin with
-    /// _ (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>).
+    /// InfluxDB measurement. A line that begins with # would be a comment, and names that begin with _ are reserved
+    /// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>).
     fileprivate static var measurement: Self {
         .text("1 to 64 bytes, and does not begin with # or _") {
             (1...64).contains($0.utf8.count) && !$0.contains(where: \.isControl) && !$0.hasPrefix("#")

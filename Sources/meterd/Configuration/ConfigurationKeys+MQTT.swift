@@ -27,7 +27,6 @@ extension ConfigurationKeys {
                 "Interval of a meter's published readings. {range}."),
         ])
 
-    /// Checks the keys that depend on each other.
     static func check(_ mqtt: Configuration.MQTT) throws(ConfigurationError) {
         guard let address = mqtt.address else {
             throw ConfigurationError(

@@ -2,7 +2,7 @@ import Domain
 import MeterCodec
 import Notifications
 
-/// Keys of a `[notify.NAME]`, before they are checked against each other.
+/// A `[notify.NAME]`, before its keys are checked against each other.
 struct NotifyKeys: Sendable {
     enum Kind: String, CaseIterable, Sendable {
         case webhook, ntfy, gotify, exec
@@ -32,7 +32,7 @@ extension ConfigurationKeys {
             .init("timeout", \.limit, .time(attempt), "Timeout of an attempt. {range}."),
         ])
 
-    /// Example of a notification by program instead of URL.
+    /// Example of a notification by a program instead of a URL.
     static let notifyProgram = ConfigurationReference.Block(
         heading: "[notify.lamp]",
         explanation: "A program has command in place of url. It runs as meterd's user, never as root.",

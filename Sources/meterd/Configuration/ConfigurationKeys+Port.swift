@@ -1,7 +1,7 @@
 import Domain
 import MeterCodec
 
-/// Keys of a `[[port]]`, before they are checked against each other.
+/// A `[[port]]`, before its keys are checked against each other.
 struct PortKeys: Sendable {
     var path: String?
     var hidraw: String?
@@ -33,7 +33,7 @@ extension ConfigurationKeys {
         explanation: "A raw HID device has hidraw in place of path.",
         lines: [.init(key: "hidraw", value: #""/dev/hidraw3""#), .init(key: "model", value: #""fnb48""#)])
 
-    /// Example of a meter described by the user. The meter's family reads its keys.
+    /// Example of a meter described by the user. The meter's family parses its keys.
     static let model = ConfigurationReference.Block(
         heading: "[model.ina226]",
         explanation:

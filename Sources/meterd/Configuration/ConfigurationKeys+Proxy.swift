@@ -3,13 +3,12 @@ import ESPHomeCore
 import GatewayServer
 import ServerKit
 
-/// Keys of an ESPHome node, before they are checked against each other.
+/// An ESPHome node, before its keys are checked against each other.
 struct NodeKeys: Sendable {
-    /// Settings of the node. Their host is empty until its key is read.
+    /// The host is empty until its key is read.
     var node: NodeSettings
     var isPlaintext = false
 
-    /// - Parameter table: the table's heading.
     init(in table: String) { node = NodeSettings(host: "", table: table) }
 
     var address: Configuration.Cloud.Listen? {
@@ -86,7 +85,7 @@ extension ConfigurationType<MACAddress> {
 }
 
 extension ConfigurationType<String> {
-    /// Name of a node by ESPHome's rule: small letters, digits and dashes (esphome `config_validation.py`, `hostname`).
+    /// ESPHome's rule: small letters, digits and dashes (esphome `config_validation.py`, `hostname`).
     fileprivate static var nodeName: Self {
         .text("a node's name: up to 31 letters, digits, \"-\" and \"_\"") { $0.isPlainName(max: 31) }
     }

@@ -1,7 +1,7 @@
 import Domain
 
 extension ConfigurationKeys {
-    /// Allowed number of records in a page or batch. The cloud's limit is 400 records, and 1 MiB.
+    /// Number of records in a page or batch. The cloud's limit is 400 records and 1 MiB.
     private static let records = 1...400
 
     static let sync = ConfigurationTable(

@@ -3,7 +3,6 @@ import Domain
 import GatewayServer
 import ServerKit
 
-/// Every key of meterd.toml.
 enum ConfigurationKeys {
     private static let settings = Configuration(environment: [:], userID: 0)
     private static let days = 1...36_500
@@ -145,7 +144,6 @@ enum ConfigurationKeys {
                 "Its key in PEM, not encrypted; owner root, group meterd, mode 0640."),
         ])
 
-    /// Checks the keys that depend on each other.
     static func check(_ web: Configuration.Web) throws(ConfigurationError) {
         switch (web.certificatePath, web.keyPath) {
         case (nil, nil): return

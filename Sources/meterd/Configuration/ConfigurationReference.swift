@@ -1,19 +1,15 @@
-/// Text of meterd.toml with every key, its purpose, and its default or an example.
-///
-/// `meterd --print-configuration` prints it, the package installs it, and Docs/Configuration.md contains it.
+/// Text of meterd.toml with every key: printed by `meterd --print-configuration`, installed by the package, and part of
+/// Docs/Configuration.md.
 enum ConfigurationReference {
     struct Line: Sendable {
         var key: String
-        /// Default or example in TOML.
         var value: String
-        /// Environment variable and flag with the same effect, if any.
         var otherWays: [String] = []
         var explanation = ""
     }
 
-    /// A table, or the keys before all tables.
     struct Block: Sendable {
-        /// Heading such as `[cloud]`; empty for the keys before all tables.
+        /// For example `[cloud]`; empty for the keys before all tables.
         var heading: String
         var explanation: String
         var lines: [Line]
@@ -28,15 +24,13 @@ enum ConfigurationReference {
         ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
     ]
 
-    /// Returns the whole text.
-    ///
-    /// - Parameter isSwitchedOff: whether to comment out each key and table, so that the file changes nothing.
+    /// - Parameter isSwitchedOff: whether to comment out each key and table.
     static func text(isSwitchedOff: Bool) -> String {
         let mark = isSwitchedOff ? "#" : ""
         var parts: [String] = isSwitchedOff ? [comment(introduction)] : []
         for block in blocks {
             let lines = block.lines.map { text(of: $0, mark: mark) }
-            // Only the keys before all tables are separated by blank lines.
+            // Blank lines separate these parts: each key before all tables, and each table.
             parts +=
                 block.heading.isEmpty
                 ? lines : [comment(block.explanation) + "\(mark)\(block.heading)\n" + lines.joined()]
@@ -60,7 +54,6 @@ enum ConfigurationReference {
     private static let otherWaysColumn = 44
     private static let lineLength = 120
 
-    /// Returns lines that begin with "# "; none for an empty text.
     private static func comment(_ text: String) -> String {
         var lines: [String] = []
         for word in text.split(separator: " ") {

@@ -1,23 +1,19 @@
 import Domain
 import MeterCodec
 
-/// A key of meterd.toml, for the reader and the reference.
 struct ConfigurationKey<Target>: Sendable {
     let name: String
-    /// Variable and flag that override the file.
+    /// Environment variable and command-line flag.
     let overrides: [String]
-    /// Purpose of the key; `{range}` stands for the legal values.
+    /// `{range}` stands for the legal values.
     private let purpose: String
     private let range: String
     let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
-    /// Closure that returns the example or else the default, in TOML. Returns nil for a key without its own line in the
-    /// reference.
+    /// Example or else default, in TOML; nil for a key without its own line in the reference.
     let shown: @Sendable (_ defaults: Target) -> String?
 
     var explanation: String { purpose.replacing("{range}", with: range) }
 
-    /// Creates a key with a default.
-    ///
     /// - Parameters:
     ///   - example: TOML shown instead of the default.
     ///   - explanation: purpose of the key; `{range}` stands for the legal values.
@@ -64,7 +60,7 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
         self.defaults = defaults
     }
 
-    /// The table's block in the reference. Computed on demand, because meterd does not need it to start.
+    /// Computed on demand, because meterd does not need it to start.
     var block: ConfigurationReference.Block {
         ConfigurationReference.Block(
             heading: heading, explanation: explanation,
@@ -75,8 +71,6 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
             })
     }
 
-    /// Reads every key that is present.
-    ///
     /// - Parameters:
     ///   - prefix: prefix of the keys in messages.
     ///   - tables: names of tables that are allowed among the keys.

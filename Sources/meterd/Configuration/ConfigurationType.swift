@@ -1,9 +1,9 @@
 import Domain
 import MeterCodec
 
-/// A value from meterd.toml, an environment variable or a flag.
+/// A value from meterd.toml, an environment variable or a command-line flag.
 struct ConfigurationEntry {
-    /// Name of the entry in messages: the key with its table, the variable or the flag.
+    /// Name for messages: the key with its table, the variable or the flag.
     let key: String
     let value: DescriptionValue
 
@@ -17,8 +17,6 @@ struct ConfigurationEntry {
         return members
     }
 
-    /// Returns the tables of an array.
-    ///
     /// - Parameter heading: heading of each table, such as `[[port]]`.
     func tables(_ heading: String) throws(ConfigurationError) -> [[String: DescriptionValue]] {
         let takes = "an array of tables, \(heading)"
@@ -37,18 +35,15 @@ struct ConfigurationEntry {
     }
 }
 
-/// Type of a key: its parser, its TOML form and its legal range.
+/// Type of a key of meterd.toml: its parser, its TOML form and its legal range.
 struct ConfigurationType<Value>: Sendable {
-    /// Legal values as shown in the reference, for example "1s to 1h".
+    /// For example "1s to 1h".
     var range = ""
     let read: @Sendable (ConfigurationEntry) throws(ConfigurationError) -> Value
-    /// Closure that returns the value in TOML.
     var write: @Sendable (Value) -> String = { "\"\($0)\"" }
 }
 
 extension ConfigurationType {
-    /// Makes the type of a key whose text value `parse` must accept.
-    ///
     /// - Parameter takes: description of legal texts, for the error message.
     static func parsed(
         _ takes: String, range: String = "", write: @escaping @Sendable (Value) -> String = { "\($0)" },
@@ -64,7 +59,7 @@ extension ConfigurationType {
             write: { "\"\(write($0))\"" })
     }
 
-    /// Makes the type of a key whose text value may contain a secret. Error messages therefore do not repeat it.
+    /// A text that may contain a secret, so error messages do not repeat it.
     static func secret(_ what: String, takes: String, _ parse: @escaping @Sendable (String) -> Value?) -> Self {
         Self(read: { entry throws(ConfigurationError) in
             guard let value = parse(try entry.text()) else {
@@ -118,7 +113,7 @@ extension ConfigurationType<Int> {
 }
 
 extension ConfigurationType<Duration> {
-    /// Makes the type of a key whose value is a duration such as `5s`.
+    /// A duration such as `5s`.
     static func time(_ legal: ClosedRange<Duration>) -> Self {
         let range = "\(legal.lowerBound.shortText) to \(legal.upperBound.shortText)"
         return .parsed("a time from \(range)", range: range, write: \.shortText) { text in

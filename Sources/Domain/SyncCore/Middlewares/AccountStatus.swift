@@ -1,9 +1,8 @@
-/// Last known account of this host.
 enum AccountStatus: Hashable, Sendable {
     case unknown
-    /// The cloud has no zone with the requested name; the session must create it first.
+    /// The zone does not exist yet; a run creates it.
     case zoneMissing
-    /// The account is known; `at` is the time by this host's calendar.
+    /// `at` is the wall-clock time on this host.
     case known(CloudAccount, at: WallTime)
 
     var known: CloudAccount? {
@@ -18,7 +17,7 @@ enum AccountStatus: Hashable, Sendable {
 }
 
 extension SyncState {
-    /// Halts the session if this host's access token is for another zone.
+    /// Halts the session if the access token is for another zone.
     func accountStatus(_ input: SyncInput) -> SyncVerdict? {
         guard case .accountChecked(let account, _) = input, account.zone != zone else { return nil }
         guard run?.ending == nil else { return .abandoned }

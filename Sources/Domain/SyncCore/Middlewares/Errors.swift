@@ -1,7 +1,6 @@
 /// Maps failures to verdicts by the table in Docs/Sync.md#errors. Also detects contradictory answers, which would keep
-/// a run busy forever.
+/// a sync run busy forever.
 extension SyncState {
-    /// - Throws: the failure that ends the run for now.
     func errors(_ input: SyncInput) throws(SyncFailure) -> SyncVerdict? {
         switch input {
         case .cloudFailed(let failure): return try verdict(on: failure)
@@ -47,7 +46,7 @@ extension SyncState {
         throw SyncFailure(.other, "the local store failed: \(message)")
     }
 
-    /// Ignores stream failures during a run: the run's own call will fail in the same way.
+    /// Ignores stream failures during a sync run, whose own cloud call fails in the same way.
     private func verdict(onStream failure: SyncFailure) -> SyncVerdict? {
         guard case .idle = phase else { return nil }
         return SyncHalt(failure).map { .halted($0) }
@@ -72,7 +71,7 @@ extension SyncState {
         return nil
     }
 
-    /// Returns the reason why the answer to a batch makes no progress; nil if it makes progress.
+    /// Returns an error if the answer to a batch makes no progress; otherwise nil.
     private func doubt(_ outcome: PushOutcome) -> SyncFailure? {
         guard let run, run.ending == nil, case .push(let batch) = run.operation,
             !outcome.results.contains(where: {
@@ -87,7 +86,7 @@ extension SyncState {
 
     // MARK: Limited repairs
 
-    /// - Throws: the failure, if the run has already had this verdict `SyncTiming.repairsMax` times.
+    /// - Throws: the failure, if this run already made the repair `SyncTiming.repairsMax` times.
     private func repair(
         _ verdict: SyncVerdict, done count: Int, because failure: SyncFailure
     ) throws(SyncFailure) -> SyncVerdict {
@@ -105,14 +104,13 @@ extension SyncState {
         try repair(.storeReplaced(epoch: epoch), done: run.repairs.epoch, because: failure)
     }
 
-    /// Returns whether an answer may be from this host's zone: it names that zone, or none.
+    /// True if the answer names this host's zone, or none.
     private func isOurs(_ zone: String?) -> Bool {
         guard let zone, let ours = account.known?.zoneID else { return true }
         return zone == ours
     }
 
-    /// Returns whether an answer is from another store than before. False for an answer without an epoch: the refetch
-    /// that then follows is right for either store, and its page contains the epoch.
+    /// False also for an answer without an epoch: the refetch that follows suits either store and returns the epoch.
     private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
         !epoch.isEmpty && epoch != run.progress?.epoch
     }

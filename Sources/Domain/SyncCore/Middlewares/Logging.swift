@@ -1,5 +1,4 @@
 extension SyncState {
-    /// Reports every event to subscribers, with its number.
     func logging(_ event: SyncEvent, number: UInt64, at now: MonotonicTime) -> SyncEffect {
         .log(SyncEntry(number: number, time: now, event: event))
     }

@@ -1,6 +1,6 @@
 extension SyncState {
-    /// Schedules the retry: the cloud's `retryAfter`, or a random pause whose bound doubles up to 5 min. Retries never
-    /// end, because a weekend offline is normal.
+    /// Waits for the cloud's `retryAfter`, or a random pause whose bound doubles up to 5 min. Retries never end,
+    /// because a host may be offline for days.
     func retry(after failure: SyncFailure, _ moment: SyncMoment) -> SyncVerdict {
         let delay =
             failure.retryAfter.map { min(max($0, .zero), timing.rateLimitWaitMax) }

@@ -1,6 +1,5 @@
 extension SyncState {
-    /// Halves a batch that is too large or unreadable, until only the faulty record remains. That record is set aside
-    /// with the reason. A batch of one record is never split, so the halving ends.
+    /// Halves a batch that is too large or unreadable, until only the faulty record remains, which is set aside.
     func splitting(_ input: SyncInput) -> SyncVerdict? {
         guard case .cloudFailed(let failure) = input, let run, run.ending == nil,
             case .push(let batch) = run.operation, failure.kind == .limitExceeded || failure.kind == .badRequest

@@ -1,7 +1,5 @@
 extension SyncState {
-    /// Pushes a batch and reads a page alternately, then cleans up.
-    ///
-    /// - Throws: the failure that ends the run for now.
+    /// Pushes a batch and fetches a page alternately, then cleans up.
     func work(_ run: SyncRun, at now: MonotonicTime) throws(SyncFailure) -> SyncStep {
         guard let progress = run.progress else { return .perform(.readProgress) }
         if let needed = entryNeeded() { return try adopt(needed.zone, needed.entry, run) }
@@ -14,7 +12,7 @@ extension SyncState {
         return isCleanUpDue ? .perform(.cleanUp) : .finish(.complete)
     }
 
-    /// Approximate bytes of one put-off record as sent; most are aliases.
+    /// Approximate size of a postponed record (`SyncRun.putOff`) as sent, in bytes.
     private static let putOffBytes = 512
 
     private func adopt(_ zone: SyncZone, _ entry: ZoneEntry, _ run: SyncRun) throws(SyncFailure) -> SyncStep {
@@ -30,16 +28,16 @@ extension SyncState {
         guard !run.isOutboxEmpty else {
             return run.heldBack == .due ? .perform(.retryHeldBack(recordsMax: timing.fullRecordsMax)) : nil
         }
-        // A push-only run ends if there are unread changes, because only another run reads them.
+        // End this run, because only another run fetches the types with unread changes.
         if run.remaining.isEmpty, !schedule.unread.isEmpty { return .finish(.partial) }
-        // The batch also contains the put-off records, which are removed after reading. So read that many more.
+        // The store's batch includes the postponed records, which are then removed. So request that many more.
         let count = run.putOff.count
         return .perform(
             .readBatch(
                 recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
                 bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
-                // A read-only host pushes only its own `Host` record. Its other changes wait until it joins with
-                // another access token.
+                // A read-only host pushes only its own `Host` record. Other changes wait until it joins with another
+                // access token.
                 of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
     }
 }

@@ -1,5 +1,5 @@
 extension SyncState {
-    /// Creates a missing zone and subscribes before any read, so that no change is missed in between.
+    /// Creates a missing zone, and opens the event stream before the first fetch, so that no change is missed.
     func zoneSetUp(_ run: SyncRun, at now: MonotonicTime) -> SyncStep? {
         if account == .zoneMissing { return .perform(.createZone(zone)) }
         guard !run.isPastSubscribe else { return nil }

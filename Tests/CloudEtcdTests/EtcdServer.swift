@@ -117,13 +117,31 @@ final class EtcdServer: Sendable {
     }
 
     /// Holds a member: its connections stay, and it does nothing.
-    func pause(_ member: Int = 0) { signal(SIGSTOP, member) }
+    /// Returns once all threads have stopped: under load, some go on for a while.
+    func pause(_ member: Int = 0) {
+        signal(SIGSTOP, member)
+        guard let pid = pid(member) else { return }
+        let deadline = ContinuousClock.now + .seconds(10)
+        while !hasStopped(pid), ContinuousClock.now < deadline { sched_yield() }
+    }
     func goOn(_ member: Int = 0) { signal(SIGCONT, member) }
 
     private func signal(_ number: Int32, _ member: Int) {
+        if let pid = pid(member) { Foundation.kill(pid, number) }
+    }
+
+    private func pid(_ member: Int) -> Int32? {
         let text = try? String(contentsOfFile: pidFile(member), encoding: .utf8)
-        guard let pid = text.flatMap({ Int32($0.filter(\.isNumber)) }) else { return }
-        Foundation.kill(pid, number)
+        return text.flatMap { Int32($0.filter(\.isNumber)) }
+    }
+
+    /// Reads the states of the process's threads (proc(5), `/proc/PID/task/TID/stat`).
+    private func hasStopped(_ pid: Int32) -> Bool {
+        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task")) ?? []
+        return tasks.allSatisfy { task in
+            let text = try? String(contentsOfFile: "/proc/\(pid)/task/\(task)/stat", encoding: .utf8)
+            return text.flatMap { $0.split(separator: ")").last }?.hasPrefix(" T") ?? true
+        }
     }
 }
 

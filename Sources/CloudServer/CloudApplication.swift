@@ -18,7 +18,7 @@ package struct CloudApplication: Sendable {
     /// Timeout of a client that does not read its data.
     package var stallPatience = TimeAmount.seconds(30)
     /// Timeout of a client without a valid token: for TLS setup, its first request's head, and its next request.
-    var strangerPatience = TimeAmount.seconds(10)
+    package var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
     /// Maximum idle time between two requests, longer than a host's heartbeat, which then needs no new handshake.
     package var idlePatience = TimeAmount.seconds(330)

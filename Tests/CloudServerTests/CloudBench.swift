@@ -39,8 +39,11 @@ final class CloudBench: Sendable {
     }
 
     var application: CloudApplication {
-        CloudApplication(
+        var application = CloudApplication(
             routes: routes, host: "localhost", port: 0, tls: nil, logger: log.logger)
+        // A client connects before its test has a thread, which took a minute on a loaded machine.
+        application.strangerPatience = .minutes(10)
+        return application
     }
 
     /// Runs `body` on the router or on a socket.

@@ -3,7 +3,7 @@ import Gateway
 import Glibc
 import LinuxIO
 
-/// Runs on its own thread, because libbluetooth blocks.
+/// SDP search on its own thread, because libbluetooth blocks.
 final class SerialPortSearch: @unchecked Sendable {
     // `@unchecked Sendable`: used only on the event loop, except for the socket end that the thread owns.
 

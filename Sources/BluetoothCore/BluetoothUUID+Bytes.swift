@@ -27,7 +27,7 @@ extension BluetoothUUID {
 }
 
 extension BluetoothUUID: CustomStringConvertible {
-    /// `FFE0` if there is a 16-bit form, otherwise the usual one with dashes.
+    /// `FFE0` if there is a 16-bit form, otherwise the full 128-bit form with dashes.
     package var description: String {
         if let short { return Self.digits(UInt64(short), count: 4) }
         return [

@@ -59,8 +59,8 @@ extension Credential {
     /// replaces (Docs/Leases.md#rule-11). Empty for a token that was not obtained by enrolment.
     ///
     /// A host's id and its machine's digest are not secret, so they are no reason to revoke a token. An unused token
-    /// from the same enrolment token is replaced, because its answer was lost. Another token is replaced if the host
-    /// also sends one of its own tokens with at least the same role.
+    /// from the same enrolment token is replaced, because its answer may have been lost. Another token is replaced if
+    /// the host also sends one of its own tokens with at least the same role.
     ///
     /// - Parameter shown: hashes of tokens that the host sent besides the enrolment token.
     /// - Throws: `permissionDenied` if an earlier token may not be replaced, or permits more than this one.

@@ -7,13 +7,13 @@ package struct CloudFailure: Error, Hashable, Sendable, CustomStringConvertible 
     /// Says what failed, with the value, and what to do.
     package var message: String
     package var retryAfter: Duration?
-    /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`.
+    /// Present epoch of the store, only for `changeTokenExpired`, `timelineLost` and `anotherZone`.
     package var epoch: String?
-    /// Identity of the requested zone, with the same codes as `epoch`.
+    /// Identity of the requested zone, for the same codes as `epoch`.
     package var zoneID: String?
-    /// Present lease, with `leaseHeld`; nil if nobody holds the meter.
+    /// Present lease, only for `leaseHeld`; nil if nobody holds the meter.
     package var lease: LeaseBody?
-    /// `LeaseAnswer.Refusal.Reason`, with `leaseHeld`.
+    /// `LeaseAnswer.Refusal.Reason`, only for `leaseHeld`.
     package var reason: String?
 
     package init(_ code: CloudErrorCode, _ message: String, retryAfter: Duration? = nil) {

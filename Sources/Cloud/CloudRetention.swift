@@ -14,7 +14,8 @@ package actor CloudRetention {
     private let engine: any CloudEngine
     private let clock: CloudClock
     private let logger: Logger
-    /// Date that this replica stored last, and the time of that write. The running time since then advances the date.
+    /// Date that this replica stored last, and the time of that write. The running time since then limits how far the
+    /// date may advance.
     private var last: (date: WallTime, at: MonotonicTime)?
 
     package init(engine: any CloudEngine, clock: CloudClock, logger: Logger) {

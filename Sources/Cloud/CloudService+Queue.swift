@@ -79,7 +79,7 @@ extension CloudService {
         }
     }
 
-    /// Catches unreported changes by other replicas.
+    /// Reads all queues, to detect unreported changes by other replicas.
     func readQueues() async {
         do {
             for place in queues.update(try await engine.queues()) { await tellQueue(at: place) }

@@ -113,7 +113,7 @@ extension CloudService {
     private func sayThatTheStoreWentBack(_ zone: String, token: ChangeToken?) {
         guard saidThatTheStoreWentBack.exchange(true, ordering: .relaxed) == false else { return }
         logger.error(
-            "timeline lost: the store is older than the hosts' data, hosts send the missing changes",
+            "store is older than its hosts' data: hosts send the missing changes",
             metadata: ["zone": "\(zone)", "token": "\(token?.description ?? "-")"])
     }
 

@@ -15,7 +15,7 @@ package final class CloudService: Sendable {
     let hub: EventHub
     let relay: RelayHub
     let commands = PendingAnswers<PendingCommand>()
-    /// Repeated requests that wait for a stored command's outcome, by zone and author.
+    /// Number of repeated requests that wait for a stored command's outcome, by zone and author.
     let repeats = Mutex<[String: Int]>([:])
     let logs = PendingAnswers<PendingLogQuestion>()
     let queues = LeaseQueues()
@@ -127,7 +127,7 @@ package final class CloudService: Sendable {
     }
 
     package static let streamsEndedAtOnce = 100
-    /// The pauses between portions add up to 5 s, well within a service manager's stop timeout.
+    /// Maximum number of portions. The pauses between them add up to 5 s, well within a service manager's stop timeout.
     private static let portionsMax = 50
     private static let betweenPortions = Duration.milliseconds(100)
 

@@ -1,6 +1,6 @@
 package struct CloudStatistics: Hashable, Sendable {
     package var zones: Int
-    /// In all zones, including tombstones.
+    /// Number of records in all zones, including tombstones.
     package var records: Int
     /// Number of held leases, even if expired; with etcd, as far as this replica has seen.
     package var leases: Int

@@ -6,7 +6,7 @@ import Synchronization
 /// Waiting changes merge into one event, because a host fetches all changes together. Only a meter's last interest
 /// event is kept. If too many events wait, the stream ends, and the listener lists everything again.
 final class EventBuffer: Sendable {
-    /// About one event for each meter of a large zone.
+    /// Maximum number of waiting events: about one for each meter of a large zone.
     static let waitingMax = 256
 
     private enum State {

@@ -15,7 +15,7 @@ final class EventHub: Sendable {
         var listeners: [UInt64: Listener] = [:]
         var hosts: [HostID: [UInt64]] = [:]
 
-        /// In order of arrival, so that a simulated run is reproducible.
+        /// Listeners in order of arrival, so that a simulated run is reproducible.
         var inOrder: [(key: UInt64, value: Listener)] { listeners.sorted { $0.key < $1.key } }
 
         mutating func remove(_ id: UInt64) -> Listener? {
@@ -88,7 +88,7 @@ final class EventHub: Sendable {
         tell(zone) { _ in event }
     }
 
-    /// - Parameter session: sent only to its holder.
+    /// - Parameter session: the lease's session, sent only to `holder`.
     func tellLease(_ lease: LeaseBody, session: SessionID?, of holder: HostID?, in zone: String) {
         var own = lease
         own.session = session?.description
@@ -134,6 +134,8 @@ final class EventHub: Sendable {
 
     func close() { state.withLock { $0.isClosed = true } }
 
+    /// Ends at most `count` streams.
+    ///
     /// - Returns: whether streams are left.
     func end(upTo count: Int) -> Bool {
         let all = streams { _ in true }

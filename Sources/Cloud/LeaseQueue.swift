@@ -31,7 +31,7 @@ struct LeaseQueue: Hashable, Sendable {
         return waiters.first?.host
     }
 
-    /// An offer remains valid while its host is first and listens to the same replica.
+    /// Accepts a newer state. An offer remains valid while its host is first and listens to the same replica.
     ///
     /// - Returns: whether the change is visible to hosts.
     mutating func update(_ queue: QueueState) -> Bool {
@@ -54,7 +54,7 @@ struct LeaseQueue: Hashable, Sendable {
         case none
     }
 
-    /// Call it repeatedly while no host holds the meter.
+    /// Offers the meter to the first host. Call it repeatedly while no host holds the meter.
     ///
     /// - Parameter copy: id of this replica. A host that listens to another replica receives its offer from that
     ///   replica.
@@ -68,7 +68,7 @@ struct LeaseQueue: Hashable, Sendable {
     mutating func cannotBeHad() { offeredUntil = nil }
 }
 
-/// Idempotent, and valid even if the queue has changed in the meantime.
+/// A change of a queue: idempotent, and valid even if the queue has changed in the meantime.
 enum QueueEdit: Hashable, Sendable {
     /// Appends a host unless the queue is full. A waiting host keeps its place, even if it now listens to another
     /// replica.

@@ -35,7 +35,7 @@ package enum CloudErrorCode: String, Codable, Hashable, Sendable, CaseIterable {
     case leaseHeld
     /// Result for a lease in a renewal; 409 for other requests.
     case leaseLost
-    /// 404: no such route or object.
+    /// 404: the route, or what the request names, does not exist.
     case notFound
     /// 409: another machine registered this host id.
     case duplicateHost
@@ -50,15 +50,15 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
         package var message: String
         /// Time to wait before a retry, in seconds.
         package var retryAfter: Double?
-        /// Present epoch of the store, with `changeTokenExpired`, `timelineLost` and `anotherZone`. With
+        /// Present epoch of the store, only for `changeTokenExpired`, `timelineLost` and `anotherZone`. For
         /// `changeTokenExpired`, another epoch than the change token's means a restored backup; the same epoch means
         /// purged tombstones.
         package var epoch: String?
-        /// Identity of the requested zone, with the same codes as `epoch`.
+        /// Identity of the requested zone, for the same codes as `epoch`.
         package var zoneID: String?
-        /// Present lease, with `leaseHeld`; null if nobody holds the meter (reserved, restoring).
+        /// Present lease, only for `leaseHeld`; null if nobody holds the meter (reserved, restoring).
         package var lease: LeaseBody?
-        /// `held`, `revoking`, `reserved`, `restoring`, `released` or `exhausted`, with `leaseHeld`.
+        /// `held`, `revoking`, `reserved`, `restoring`, `released` or `exhausted`; only for `leaseHeld`.
         package var reason: String?
 
         package init(code: CloudErrorCode, message: String, retryAfter: Double? = nil) {
@@ -73,9 +73,9 @@ package struct CloudErrorBody: Codable, Hashable, Sendable {
     package init(_ error: Content) { self.error = error }
 }
 
-/// `GET /v1/health`.
+/// Answer to `GET /v1/health`.
 package struct HealthBody: Codable, Hashable, Sendable {
-    /// `ok`.
+    /// Always `ok`.
     package var status: String
     package var version: String
     /// A problem that needs attention although the cloud works.

@@ -48,7 +48,7 @@ package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     package var address: String
     /// Full list of meters watched at the sender; absent if unchanged.
     package var watching: [ReplicaWatch]?
-    /// Requests the recipient's list of watched meters.
+    /// Whether to request the recipient's list of watched meters.
     package var asks: Bool?
     package var events: [Event]?
     package var commands: [Command]?
@@ -84,7 +84,7 @@ package struct ReplicaNewsAnswer: Codable, Hashable, Sendable {
 /// `POST /v1/copies/ask`: a question that only the other replica can answer, in exactly one of the fields. Answers: 200
 /// `ReplicaAnswerBody`, or the refusal for the host.
 package struct ReplicaQuestionBody: Codable, Hashable, Sendable {
-    /// A host claims a command that the other replica received.
+    /// A host's claim of a command that the other replica received.
     package struct Claim: Codable, Hashable, Sendable {
         package var zone: String
         package var meter: String

@@ -11,10 +11,10 @@ extension LeaseBody: WrittenBody {
         return text
     }
 
-    /// In bytes, a little more than usual.
+    /// Estimated length in bytes, a little more than usual.
     fileprivate static let usualLength = 512
 
-    /// Sorts the keys, as in all answers.
+    /// Writes the lease's JSON with sorted keys.
     fileprivate func write(to text: inout [UInt8]) {
         func write(_ key: String, _ value: String?) {
             guard let value else { return }
@@ -89,7 +89,7 @@ extension RenewRequest: ReadBody {
 }
 
 extension AcquireRequest: ReadBody {
-    /// Nil for any form but the usual, such as a take-over request, which is rare.
+    /// Decodes the usual form. Nil for any other, such as a take-over request, which is rare.
     package init?(text: some Collection<UInt8>) {
         let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]

@@ -1,6 +1,6 @@
 package import Domain
 
-/// `GET /v1/account`.
+/// Answer to `GET /v1/account`.
 package struct AccountBody: Codable, Hashable, Sendable {
     package var zone: String
     package var hostID: String
@@ -145,7 +145,7 @@ package struct ChangesBody: Codable, Hashable, Sendable {
 package struct EventBody: Codable, Hashable, Sendable {
     package struct Change: Codable, Hashable, Sendable {
         package var types: [String]
-        /// The only host that wrote these records, which it need not fetch; null for several hosts.
+        /// Host that alone wrote these records, and so need not fetch them; null for several hosts.
         package var hostID: String?
 
         package init(types: [String], hostID: String?) {

@@ -80,13 +80,13 @@ package struct RelayOutcomeRequest: Codable, Hashable, Sendable {
 }
 
 extension CloudLimits {
-    /// Timeout of the holder's claim; then the command never runs (Docs/Relay.md).
+    /// Timeout of the holder's claim, after which the command never runs (Docs/Relay.md).
     package static let claimMilliseconds: Int64 = 5_000
     /// Timeout of the holder's answer after its claim. An answer takes at most 5 s unless it is lost.
     package static let outcomeMilliseconds: Int64 = 10_000
     /// Maximum duration of a command, with 2 s added because the cloud checks timeouts once a second.
     package static let commandMilliseconds = claimMilliseconds + outcomeMilliseconds + 2_000
-    /// Maximum length of each text in bytes.
+    /// Maximum length of each text of an action in bytes.
     package static let actionTextBytes = 256
     /// Maximum size of all texts of a holder's answer together, in bytes.
     package static let resultBytes = 16_384

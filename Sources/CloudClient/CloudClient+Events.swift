@@ -68,7 +68,7 @@ extension CloudClient {
         }
     }
 
-    /// Nil for an unknown event.
+    /// Decodes an event; nil for an unknown one.
     static func event(_ event: ServerSentEvents.Event) throws -> CloudEvent? {
         guard ["change", "lease", "offer", "interest", "command", "log", "ping"].contains(event.name) else {
             return nil

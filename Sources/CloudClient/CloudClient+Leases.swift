@@ -70,7 +70,7 @@ extension CloudClient: LeaseAuthority {
 
     package func leases() async throws(SyncFailure) -> [LeaseView] {
         let list: LeaseList = try await call(.GET, zonePath("leases"))
-        // A lease with a newer kind of meter id cannot be this host's.
+        // Omit a lease with a newer kind of meter id: it cannot be this host's.
         return list.leases.compactMap { LeaseView($0) }
     }
 

@@ -184,7 +184,7 @@ package final class CloudClient: Sendable {
     }
 
     private static let pageBytesUsual = 1 << 20
-    /// In bytes. The largest page is far smaller: 400 records of a few dozen kilobytes.
+    /// Maximum size of an answer in bytes. The largest page is far smaller: 400 records of a few dozen kilobytes.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
@@ -192,7 +192,8 @@ package final class CloudClient: Sendable {
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
-            // The status alone is not a refusal: a broken connection must not halt a session or set a record aside.
+            // Without its complete body, the response is no refusal: a broken connection must not halt a session or set
+            // a record aside.
             return .failed(error)
         }
         guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: Data(bytes)) else {

@@ -12,7 +12,7 @@ package struct EtcdBackup: Sendable {
     private var written: WallTime
     private var epoch: String
     private var tokenFloor: UInt64
-    /// Their keys omit the store's prefix.
+    /// Keys, without the store's prefix, and values.
     var entries: [EtcdPut]
 
     /// Writes all keys of `StoreKeys.lastingKinds`, as of one revision.

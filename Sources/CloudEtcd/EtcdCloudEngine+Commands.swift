@@ -7,9 +7,9 @@ struct CommandEntry: StoredValue, Hashable {
 }
 
 extension EtcdCloudEngine {
-    /// More conflicts mean a fault, not competing writers.
+    /// Maximum number of attempts: more conflicts mean a fault, not competing writers.
     private static let commandRoundsMax = 200
-    /// Commands deleted per request: each needs a nested transaction with two deletions.
+    /// Number of commands deleted per request: each needs a nested transaction with two deletions.
     private static let commandsForgottenAtOnce = EtcdTransaction.operationsMax / 3
 
     package func decideCommand<Answer: Sendable>(
@@ -23,7 +23,7 @@ extension EtcdCloudEngine {
             var tried: (value: [UInt8], answer: Answer)?
             for _ in 0..<Self.commandRoundsMax {
                 let found = try await client.read(places.map { EtcdRange(key: $0) }).ranges.map(\.entries.first)
-                // An earlier attempt stored this decision, but its answer was lost.
+                // If the stored value is ours, an earlier attempt's answer was lost.
                 if let tried, found[0]?.value == tried.value { return tried.answer }
                 let stored = try found[0].map { entry throws(EtcdError) in try CommandEntry(entry).command }
                 let lease = try (found.count > 1 ? found[1] : nil).map { entry throws(EtcdError) in

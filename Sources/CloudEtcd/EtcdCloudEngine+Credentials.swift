@@ -28,8 +28,8 @@ extension EtcdCloudEngine {
                 for var other in replaced {
                     let key = keys.credential(hash: other.hash)
                     other.revokedAt = credential.createdAt
-                    // Fails if a host uses the replaced token for the first time meanwhile. The credential is then
-                    // decided again.
+                    // This comparison fails if a host uses the replaced token for the first time meanwhile. The
+                    // credential is then decided again.
                     transaction.compares.append(
                         EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
                     transaction.success.append(
@@ -42,7 +42,7 @@ extension EtcdCloudEngine {
                 let answer = try await client.commit(transaction)
                 guard !answer.succeeded else { return true }
                 let (there, id) = (answer.range(0)?.entries.first, answer.range(1)?.entries.first)
-                // An earlier attempt stored this value, but its answer was lost.
+                // If the stored value is ours, an earlier attempt's answer was lost.
                 if there?.value == value { return true }
                 guard there == nil, id == nil else { throw CloudFailure.credentialTaken(credential.id) }
                 return false

@@ -92,8 +92,8 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The ban on new leases after a restore is over. Delete its key, so that the next replica to start does not
-        // repeat it.
+        // Once the ban on new leases after a restore is over, delete its key, so that the next replica to start does
+        // not repeat it.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))

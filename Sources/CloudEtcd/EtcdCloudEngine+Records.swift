@@ -61,8 +61,8 @@ extension EtcdCloudEngine {
             moreComing: moreComing, zoneID: id)
     }
 
-    /// Key range of a change token's timeline mark and the next mark, read in one request with the page; empty without
-    /// such a token.
+    /// Returns the key range of a change token's timeline mark and the next, read in one request with the page; empty
+    /// without such a token.
     private func marks(of token: ChangeToken?, in zone: String) -> [EtcdRange] {
         guard let number = token?.origin?.mark, number < .max - 1 else { return [] }
         var range = EtcdRange(key: keys.mark(number, of: zone))

@@ -62,7 +62,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Operations that subtract purged tombstones from the zone's usage; empty if it was never counted.
+    /// Returns the operations that subtract purged tombstones from the zone's usage; empty if it was never counted.
     private func release(
         _ purged: [Tombstone], at revision: Int64, of head: inout StoredHead, in zone: String
     ) async throws -> [EtcdOperation] {
@@ -79,8 +79,8 @@ extension EtcdCloudEngine {
         return try usage.operations(from: before, in: zone, keys)
     }
 
-    /// Per transaction: dating a tombstone takes four operations; purging one takes three, besides the usage of its
-    /// hosts.
+    /// Number of tombstones per transaction: dating one takes four operations; purging one takes three, besides the
+    /// usage of its hosts.
     private static let tombstonesPerStep = 24
 
     private struct Tombstone {

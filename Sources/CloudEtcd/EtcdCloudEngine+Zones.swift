@@ -12,7 +12,8 @@ extension EtcdCloudEngine {
                 .put(key: keys.zone(name), value: try StoredTerms(terms).bytes),
                 .put(key: keys.head(name), value: try StoredHead(used: StoredAmount(.zero)).bytes),
                 .put(key: keys.identity(of: name), value: Array(id.description.utf8)),
-                // Otherwise the first read of the aliases creates this key, which fails once etcd's quota is reached.
+                // Create this key now. Otherwise the first read of the aliases creates it, which fails once etcd's
+                // quota is reached.
                 .put(key: keys.aliases(of: name), value: try StoredAliases(AliasBook()).bytes),
             ]
             _ = try await client.commit(transaction)

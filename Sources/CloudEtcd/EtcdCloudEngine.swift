@@ -80,7 +80,7 @@ package final class EtcdCloudEngine: CloudEngine {
         await work.end()
     }
 
-    /// For callers that cannot await. Calls in progress fail soon after.
+    /// Closes the connections, for callers that cannot await. Calls in progress fail soon after.
     package func closeAtOnce() throws { try client.shutdownAtOnce() }
 
     /// Runs `body` to its end, even if the task is cancelled.
@@ -151,7 +151,8 @@ struct StoreStart: Hashable, Sendable {
         ]
         var found = try await client.read(others).ranges
         if found[0].entries.isEmpty, found[4].entries.isEmpty {
-            // Only for a new store: etcd refuses writes once its quota is reached, and a replica must start even then.
+            // Write only for a new store: etcd refuses writes once its quota is reached, and a replica must start even
+            // then.
             var made = EtcdTransaction(compares: [
                 EtcdCompare(key: keys.epoch, revision: 0), EtcdCompare(key: keys.arriving, revision: 0),
             ])

@@ -26,7 +26,7 @@ package struct EtcdSettings: Sendable {
         patience = .seconds(8)
     }
 
-    /// Without trailing slashes.
+    /// Returns the addresses without trailing slashes.
     ///
     /// - Throws: `badSetting` if there is no address, one is malformed, or a password would cross a network
     ///   unencrypted.

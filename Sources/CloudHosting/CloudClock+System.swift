@@ -3,7 +3,7 @@ import Domain
 import LinuxIO
 
 extension CloudClock {
-    /// Boot-time clock: Swift's `ContinuousClock` is the clock that `LinuxClock` reads.
+    /// Clocks of this machine. `ContinuousClock` is the boot-time clock that `LinuxClock` reads, so `sleep` may use it.
     package static var system: CloudClock {
         CloudClock(
             now: { LinuxClock.now }, wallNow: { LinuxClock.wallNow },

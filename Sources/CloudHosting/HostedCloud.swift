@@ -83,8 +83,8 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// Services in the order of their start. They stop in reverse: the streams end, the server closes, then the
-    /// console, and the cloud service last.
+    /// Returns the services in the order of their start. They stop in reverse: the streams end, the server closes, then
+    /// the console, and the cloud service last.
     ///
     /// - Parameters:
     ///   - unserved: called if the server cannot listen; it retries every 10 s. If nil, the failure ends the services.

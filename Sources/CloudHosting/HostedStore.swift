@@ -24,7 +24,7 @@ protocol HostedStore: BackedUpStore {
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Ends once other replicas can reach this one. Only then does the first heartbeat publish the address.
+    /// Stream that ends once other replicas can reach this one. Only then does the first heartbeat publish the address.
     let isServed: AsyncStream<Void>
 
     func run() async throws {

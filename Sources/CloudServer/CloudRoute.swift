@@ -102,7 +102,7 @@ package enum CloudRoute: String, CaseIterable, Sendable {
         }
     }
 
-    /// Empty for an unknown path.
+    /// Methods of a path; empty if it is unknown.
     package static func methods(of path: String) -> [HTTPRequest.Method] {
         let parts = path.split(separator: "/")
         return allCases.filter { route in

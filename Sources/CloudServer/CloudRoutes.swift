@@ -186,7 +186,7 @@ private struct TallyMiddleware: RouterMiddleware {
     ) async throws -> Response {
         let began = now()
         let response = try await next(request, context)
-        // No effect on a client that has presented a valid token before.
+        // This has no effect on a client that has presented a valid token before.
         context.tell(.stranger)
         let route = CloudRoute.allCases.first {
             $0.method == request.method && $0.path == context.endpointPath

@@ -109,7 +109,7 @@ package struct ConsoleZone: Codable, Hashable, Sendable {
     /// Nil from a server without quotas.
     package var quota: ConsoleQuota?
     package var used: ConsoleUsage?
-    /// Largest first.
+    /// Usage of each host, largest first.
     package var hosts: [ConsoleUsage]?
 }
 

@@ -1,7 +1,8 @@
 import Glibc
 
 package enum DescriptorLimit {
-    /// Raises the limit of open files from the usual 1024, too low for a thousand event streams, to the hard limit.
+    /// Raises the limit of open files to the hard limit, at most 1,048,576: the usual 1024 is too low for a thousand
+    /// event streams.
     ///
     /// - Returns: the resulting limit, if the system reports it.
     package static func raise() -> UInt64? {

@@ -6,7 +6,8 @@ import NIOCore
 
 /// Server-sent events, each named after its field of `EventBody`.
 extension CloudRoutes {
-    /// The stream begins with a ping. The host receives all later changes, and fetches earlier ones itself.
+    /// Opens an event stream, which begins with a ping. The host receives all later changes, and fetches earlier ones
+    /// itself.
     func events(_ call: Call, by principal: Principal) async throws -> Response {
         let zone = try call.zone
         let slot = try StreamSlot(.events, of: principal.credential.id, at: gate)
@@ -22,7 +23,7 @@ extension CloudRoutes {
         }
     }
 
-    /// The id counts the events of this stream; it cannot resume a stream.
+    /// Encodes an event. Its id counts the events of this stream; it cannot resume a stream.
     static func event(_ body: EventBody, number: Int) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "id: \(number)\nevent: \(body.name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(body))

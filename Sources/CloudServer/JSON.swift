@@ -3,9 +3,9 @@ import FoundationEssentials
 import Hummingbird
 import NIOCore
 
-/// Keys are sorted for stable output, except in bodies that consist of records.
+/// Encodes and decodes bodies. Keys are sorted for stable output, except in bodies that consist of records.
 enum JSON {
-    /// In bytes: a batch of records and the JSON around it.
+    /// Maximum size of a body in bytes: a batch of records and the JSON around it.
     static let bodyBytesMax = CloudLimits.bytesPerBatch + 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {

@@ -40,8 +40,8 @@ extension CloudRoutes {
         }
     }
 
-    /// Server-sent events, each named after its field of `RelayEventBody`, beginning with the holder. With `?all=true`,
-    /// includes every reading at any rate.
+    /// Sends server-sent events, each named after its field of `RelayEventBody`, beginning with the holder. With
+    /// `?all=true`, includes every reading at any rate.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

@@ -6,13 +6,13 @@ import Synchronization
 
 package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// A host's first sync, its renewals and a person's clicks are far below this rate.
+        /// Limit for requests other than readings, far above a host's first sync, its renewals and a person's clicks.
         package var perCredential = Rate(perSecond: 100, burst: 400)
-        /// Batches of readings: four a second for each watched meter.
+        /// Limit for batches of readings. A host sends four a second for each watched meter.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)
-        /// For clients without a valid credential: guessed tokens, health checks and requests for metrics.
+        /// Limit for clients without a valid credential: guessed tokens, health checks and requests for metrics.
         package var perAddress = Rate(perSecond: 10, burst: 100)
-        /// A host needs one, or two while it reconnects.
+        /// Maximum number of streams. A host needs one, or two while it reconnects.
         package var streamsPerCredential = 8
         /// Maximum number of meters watched at a time.
         package var watchesPerCredential = 256

@@ -3,7 +3,7 @@ import Cryptography
 package import ServerKit
 
 extension CertificateTerms {
-    /// Twenty years, five of them leap years. Hosts recognise the certificate by its pin, whatever its dates.
+    /// Terms for twenty years, five of them leap years. Hosts recognise the certificate by its pin, whatever its dates.
     package static let cloud = CertificateTerms(commonName: "metercloud", daysValid: 20 * 365 + 5)
 }
 

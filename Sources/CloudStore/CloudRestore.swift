@@ -21,7 +21,7 @@ package struct CloudRestore: Hashable, Sendable {
 
     /// - Parameters:
     ///   - backup: a result of `SQLiteCloudEngine.backup`, only read.
-    ///   - ignoresClock: accepts a `now` before the backup's date, as of which fencing tokens then begin.
+    ///   - ignoresClock: accepts a `now` before the backup's date. Fencing tokens then begin as of the backup's date.
     /// - Throws: `locked` while a cloud uses the folder; `clockBehind` if `now` is before the backup's date, because
     ///   fencing tokens would begin too low; `damaged` for a file that is not a backup. Dates within the backup do not
     ///   matter, because a host's clock may have been years ahead.
@@ -75,7 +75,8 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// Returns the later of `now` and the date of the backup, or of its store's move. A copied file has no date.
+    /// Returns the later of `now` and the date of the backup, or of its store's move. Throws if `now` is earlier,
+    /// unless `ignoresClock`. A copied file has no date.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
     ) throws -> WallTime {

@@ -3,7 +3,7 @@ import Domain
 import GRDB
 
 enum CloudSchema {
-    /// "MGC1", in the header of our files: the cloud never writes to another program's database.
+    /// Application id in the header of our files, "MGC1": the cloud never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_4331
 
     /// Only append migrations, never edit one: users' files have passed the released ones.
@@ -194,7 +194,7 @@ enum CloudSchema {
         ),
     ]
 
-    /// Returns whether the file has no tables.
+    /// Checks the file; returns whether it has no tables.
     static func inspect(_ db: Database, path: String) throws -> Bool {
         guard try Row.fetchOne(db, sql: "SELECT 1 FROM sqlite_schema") != nil else { return true }
         guard try Int32.fetchOne(db, sql: "PRAGMA application_id") == applicationID else {
@@ -230,7 +230,7 @@ enum CloudSchema {
     /// Applies the settings of each connection, except the durability, which GRDB sets after this call.
     static func prepare(_ db: Database) throws {
         try db.execute(sql: "PRAGMA cache_size = -2048")
-        // Debian's SQLite overwrites deleted data with zeros, which secrets need, but not settings.
+        // By default, Debian's SQLite overwrites deleted data with zeros. Secrets need that, but settings do not.
         try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
 
@@ -249,7 +249,7 @@ enum CloudSchema {
         if let pageCountMax { try db.execute(sql: "PRAGMA max_page_count = \(pageCountMax)") }
     }
 
-    /// Reads the whole file. Empty if it has no faults.
+    /// Returns the file's faults; empty if it has none. Reads the whole file.
     static func faults(_ db: Database) throws -> [String] {
         do {
             return try String.fetchAll(db, sql: "PRAGMA integrity_check(20)").filter { $0 != "ok" }
@@ -287,7 +287,7 @@ enum Meta: String {
     /// Present once the aliases from an earlier version's records are in force.
     case aliases
     case probe
-    /// Date from which ages count back, in milliseconds since 1970.
+    /// Date from which the ages of tombstones are computed, in milliseconds since 1970.
     case believedDate = "believed_ms"
 
     func read(_ db: Database) throws -> String? {

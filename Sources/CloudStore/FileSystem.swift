@@ -7,7 +7,7 @@ import StoreKit
 enum FileSystem {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// In bytes; nil if the file does not exist.
+    /// Returns the file's size in bytes; nil if the file does not exist.
     static func size(_ path: String) -> Int? {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : nil
@@ -26,7 +26,7 @@ enum FileSystem {
         guard fsync(opened) == 0 else { throw failure("written to the disk", path) }
     }
 
-    /// Does not replace a file. Waits until the name is on disk.
+    /// Renames a file without replacing another, and waits until the new name is on disk.
     static func move(_ old: String, to new: String) throws(CloudStoreError) {
         guard !exists(new) else { throw CloudStoreError(.system, "\(new) is there already; move it away") }
         guard rename(old, new) == 0 else { throw failure("renamed to \(new)", old) }

@@ -8,7 +8,7 @@ import Synchronization
 /// While one transaction is being written, further commands gather; a command never waits for others. Each has its own
 /// savepoint, so its failure does not undo the others. Answers are sent after the whole transaction is on disk.
 final class GroupCommit: Sendable {
-    /// Limited, because the first command in a transaction waits for the last.
+    /// Maximum number of commands per transaction, because the first one waits for the last.
     static let commandsMax = 400
     static let weightMax = 2000
 
@@ -58,9 +58,9 @@ final class GroupCommit: Sendable {
         if isFirst { pool.asyncWriteWithoutTransaction { [self] db in drain(db) } }
     }
 
-    /// Nil if the queue is empty.
+    /// Returns the next command; nil if the queue is empty.
     ///
-    /// - Parameter ends: then also ends `drain`, which the next command starts again.
+    /// - Parameter ends: whether an empty queue also ends `drain`, which the next command starts again.
     private func take(ends: Bool = false) -> (any PendingWrite)? {
         state.withLock { state in
             guard state.next < state.pending.count else {
@@ -88,7 +88,7 @@ final class GroupCommit: Sendable {
                     try run(&done, in: batch)
                     return .commit
                 }
-                // Before any answer, because the client's next request must see the changes.
+                // Call this before any answer, because the client's next request must see the changes.
                 batch.committed()
                 commits.add(1, ordering: .relaxed)
                 commands.add(UInt64(done.count), ordering: .relaxed)

@@ -31,7 +31,7 @@ final class LeaseTable: Sendable {
 
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    /// Accepts any id of the meter.
+    /// Returns a held lease under any id of the meter.
     func held(_ key: LeaseKey) -> LeaseSnapshot? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()
@@ -43,7 +43,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// Sorted by meter.
+    /// Returns held leases, sorted by meter.
     func held(in zone: Int64) -> [(meter: String, record: LeaseRecord)] {
         state.withLock { $0.held[zone]?.all ?? [] }.sorted { $0.meter < $1.meter }
     }
@@ -70,7 +70,7 @@ final class LeaseTable: Sendable {
         }
     }
 
-    /// Nil if a lease is reserved or not held, so that the writers' queue must decide.
+    /// Renews leases in memory. Nil if a lease is reserved or not held, so that the writers' queue must decide.
     func renew(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: Int64, under policy: LeasePolicy,
         at now: MonotonicTime

@@ -2,7 +2,7 @@ import Cloud
 import Domain
 import GRDB
 
-/// A row for each zone, and one for each host that created leases in it.
+/// Table with a row for each zone, and one for each host that created leases in it.
 enum LeaseUsageTable {
     /// Value of `host` for the whole zone.
     private static let wholeZone = ""

@@ -38,7 +38,7 @@ extension SQLiteCloudEngine {
 }
 
 extension SQLiteCloudEngine {
-    /// Reads the whole file.
+    /// Checks a backup by reading the whole file.
     package static func checkBackup(at path: String) throws(CloudStoreError) {
         do {
             var configuration = Configuration()

@@ -44,7 +44,7 @@ extension SQLiteCloudEngine {
         }
     }
 
-    /// For the console. Blocks writers meanwhile.
+    /// Returns all leases, for the console. Blocks writers meanwhile.
     package func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)] {
         let id = try zoneTable.zone(zone).id
         return try await writer.write { batch in
@@ -74,7 +74,8 @@ extension SQLiteCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // The ban on new leases after a restore is over. Remove its row, so that the next start does not repeat it.
+        // Once the ban on new leases after a restore is over, remove its row, so that the next start does not repeat
+        // the ban.
         if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
         return found
     }

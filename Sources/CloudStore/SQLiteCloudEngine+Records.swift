@@ -36,7 +36,7 @@ extension SQLiteCloudEngine {
     ) async throws -> ChangeList {
         let (id, epoch) = (try zoneTable.zone(zone).id, epoch)
         return try await read { db in
-            // From the same snapshot as the records, because the counters in memory may be ahead.
+            // Read the zone from the same snapshot as the records, because the counters in memory may be ahead.
             let statement = try db.cachedStatement(sql: "SELECT * FROM zone WHERE id = ?")
             guard let row = try Row.fetchOne(statement, arguments: [id]) else {
                 throw CloudFailure.zoneNotFound(zone)

@@ -25,11 +25,11 @@ package final class SQLiteCloudEngine: CloudEngine {
 
     package struct Options: Sendable {
         package var busyTimeout: Duration
-        /// Simulates a full disk; nil for no limit.
+        /// Maximum size of the database in pages, to simulate a full disk; nil for no limit.
         package var pageCountMax: Int?
         /// Called with each statement before the writer runs it.
         package var onStatement: (@Sendable (String) -> Void)?
-        /// Whether to open even a store that moved, to finish an interrupted move. It serves no hosts.
+        /// Whether to open even a store that moved elsewhere, to finish an interrupted move. It then serves no hosts.
         package var opensDeparted = false
 
         package init(
@@ -46,7 +46,7 @@ package final class SQLiteCloudEngine: CloudEngine {
     ///
     /// - Parameters:
     ///   - now: monotonic time. Every unreleased lease counts as renewed now.
-    ///   - rng: generates the epoch of a new store, the ids of its zones, and the marks on their timelines.
+    ///   - rng: generates the epoch of a new store, the ids of its zones, and the id of this process's timeline marks.
     package static func open(
         directory: String, now: MonotonicTime, rng: inout some RandomNumberGenerator & Sendable,
         options: Options = Options()
@@ -116,7 +116,7 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // Assume the longest time to live, because a host may have acquired such a lease after the backup.
+            // The backup lacks leases acquired after it, so assume one with the longest time to live.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)
@@ -157,7 +157,8 @@ package final class SQLiteCloudEngine: CloudEngine {
         try await read { db in try CloudSchema.faults(db) }
     }
 
-    /// Runs `body` on a snapshot to its end. GRDB's async `read` would discard the work of a cancelled task.
+    /// Runs `body` on a snapshot, to its end even if the task is cancelled. GRDB's async `read` would then discard the
+    /// work.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CloudFailure) -> Value {

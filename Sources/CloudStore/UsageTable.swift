@@ -2,7 +2,7 @@ package import Cloud
 import Domain
 import GRDB
 
-/// A row for each zone, and one for each host that uses part of the zone's quota.
+/// Table of quota usage: a row for each zone, and one for each host that uses part of the zone's quota.
 enum UsageTable {
     /// Value of `host` for the whole zone.
     private static let wholeZone = ""
@@ -47,7 +47,7 @@ enum UsageTable {
         let rows = try Row.fetchCursor(
             db, sql: "SELECT type, name, body FROM record WHERE zone = ?", arguments: [zone])
         while let row = try rows.next() {
-            // Usage never includes an unreadable record. Whoever needs it reports the damage.
+            // Skip unreadable records, which usage never includes. The code that needs a record reports the damage.
             guard let record = try? RecordRow.record(row) else { continue }
             usage.add(ZoneUsage(of: record))
         }

@@ -2,7 +2,7 @@ import Cloud
 import Domain
 import GRDB
 
-/// A transaction in progress, and the changes to the tables in memory after the commit.
+/// A transaction in progress, and the changes that the tables in memory receive after its commit.
 ///
 /// Commands in one transaction see each other's changes; readers see them only after the commit. Only the writer's
 /// thread may use this object.
@@ -54,7 +54,7 @@ final class WriteBatch {
 
     func findZone(_ name: String) -> StoredZone? { zones[name] ?? zoneTable.find(name) }
 
-    /// Memory only: the caller has changed the database.
+    /// Changes the zone in memory only: the caller has changed the database.
     func setZone(_ zone: StoredZone) { zones[zone.zone.name] = zone }
 
     // MARK: - Leases
@@ -87,7 +87,7 @@ final class WriteBatch {
 
     func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
 
-    /// Puts the alias in a record, if any, into force. Returns the reason of a refusal.
+    /// If the record contains an alias, puts it into force. Returns the reason of a refusal.
     func follow(_ record: SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?
     {

@@ -12,11 +12,11 @@ struct StoredZone: Hashable, Sendable {
     var accepted: UInt64
     var usage = ZoneUsage()
     var leases = LeaseUsage()
-    /// Whether this process has written its mark on the zone's timeline. Not stored.
+    /// Whether this process has inserted its mark into the zone's timeline (`TimelineTable`). Not stored.
     var isMarked = false
 }
 
-/// In memory, because every request needs a zone and a credential.
+/// Zones and credentials, in memory because every request needs one of each.
 final class ZoneTable: Sendable {
     private struct State {
         var zones: [String: StoredZone] = [:]

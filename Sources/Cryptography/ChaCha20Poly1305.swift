@@ -82,7 +82,7 @@ private struct Cipher: ~Copyable {
         return output.count == input.count ? output : nil
     }
 
-    /// Returns false for a wrong tag.
+    /// Finishes the encryption or decryption. Returns false for a wrong tag.
     func isFinished() -> Bool {
         var (rest, count): ([UInt8], Int32) = ([UInt8](repeating: 0, count: 16), 0)
         return EVP_CipherFinal_ex(context, &rest, &count) == 1

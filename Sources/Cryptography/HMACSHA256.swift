@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// RFC 2104.
+/// Keyed hash of a message (RFC 2104).
 package enum HMACSHA256 {
     package static func code(for message: [UInt8], key: [UInt8]) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: SHA256.length) { code, count in
@@ -11,7 +11,7 @@ package enum HMACSHA256 {
         }
     }
 
-    /// Compares in constant time.
+    /// Returns whether `code` authenticates the message. Compares in constant time.
     package static func isCode(_ code: [UInt8], for message: [UInt8], key: [UInt8]) -> Bool {
         let right = self.code(for: message, key: key)
         return code.count == right.count && CRYPTO_memcmp(code, right, right.count) == 0

@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// FIPS 180-4.
+/// Hash function of FIPS 180-4.
 package enum SHA256 {
     package static let length = 32
 

@@ -13,7 +13,7 @@ package final class Feed<Value: Sendable>: Sendable {
 
     fileprivate struct Numbered: Sendable {
         var value: Value
-        /// A gap in the numbers shows lost values.
+        /// Position of the value in the feed. A gap shows lost values.
         var number: UInt64
     }
 
@@ -71,7 +71,7 @@ package final class Feed<Value: Sendable>: Sendable {
         for listener in listeners { listener.finish() }
     }
 
-    /// For one `for` loop. Releasing it or cancelling the loop's task ends it.
+    /// Values for one `for` loop. Releasing the subscription or cancelling the loop's task ends it.
     package struct Subscription: AsyncSequence, Sendable {
         fileprivate let stream: AsyncStream<Numbered>
         fileprivate let first: UInt64

@@ -12,7 +12,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var links_max: Int
     /// Devices of any kind received in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Devices in `heard` that are unlisted possible meters or were dropped for lack of room (`GET /v1/scan/others`).
+    /// Devices in `heard` that may be meters but are not listed, or that were dropped for lack of room (`GET
+    /// /v1/scan/others`).
     package var dropped: Int
     /// Recovery steps since meterd started.
     package var recoveries: Int

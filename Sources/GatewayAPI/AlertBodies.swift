@@ -49,7 +49,7 @@ package struct AlertTarget: Codable, Hashable, Sendable {
     /// `webhook`, `ntfy`, `gotify` or `exec`.
     package var kind: String
     package var waiting: Int
-    /// Since meterd started, like `lost` (no room, or all attempts failed).
+    /// Notices delivered since meterd started. `lost`: no room, or all attempts failed.
     package var delivered: Int
     package var lost: Int
     @NullCodable package var error: String?
@@ -77,7 +77,7 @@ package struct AlertsBody: Codable, Hashable, Sendable {
     }
 }
 
-/// `POST /v1/alerts/{alert}/test`.
+/// Answer to `POST /v1/alerts/{alert}/test`.
 package struct AlertTestBody: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         package var target: String

@@ -10,7 +10,7 @@ package struct BrokerStatus: Codable, Hashable, Sendable {
     package var queued: Int
     /// Readings in `queued` that waited because the broker was down or too slow.
     package var backlog: Int
-    /// Messages confirmed since meterd started, like `dropped` (no room) and `refused`.
+    /// Messages confirmed since meterd started. `dropped` (no room) and `refused` are counted from then, too.
     package var published: Int
     package var dropped: Int
     package var refused: Int

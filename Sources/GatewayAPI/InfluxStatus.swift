@@ -6,10 +6,10 @@ package struct InfluxStatus: Codable, Hashable, Sendable {
     @NullCodable package var url: String?
     /// Time of the last accepted batch, RFC 3339.
     @NullCodable package var taken: String?
-    /// Points accepted since meterd started, like `rejected`.
+    /// Points accepted since meterd started. `rejected` is counted from then, too.
     package var sent: Int
     package var rejected: Int
-    /// Whether more than the last batch waits.
+    /// Whether the last batch was full, so that more readings wait.
     package var behind: Bool
     /// Reason why the upload has stopped. meterd sends the backlog later.
     @NullCodable package var error: String?

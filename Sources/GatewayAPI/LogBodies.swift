@@ -9,17 +9,17 @@ package struct LogLineBody: Codable, Hashable, Sendable {
     @NullCodable package var until: String?
     package var age_ms: Int64
     package var count: Int
-    /// Host concerned; null for a setting, which belongs to all hosts.
+    /// Host of the event; null for a setting, which belongs to all hosts.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
     package var mine: Bool
     /// First occurrence by the recording host's system clock at that time.
     package var host_time: String
-    /// By `kind`: link (`ble`, `spp`, `usb`) over which the host held the meter, state, setting's key, command, remedy
-    /// or alert.
+    /// Depends on `kind`: link (`ble`, `spp`, `usb`) over which the host held the meter, state, setting's key, command,
+    /// remedy or alert.
     package var what: String
-    /// By `kind`: reason why the host no longer holds the meter, cause of a state or remedy, new value of a setting, or
-    /// outcome of a command or alert.
+    /// Depends on `kind`: reason why the host no longer holds the meter, cause of a state or remedy, new value of a
+    /// setting, or outcome of a command or alert.
     @NullCodable package var detail: String?
     /// Host of the user who changed the setting or sent the command, or `MQTT`; null for an automatic event.
     @NullCodable package var by: String?

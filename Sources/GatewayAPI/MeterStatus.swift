@@ -112,7 +112,8 @@ package struct CountedBody: Codable, Hashable, Sendable {
     /// Signed for a meter without counters: energy that flows back is subtracted.
     package var energy_Wh: Double
     package var charge_mAh: Double
-    /// The first reading, the last `reset-energy`, or the return of the meter from another host; RFC 3339.
+    /// Start of the count: the first reading, the last `reset-energy`, or the return of the meter from another host;
+    /// RFC 3339.
     package var since: String
     /// Duration covered by the count, without gaps.
     package var counted_ms: Int64
@@ -172,7 +173,8 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     /// Readings lost because the store failed for too long.
     package var dropped: Int
     @NullCodable package var error: String?
-    /// Text about the data that fill the file beyond its limit although readings were deleted.
+    /// Warning that the file exceeds its limit although readings were deleted. Names the largest other part of the
+    /// data.
     @NullCodable package var crowding: String?
     /// Null without backups.
     @NullCodable package var backup: BackupStatus?

@@ -22,7 +22,7 @@ extension NullCodable: Decodable where Value: Decodable {
 }
 
 extension KeyedDecodingContainer {
-    /// Called by synthesised decoding.
+    /// Decodes a missing key as nil. Called by synthesised decoding.
     package func decode<Value: Decodable>(
         _ type: NullCodable<Value>.Type, forKey key: Key
     ) throws -> NullCodable<Value> {

@@ -98,7 +98,7 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
     /// `listening`, `attached`, `detached`, `plug`, `message`, `voltage` or `unread`.
     package var kind: String
     package var text: String
-    /// Measured when the meter reported the event.
+    /// Voltages and current when the meter reported the event.
     package var line: PDBody.Line
     /// Number of similar entries merged into this one.
     package var more: Int
@@ -118,7 +118,7 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
         @NullCodable package var id: Int?
         /// Revision of the USB PD specification, 1 to 3.
         @NullCodable package var revision: Int?
-        /// Null if the name already expresses it, or if it is unknown.
+        /// Description of the message in words; null if the name is sufficient or the meaning unknown.
         @NullCodable package var meaning: String?
         /// Power data objects; empty unless the message is a list of capabilities.
         package var objects: [PDObjectBody]

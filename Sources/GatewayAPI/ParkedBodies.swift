@@ -49,7 +49,7 @@ package struct ParkedBody: Codable, Hashable, Sendable {
     package init(entries: [ParkedEntry]) { self.entries = entries }
 }
 
-/// Answer to `restore` and `drop`.
+/// Answer to restoring or dropping a record excluded from sync.
 package struct ParkedAnswer: Codable, Hashable, Sendable {
     package var id: String
     /// Number of properties queued for sending; absent for `drop`.

@@ -39,7 +39,7 @@ package struct RebuildReportBody: Codable, Hashable, Sendable {
     }
 }
 
-/// Every line but the last has the state `running`.
+/// Progress of a rebuild. Every line but the last has the state `running`.
 package struct RebuildLine: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable {
         case running

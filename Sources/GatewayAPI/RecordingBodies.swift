@@ -25,7 +25,7 @@ package struct RecordingRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// Settings as typed by the user.
+/// Settings of the load, as typed by the user.
 package struct LoadRequest: Codable, Hashable, Sendable {
     package var current: String
     /// Cut-off voltage set in the load itself, such as `3.0V`.
@@ -112,7 +112,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// `hand` or `threshold`.
     package var trigger: String
     package var test: BatteryTestBody?
-    /// `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while the recording runs.
+    /// Cause of the end: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while the recording runs.
     @NullCodable package var end: String?
     /// RFC 3339, by the recording host's system clock.
     package var started: String
@@ -163,7 +163,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
         /// Time of the last reading before the gap.
         package var start: String
         package var duration_ms: Int64
-        /// `link` (lost), `silence` (no reading over an open link) or `host`.
+        /// `link` (lost), `silence` (no reading over an open link) or `host` (meterd restarted).
         package var cause: String
 
         package init(start: String, duration_ms: Int64, cause: String) {

@@ -7,7 +7,7 @@ package struct SeriesBody: Codable, Hashable, Sendable {
     package var width_ms: Int64
     /// Resolution: `raw` (single readings, or seconds where those are deleted), `1 min` or `1 h`.
     package var tier: String
-    /// Milliseconds. A longer gap is marked by a point with null in all lists.
+    /// Longest unmarked gap in milliseconds. A longer one is marked by a point with null in all lists.
     package var gap_ms: Int64
     /// Times of the points' first measurements in milliseconds since `start`, rising.
     package var t_ms: [Int64]

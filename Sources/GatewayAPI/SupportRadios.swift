@@ -3,7 +3,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
     package var adapters: [Adapter]
     /// Advertisements of possible meters. Other devices are only counted.
     package var advertisements: [Advertisement]
-    /// Other devices received in the last minute.
+    /// Devices received in the last minute that are no possible meters.
     package var strangers: Int
     /// Last Bluetooth management commands to and events from the kernel, oldest first. Reports of devices are omitted.
     package var management: [Trace]

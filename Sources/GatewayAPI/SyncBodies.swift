@@ -39,7 +39,7 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
     package var was_cancelled: Bool
     /// Sum of `unchanged` and `parked` over all types.
     package var skipped: Int
-    /// In the order of syncing.
+    /// Counts by record type, in the order of syncing.
     package var types: [Counts]
     @NullCodable package var error: String?
     @NullCodable package var next: String?

@@ -5,7 +5,7 @@ package struct WebStatus: Codable, Hashable, Sendable {
     package var enabled: Bool
     /// `address:port`.
     package var listen: String
-    /// For a browser, best first, without the access token.
+    /// Addresses of the page for a browser, best first, without the access token.
     package var urls: [String]
     @NullCodable package var error: String?
     @NullCodable package var next: String?

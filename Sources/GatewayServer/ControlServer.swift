@@ -33,7 +33,7 @@ package struct ControlServer: Sendable {
     }
 }
 
-/// The group becomes `meterd` if it exists and meterd may set it.
+/// Sets mode 0660, and group `meterd` if it exists and meterd may set it.
 private func restrict(_ path: String, logger: Logger) {
     if chmod(path, 0o660) != 0 {
         logger.warning("control socket permissions not set", metadata: ["path": "\(path)", "errno": "\(errno)"])

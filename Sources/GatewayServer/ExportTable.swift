@@ -12,7 +12,7 @@ struct ExportTable {
     struct Column {
         /// Name in headings; nil if there is only one meter.
         var meter: String?
-        /// In CSV, each quantity has a column, even if its values are unknown.
+        /// Measured quantities. In CSV, each has a column, even if its values are unknown.
         var quantities: [Quantity]
         /// Nil if the meter has no marks in the exported period.
         var marks: ExportMarks?
@@ -33,7 +33,7 @@ struct ExportTable {
     /// Length of the window whose means form a line; zero for single readings.
     private let every: Duration
     private var second: Int64?
-    /// Cached text of the current second, such as `2026-11-25T13:40:05.`, for fast meters.
+    /// Cached text of the current second, such as `2026-11-25T13:40:05.`, shared by its readings.
     private var prefix: [UInt8] = []
 
     init(format: Format, columns: [Column], every: Duration = .zero) {
@@ -42,7 +42,7 @@ struct ExportTable {
         self.every = every
     }
 
-    /// Empty for JSON.
+    /// CSV heading; empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in
@@ -140,7 +140,7 @@ struct ExportWindows {
         var last = Reading()
     }
 
-    /// A window contains the last values of the meter's own counters, not their means.
+    /// The meter's own counters, of which a window contains the last values, not the means.
     private static let counters: QuantitySet = [
         QuantitySet(.energy, .charge, .countedEnergy, .countedCharge, .duration, .price)
     ]
@@ -161,7 +161,7 @@ struct ExportWindows {
 
     var times: some Sequence<WallTime> { windows.keys }
 
-    /// Means, and the last values of counters; nil for an empty window.
+    /// Returns means, and the last values of counters; nil for an empty window.
     func reading(at time: WallTime) -> Reading? {
         guard let window = windows[time] else { return nil }
         var reading = window.bucket.means

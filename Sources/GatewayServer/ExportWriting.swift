@@ -40,7 +40,7 @@ struct ExportWriting {
         }
     }
 
-    /// Writes means of windows. Loads some minutes of all meters at a time.
+    /// Writes a line of means per window. Loads some minutes of all meters at a time.
     private mutating func appendWindows(
         of meters: [MeterID], in span: Range<WallTime>, every: Int64, _ write: Write
     ) async throws {
@@ -84,7 +84,8 @@ struct ExportWriting {
 }
 
 extension SeriesService {
-    /// Requests only one point, because it has all quantities of the span.
+    /// Returns the measured quantities. Requests only one point of the series, because it has all quantities of the
+    /// span.
     func quantities(of meter: MeterID, in span: Range<WallTime>) async throws -> [Quantity] {
         try await series(of: meter, in: span, points: 1, quantities: Quantity.allCases).columns.map(\.quantity)
     }

@@ -34,7 +34,7 @@ package struct GatewayRoutes: Sendable {
         return meters.router(with: topics + own, metrics: metrics)
     }
 
-    /// Omits routes that join or leave a cloud, or open the page to the network.
+    /// Returns a router without routes that join or leave a cloud, or open the page to the network.
     package func pageRouter() -> Router<BasicRequestContext> {
         meters.router(with: topics + [MembershipRoutes(joining: joining, isReadOnly: true)], metrics: metrics)
     }

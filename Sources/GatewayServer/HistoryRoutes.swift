@@ -3,7 +3,8 @@ package import Gateway
 import GatewayAPI
 package import Hummingbird
 
-/// Overwritten settings and the rebuild: `/v1/meters/{meter}/history` and `/v1/rebuild`.
+/// Overwritten settings (`/v1/meters/{meter}/history`), and migration of stored records to the current naming rule
+/// (`/v1/rebuild`).
 package struct HistoryRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let settings: SettingsService
@@ -34,7 +35,7 @@ package struct HistoryRoutes: RouteGroup {
         }
     }
 
-    /// Stops between two steps of a rebuild when the client disconnects.
+    /// Runs a rebuild. Stops between two of its steps when the client disconnects.
     private func run(_ write: (any Encodable) async throws -> Void) async throws {
         let (lines, sink) = AsyncStream.makeStream(of: RebuildLine.self)
         let steps = rebuild.progress.subscribe()

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Hummingbird
 
-/// Sorted keys keep the output stable.
+/// Encodes and decodes JSON. Sorted keys keep the output stable.
 enum JSON {
-    /// Far beyond any request.
+    /// Maximum size of a JSON request, far beyond any real one.
     static let bodyBytesMax = 64 * 1024
 
     static func encode(_ value: some Encodable) throws -> ByteBuffer {

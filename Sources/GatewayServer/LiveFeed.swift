@@ -26,7 +26,7 @@ package final class LiveFeed: Sendable {
 
     package static let interval = Duration.milliseconds(500)
 
-    /// A page may regard a connection as closed after a longer silence.
+    /// Longest time without an event. A page may regard a connection as closed after a longer silence.
     package static let silenceMax = Duration.seconds(15)
 
     private let sources: Sources
@@ -41,7 +41,7 @@ package final class LiveFeed: Sendable {
         self.loop = loop
     }
 
-    /// Cancelling the task ends every stream.
+    /// Sends changes until its task is cancelled, which ends every stream.
     package func run() async {
         var told: TelemetryState?
         var alarm = Alarm(on: loop)
@@ -80,7 +80,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// For the first subscriber, the events begin with the whole state.
+    /// Subscribes to the changes. For the first subscriber, they begin with the whole state.
     package func events() -> Feed<ByteBuffer>.Subscription {
         defer { wake.continuation.yield() }
         return feed.subscribe(buffer: 4)
@@ -161,7 +161,7 @@ extension MeterStatus {
     /// Returns whether a page must receive this status: it has `old` and updates ages and remaining times by itself.
     fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
         let passed = elapsed.milliseconds
-        // Allows 100 ms for building a status.
+        // Returns whether a time deviates by more than 100 ms, the tolerance for building a status.
         func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
             guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
             return abs(new - max(0, old + passed)) > 100

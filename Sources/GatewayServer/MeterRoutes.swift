@@ -3,7 +3,7 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Each route decodes, calls one service, and encodes (Docs/meterd-openapi.yaml).
+/// Routes of meters. Each decodes the request, calls one service, and encodes the response (Docs/meterd-openapi.yaml).
 package struct MeterRoutes: Sendable {
     let directory: MeterDirectory
     let zone: ZoneMeters

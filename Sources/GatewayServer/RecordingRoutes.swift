@@ -146,7 +146,8 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// A test needs the measuring host's readings and notification targets, so this host must hold the meter.
+    /// Starts a battery test. This host must hold the meter, because a test needs its readings and notification
+    /// targets.
     private func start(_ test: BatteryTest, name: String?, on reference: String) async throws -> Response {
         if let holder = try await zone.status(of: reference).holderElsewhere {
             throw GatewayError(

@@ -17,7 +17,7 @@ extension HTTPFields {
 }
 
 extension Request {
-    /// Nil if absent.
+    /// Returns a number in the query; nil if absent.
     ///
     /// - Throws: 400 unless the value is a whole number within `range`.
     func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
@@ -30,7 +30,7 @@ extension Request {
         return number
     }
 
-    /// False if absent.
+    /// Returns a flag in the query; false if absent.
     ///
     /// - Throws: 400 for values other than `true` and `false`.
     func flag(_ name: String) throws -> Bool {
@@ -41,7 +41,7 @@ extension Request {
         return flag
     }
 
-    /// Nil if absent.
+    /// Returns a choice in the query; nil if absent.
     ///
     /// - Throws: 400 for any other value.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(GatewayError) -> Choice? {
@@ -67,7 +67,7 @@ extension Request {
         return WallTime(millisecondsSince1970: number)
     }
 
-    /// Defaults: `to` is now, `from` is an hour before `to`.
+    /// Returns the time span in the query. Defaults: `to` is now, `from` is an hour before `to`.
     func span(until now: WallTime) throws -> Range<WallTime> {
         let end = try time("to") ?? now
         return try .stretch(from: try time("from") ?? end + .seconds(-3600), to: end)

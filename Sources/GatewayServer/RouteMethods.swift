@@ -3,7 +3,7 @@ import Hummingbird
 /// Distinguishes a wrong method from an unknown path.
 struct RouteMethods: Sendable {
     private struct Entry {
-        /// A segment that begins with `:` matches any text.
+        /// Segments of a path. One that begins with `:` matches any text.
         var template: [String]
         var method: HTTPRequest.Method
     }

@@ -34,7 +34,7 @@ extension MeterRoutes {
     }
 }
 
-/// Returns a meter's data besides readings when they have changed, checked once a second.
+/// Watches a meter's data besides readings for changes, once a second.
 private struct TelemetryWatch {
     private var next: WallTime?
     private var last: TelemetryBody?

@@ -4,7 +4,7 @@ import GatewayAPI
 package import Hummingbird
 import NIOCore
 
-/// Sums, export and later recording of any time span of stored readings.
+/// Sums or exports any time span of stored readings, or turns it into a recording.
 package struct StretchRoutes: RouteGroup {
     private let directory: MeterDirectory
     private let series: SeriesService

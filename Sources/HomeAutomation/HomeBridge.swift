@@ -9,7 +9,7 @@ package actor HomeBridge {
     package struct Dependencies: Sendable {
         package var link: any BrokerLink
         package var loop: any SessionLoop
-        /// Called on the loop of the meter sessions.
+        /// Returns the meters to bridge. Called on the loop of the meter sessions.
         package var meters: @Sendable () -> [BridgedMeter]
         package var alerts: @Sendable () -> [BridgedAlert]
         /// Returns shared marks (named moments or spans of a meter) made or changed on this host since the last call.
@@ -52,7 +52,7 @@ package actor HomeBridge {
         package var trouble: BrokerTrouble?
     }
 
-    /// Events that `run` handles, except the timer's. Each passes through another thread, which costs more than
+    /// Events that `run` handles. The timer sends none: each passes through another thread, which costs more than
     /// fetching all meters' values.
     private enum Wake: Sendable {
         case events

@@ -107,7 +107,7 @@ enum MosquittoCode {
 
     static func systemText(_ number: Int32) -> String { text(strerror(number)) }
 
-    /// MQTT 5's code, or an older broker's 1.
+    /// Returns whether the broker refused the protocol version: MQTT 5's code, or an older broker's 1.
     static func isUnknownProtocol(_ code: Int32) -> Bool {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }

@@ -84,7 +84,7 @@ package final class MosquittoLink: BrokerLink {
         state.lock.withLock { $0.orders }?.add(order)
     }
 
-    /// Shared by the link and its thread, because the thread may outlive the link.
+    /// Value shared by the link and its thread, because the thread may outlive the link.
     private final class Shared<Value: Sendable>: Sendable {
         let lock: Mutex<Value>
 

@@ -2,7 +2,7 @@ package import Domain
 
 /// The transport-specific part of a `DescriptorChannel`: opening, framing and texts.
 package protocol DescriptorLink: Sendable {
-    /// In messages: device node, or addresses of meter and adapter.
+    /// Name in messages: device node, or addresses of meter and adapter.
     var name: String { get }
     var framing: Framing { get }
     /// Whether a write blocks even on a non-blocking descriptor, and so runs on a thread.
@@ -14,7 +14,7 @@ package protocol DescriptorLink: Sendable {
 
     /// Opens the link, or starts to. Called once, on its own thread, where it may block.
     func open() throws(ChannelFailure) -> OpenedLink
-    /// ETIMEDOUT may also mean that a connect exceeded `limit`.
+    /// Returns the failure of a connect. ETIMEDOUT may also mean that it exceeded the limit in `OpenedLink.connecting`.
     func failure(connecting reason: Errno) -> ChannelFailure
     /// - Parameter reason: nil if the open link ended without an error.
     func failure(losing reason: Errno?) -> ChannelFailure

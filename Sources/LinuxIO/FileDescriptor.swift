@@ -3,7 +3,8 @@ import Synchronization
 
 /// Owns one open file and closes it once, at the latest with the last reference.
 package final class FileDescriptor: Sendable {
-    /// -1 once closed, so that a late call fails with EBADF and never uses another file with the same number.
+    /// Descriptor number; -1 once closed, so that a late call fails with EBADF and never uses another file with that
+    /// number.
     private let number: Atomic<Int32>
 
     package init(owning number: Int32) {

@@ -11,7 +11,7 @@ package struct ForegroundProgram: Sendable {
 
     private let process: pid_t
 
-    /// From the start on, only the child reacts to the interrupt keys.
+    /// Starts the child. From then on, only the child reacts to the interrupt keys.
     ///
     /// - Parameters:
     ///   - command: name, searched in PATH, and arguments.

@@ -16,7 +16,7 @@ package final class IOLoop: SessionLoop, @unchecked Sendable {
     private let name: String
     /// Loop only, except for `wake`.
     private let poller: Poller
-    /// Work of this turn of the loop, and of the next (`arrived`). Loop only.
+    /// Work of this turn of the loop; `arrived` is that of the next. Loop only.
     private var running: [Work] = []
     private var arrived: [Work] = []
     /// Number of `hold` calls without a `letGo`. Loop only.

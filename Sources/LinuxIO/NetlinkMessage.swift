@@ -11,7 +11,7 @@ package enum NetlinkMessage: Hashable, Sendable {
     /// A request failed. `code` is an errno.
     case failure(code: Int32)
     case other(type: UInt16)
-    /// A length in the rest of the datagram exceeds the data or is too small.
+    /// An impossible length in the rest of the datagram: longer than the data, or too small.
     case malformed
 
     /// Decodes one datagram in the machine's byte order. Never traps. Drops all messages after a malformed one.

@@ -34,7 +34,7 @@ package final class PseudoTerminal: Sendable {
         return state.revents & Int16(POLLHUP) == 0 || state.revents & Int16(POLLIN) != 0
     }
 
-    /// A program with an open slave sees this as an unplugged cable.
+    /// Closes the port. A program with an open slave sees this as an unplugged cable.
     package func close() {
         if let link, FileTree.linkTarget(link) == path {
             _ = unlink(link)

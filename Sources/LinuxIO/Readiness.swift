@@ -13,6 +13,7 @@ package struct Readiness: OptionSet, Hashable, Sendable {
     package static let hangup = Readiness(rawValue: cl_epoll_hup)
     package static let failed = Readiness(rawValue: cl_epoll_err)
 
-    /// Uses raw bits because this runs for each packet, and a set literal would cost a loop.
+    /// Whether the descriptor has hung up or failed. Uses raw bits because this runs for each packet, and a set literal
+    /// would cost a loop.
     package var isOver: Bool { rawValue & (cl_epoll_hup | cl_epoll_err) != 0 }
 }

@@ -7,7 +7,7 @@ package struct ServiceManager: Sendable {
     package enum Notice: Hashable, Sendable {
         case ready
         case stopping
-        /// Must be sent at least once every `watchdogLimit`.
+        /// Sign of life, due at least once every `watchdogLimit`.
         case alive
         /// One line of `systemctl status`.
         case status(String)
@@ -68,7 +68,7 @@ package struct ServiceManager: Sendable {
         }
     }
 
-    /// An abstract name begins with a zero byte, and ends at the address's length.
+    /// Returns a socket's address. An abstract name begins with a zero byte, and ends at the address's length.
     private static func address(_ path: String) -> (sockaddr_un, socklen_t)? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

@@ -7,7 +7,7 @@ package enum SocketProbe {
         case free
         case served
         case noSocket
-        /// A socket address holds `limit` bytes.
+        /// The path exceeds the `limit` bytes of a socket address.
         case tooLong(limit: Int)
     }
 

@@ -31,7 +31,7 @@ struct TimerHeap {
         }
     }
 
-    /// `id` is 0 while the slot is free.
+    /// Place for a timer; `id` is 0 while it is free.
     private struct Slot {
         var id: UInt64
         var body: Body?

@@ -61,7 +61,7 @@ package final class USBTransfer {
     package let endpoint: UInt8
     package let capacity: Int
 
-    /// Valid until the USB transfer is submitted again.
+    /// A completed transfer, valid until it is submitted again.
     package struct Done {
         private let raw: OpaquePointer
 

@@ -2,8 +2,8 @@ import Glibc
 
 /// Files that are written atomically and read in one piece.
 package enum WholeFile {
-    /// Replaces the file at `path`. The new file is on the disk when this returns; after an earlier crash, the old file
-    /// remains.
+    /// Replaces the file at `path`. The new file is on the disk when this returns; if the system crashes before, the
+    /// old file remains.
     package static func replace(_ path: String, with bytes: [UInt8], mode: UInt32 = 0o600) throws(Errno) {
         let new = path + ".new"
         // Remove a crashed attempt's leftover file, which may have another mode.

@@ -2,7 +2,7 @@ package import Domain
 
 /// Send queue with a limit, and the pause before the next write.
 package struct WriteQueue {
-    /// In bytes, more than any meter needs. A link with a longer backlog is stuck.
+    /// Capacity in bytes, more than any meter needs. A link with a longer backlog is stuck.
     package static let capacity = 65_536
 
     private let framing: Framing

@@ -1,4 +1,4 @@
-/// ChecksumTests contains a check vector for each checksum.
+/// Checksums of meters' protocols. ChecksumTests contains a check vector for each.
 package enum Checksum {
     /// CRC-16/MODBUS: polynomial 8005 reflected, initial FFFF (TC66, Docs/Protocols/TC66.md#the-answer).
     package static func crc16Modbus(_ bytes: some Sequence<UInt8>) -> UInt16 {
@@ -19,7 +19,7 @@ package enum Checksum {
         bytes.reduce(0x42) { crc, byte in fnirsiTable[Int(crc ^ byte)] }
     }
 
-    /// Uses no iterator, because FNIRSI USB meters send the most data.
+    /// Computes this CRC-8 without an iterator, because FNIRSI USB meters send the most data.
     package static func crc8FNIRSI(_ bytes: UnsafeRawBufferPointer) -> UInt8 {
         fnirsiTable.withUnsafeBufferPointer { table in
             var crc: UInt8 = 0x42

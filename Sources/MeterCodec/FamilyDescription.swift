@@ -15,7 +15,7 @@ package protocol FamilyDescription: Sendable {
     /// Other USB properties that identify the maker but not the model.
     var usbMaker: USBMaker? { get }
 
-    /// Nil if the name does not identify the model (Docs/Identities.md#over-the-air).
+    /// Returns the model with this name; nil if the name does not identify it (Docs/Identities.md#over-the-air).
     func model(named name: AdvertisedName) -> ModelName?
     /// Returns whether the name, in upper case, belongs to the maker, even if it does not identify the model.
     func isMakersName(_ name: String) -> Bool
@@ -24,7 +24,7 @@ package protocol FamilyDescription: Sendable {
     /// Returns whether the family's meters contain a radio module of this name. Other devices may too.
     func isModulesName(_ name: AdvertisedName) -> Bool
     var radioModules: Set<RadioModule> { get }
-    /// Identifies the family's meters; nil for a family without a radio.
+    /// Way to identify the family's meters over a radio; nil without a radio.
     var radioQuestion: RadioQuestion? { get }
     /// Whether a meter's LE and Classic addresses differ only in the group bit.
     var hasTwinAddresses: Bool { get }
@@ -95,8 +95,8 @@ package struct RadioQuestion: Sendable {
     /// Families whose meters would execute the requests as a command. Devices that may belong to one get no request.
     var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// Returns the model that sends such a frame, if the frame identifies it. `unproved` counts this link's possible
-    /// chance matches.
+    /// Returns the model that sends `frame`, if the frame identifies it. `unproved` counts this link's possible chance
+    /// matches.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 
     package init(

@@ -67,7 +67,7 @@ extension Frame {
         }
     }
 
-    /// A later frame replaces an earlier one of the same shape.
+    /// Number of the frame's kind. `TelemetryFrames` stores only the last frame of each kind.
     package var shape: Int {
         switch self {
         case .um: 0
@@ -84,7 +84,7 @@ extension Frame {
         }
     }
 
-    /// This hot path avoids the existential box of `content.forEachReading`. So do the members below.
+    /// Avoids the existential box of `content.forEachReading` in this hot path. So do the members below.
     package func forEachReading(_ body: (Reading) -> Void) {
         switch self {
         case .um(let block): block.forEachReading(body)

@@ -62,7 +62,7 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns, for each quantity for which all these models have a range, a range that covers all of them. A model
+    /// Returns, for each quantity that has a range in all these models, a range that covers all of them. A model
     /// without a power range counts with the product of its highest voltage and current.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in

@@ -62,8 +62,8 @@ package struct USBMaker: Hashable, Sendable {
     package var vendors: Set<UInt16>
     /// Lower-case word in the USB texts of the maker's devices.
     package var word: String?
-    /// Product ids, by shared vendor id, that only this maker's meters are known to have. They identify it without a
-    /// text.
+    /// Product ids, by shared vendor id, that only this maker's meters are known to have. They identify the maker
+    /// without a text.
     package var ownProducts: [UInt16: Set<UInt16>]
     /// Whether serial numbers under the maker's vendor ids identify batches instead of devices.
     package var sharesSerials: Bool

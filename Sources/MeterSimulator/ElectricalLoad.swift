@@ -48,7 +48,7 @@ package struct ElectricalLoad: Sendable {
         var (open, drawn) = (supply, startCurrent * Self.powerOfHalf(halvings))
         if let discharge {
             let left = discharge > 0 ? max(0, 1 - seconds / discharge) : 0
-            // Falls to 0.6 of the supply, roughly like a lithium cell.
+            // The open-circuit voltage falls to 0.6 of the supply, roughly like a lithium cell's.
             open = supply * (left > 0.1 ? 0.9 + 0.1 * left : 0.6 + 3.1 * left)
             drawn = left > 0 ? startCurrent : 0
         }

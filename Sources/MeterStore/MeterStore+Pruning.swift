@@ -150,7 +150,7 @@ extension MeterStore {
         }
     }
 
-    /// Empties the write-ahead log, so that the file shrinks. If a reader prevents this, a later checkpoint does.
+    /// Empties the write-ahead log, so that the file shrinks. If a reader prevents this, a later checkpoint empties it.
     private func checkpoint() async throws(StoreError) {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }

@@ -66,8 +66,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the first (`min`) or last (`max`) times at which this host received an overwritten value and a deletion.
-    /// Both expire like readings.
+    /// Returns the first (`min`) or last (`max`) times of arrival at this host: of the overwritten values in the
+    /// history, and of the deletions. Both expire like readings.
     private static func learned(
         _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [Int64] {

@@ -6,7 +6,7 @@ package import Gateway
 extension MeterStore: TierRepository {
     /// Maximum number of readings per call: some tens of milliseconds, during which other calls wait.
     private static let stepReadings = 20_000
-    /// Readings as which a shorter chunk counts, because a thousand small chunks also take time.
+    /// Minimum cost of a chunk, in readings: a thousand small chunks also take time.
     private static let chunkCost = 100
 
     /// Aggregates chunks in the order of insertion, and stores the last one's id in the same transaction. Skips

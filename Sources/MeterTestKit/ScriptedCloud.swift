@@ -10,8 +10,8 @@ package final class ScriptedCloud: Sendable {
         var epoch = "e1"
         /// Identity of the zone; nil to simulate an older cloud without identities.
         var zoneID: String?
-        /// Last valid sequence of each timeline that a rollback ended, by its number (`mark`). A change token with a
-        /// later sequence reveals the rollback.
+        /// Last valid sequence of each timeline that a rollback ended. The key is the timeline's number (`mark`). A
+        /// change token with a later sequence reveals the rollback.
         var marks: [Int: Int] = [:]
         var mark = 0
         /// Zone identity passed by the host in each call of `createZone`.

@@ -235,6 +235,7 @@ private struct SimulatedChannel: ByteChannel {
 }
 
 extension LinkAddress {
-    /// The path at which a test plugs in this link's meter: the device node, or kind and addresses of a radio.
+    /// The path at which a test plugs in this link's meter: the device node, or transport and addresses for a radio
+    /// link.
     package var simulatedPath: String { isRadio ? "\(transport.rawValue) \(stored)" : stored }
 }

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A folder with a unique name, deleted together with this object. In memory if there is room, because a store's
-/// commits wait for a disk.
+/// A folder with a unique name, deleted together with this object. It is in memory if there is room, because a store on
+/// a disk makes each commit wait.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

@@ -3,7 +3,7 @@
 /// Each line must fit the terminal's width. Lines beyond its height are left out.
 package struct LivePicture {
     package enum Place: Sendable {
-        /// Begins at the cursor. Each update leaves the cursor below the lines.
+        /// The lines begin at the cursor. Each update leaves the cursor below them.
         case atCursor
         case wholeScreen
     }

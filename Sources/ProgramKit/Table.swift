@@ -2,9 +2,9 @@ import Domain
 
 /// A text table that fits the terminal.
 ///
-/// If there is not enough room, the widest columns are cut and marked with `…`: columns of words first, the first
-/// column last. A last column with the main content is wrapped instead. Without a terminal, only extremely long cells
-/// are cut.
+/// If there is not enough room, the widest columns are cut and marked with `…`. Columns of times or numbers stay whole,
+/// and the first column is cut last. A last column with the main content is wrapped instead. Without a terminal, only
+/// extremely long cells are cut.
 package struct Table {
     private var rows: [[Cell]]
     private let wrapsLast: Bool

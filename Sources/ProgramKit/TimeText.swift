@@ -31,7 +31,7 @@ package struct TimeText: Sendable {
         return (date == parts(of: now).date ? "" : "\(date) ") + shown + suffix
     }
 
-    /// Formats an RFC 3339 time in the same way. Returns any other text unchanged.
+    /// Formats an RFC 3339 time like a `WallTime`. Returns any other text unchanged.
     package func text(_ moment: String, withMilliseconds: Bool = false) -> String {
         WallTime(moment).map { text($0, withMilliseconds: withMilliseconds) } ?? moment
     }

@@ -46,7 +46,7 @@ package struct NodeChannelOpener: ChannelOpener {
 
 /// A link to an ESPHome node. Its handler receives each measurement as a line of JSON.
 final class NodeChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop.
+    // Used only on the loop, so `@unchecked Sendable` is safe.
 
     private let settings: NodeMeterSettings
     private let loop: IOLoop

@@ -40,7 +40,8 @@ struct PresentProxy {
 
     var metadata: Logger.Metadata { ["proxy": "\(settings.display)"] }
 
-    /// Copies the machine's state to `state`, and returns the previous state; nil if unchanged.
+    /// Copies the proxy's state from the state machine to `state`. Returns the previous state; nil if it has not
+    /// changed.
     mutating func showState(at now: MonotonicTime, since wallNow: @autoclosure () -> WallTime) -> AdapterState? {
         let new = machine.state(at: now)
         guard new != state else { return nil }

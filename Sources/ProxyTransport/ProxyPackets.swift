@@ -3,7 +3,7 @@ import Domain
 
 /// A link through a proxy. `Proxies` opens it and forwards its events.
 final class ProxyPackets: ByteChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop.
+    // Used only on the loop, so `@unchecked Sendable` is safe.
 
     let link: RadioLink
     private weak let proxies: Proxies?

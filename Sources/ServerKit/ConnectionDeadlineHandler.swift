@@ -9,8 +9,8 @@ package enum ConnectionVerdict: Sendable {
     case stranger
 }
 
-/// Closes a connection whose client exceeds a deadline: for TLS, for the head of the first request, and after each
-/// response without a valid access token.
+/// Closes a connection whose client exceeds a deadline: for the TLS handshake, for the head of the first request, and
+/// after each response without a valid access token.
 ///
 /// Add it at the pipeline's end, and the handler of `ConnectionLimit.strangerHandler()` at the front.
 package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
@@ -86,7 +86,7 @@ package final class ConnectionDeadlineHandler: ChannelDuplexHandler, RemovableCh
         deadline = nil
     }
 
-    /// Nil for a listener that has deadlines but no limit.
+    /// Returns the pipeline's `ConnectionLimitHandler`; nil for a listener that has deadlines but no limit.
     private func front(_ context: ChannelHandlerContext) -> ConnectionLimitHandler? {
         try? context.pipeline.syncOperations.handler(type: ConnectionLimitHandler.self)
     }

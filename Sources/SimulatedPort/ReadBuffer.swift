@@ -5,13 +5,13 @@ final class ReadBuffer {
 
     deinit { bytes.deallocate() }
 
-    /// Returns nil if no bytes are available, or at the end.
+    /// Reads the available bytes. Returns nil if there are none, or at the end of the input.
     func read(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8]? {
         let found = try readUntilEnd(descriptor)
         return found?.isEmpty == true ? nil : found
     }
 
-    /// Returns nil if no bytes are available, an empty array at the end.
+    /// Reads the available bytes. Returns nil if there are none, and an empty array at the end of the input.
     func readUntilEnd(_ descriptor: FileDescriptor) throws(Errno) -> [UInt8]? {
         guard let count = try descriptor.read(into: bytes) else { return nil }
         return [UInt8](UnsafeRawBufferPointer(rebasing: bytes[..<count]))

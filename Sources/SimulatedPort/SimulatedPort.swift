@@ -171,7 +171,8 @@ package actor SimulatedPort {
         setDue()
     }
 
-    /// If no program has the port open, the writes are lost, as on an unconnected cable.
+    /// Sends the meter's writes to the program that has the port open. Without one, they are lost, as on an unconnected
+    /// cable.
     private func send(_ writes: [[UInt8]]) {
         guard case .connected = line else { return }
         for bytes in writes { output.append(bytes) }

@@ -5,7 +5,7 @@ package struct StreamFraming: Sendable {
     package enum Form: Sendable {
         /// Plain bytes: each read counts as a message.
         case raw
-        /// Each message follows its length in bytes: 16 bits, big-endian.
+        /// Each message is preceded by its length in bytes, a big-endian number of 16 bits.
         case framed
     }
 

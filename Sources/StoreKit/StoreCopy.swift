@@ -7,7 +7,7 @@ package enum StoreCopy {
     /// The files that SQLite may keep beside a database.
     package static let companions = ["-wal", "-shm", "-journal"]
 
-    /// About 2 MB. The copy can be stopped between steps.
+    /// Number of database pages copied in one step, about 2 MB. The copy can be stopped between steps.
     private static let pagesPerStep: CInt = 4096
 
     /// Copies a snapshot of a database, and waits until the copy is on the disk. Does not block writers in WAL mode.

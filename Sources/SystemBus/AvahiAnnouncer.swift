@@ -89,7 +89,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
         }
     }
 
-    /// Passes the answer to `receive` if it begins with a text or an object path.
+    /// Calls a method of Avahi. Passes the answer to `receive` if it begins with a text or an object path.
     private func send(_ path: String, _ interface: String, _ member: String, _ arguments: [BusValue] = []) {
         bus?.send(SystemBus.Call(path, interface, member, arguments)) { [weak self, connection] answer in
             guard let self, connection == self.connection else { return }

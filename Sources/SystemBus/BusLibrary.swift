@@ -84,7 +84,7 @@ package enum BusValue: Hashable, Sendable {
     case text(String)
     case path(String)
     case int(Int32)
-    /// Received: any other number of up to 32 bits, or a Boolean. Sent: an unsigned number of 32 bits.
+    /// Received: a Boolean, or any number of up to 32 bits that is not an `int`. Sent: an unsigned number of 32 bits.
     case uint(UInt32)
     /// A number of 16 bits, only for sending.
     case short(UInt16)

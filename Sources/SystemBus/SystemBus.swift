@@ -160,7 +160,7 @@ package final class SystemBus: @unchecked Sendable {
         try? loop.modify(descriptor, interest)
         if let timer { loop.cancel(timer) }
         timer = nil
-        // Microseconds on the monotonic clock, which stops during suspend.
+        // Deadline in microseconds on the monotonic clock, which stops during suspend.
         var until = UInt64.max
         guard BusLibrary.timeout(bus, &until) >= 0, until != .max else { return }
         var now = timespec()

@@ -41,7 +41,7 @@ package struct BulkChannelOpener: ChannelOpener {
         guard let interface = BulkInterface(descriptors: descriptors),
             devices.lists(vendor: interface.vendor, product: interface.product, subsystem: .usb)
         else { throw ChannelFailure(.unsuitable, "\(path) is not a meter with an interface of its maker's.") }
-        // Retry while a program holds the interface, perhaps this one just before it releases it.
+        // Retry while a program holds the interface. It may be this program, which is about to release it.
         for _ in 0..<10 {
             let (port, holder) = try claim(interface, of: node, at: path)
             if let port { return port }

@@ -36,7 +36,8 @@ package struct PortScanner: Sendable {
 
     var names: USBNames { USBNames(host: host) }
 
-    /// Returns the declared ports that are present. A node in the network always is, so that meterd retries to connect.
+    /// Returns the declared ports that are present. A node in the network counts as present, so that meterd retries to
+    /// connect.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(
@@ -45,7 +46,7 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// A declaration takes precedence over USB ids.
+    /// Combines declared and plugged-in meters. A declaration takes precedence over USB ids.
     func merge(_ declared: [Sighting], plugged: [Sighting]) -> [Sighting] {
         let declaredNodes = Set(declared.compactMap { FileTree.canonical($0.link.stored) })
         guard !declaredNodes.isEmpty else { return declared + plugged }

@@ -153,7 +153,7 @@ package final class PortWatcher: PortSource {
 
     // MARK: Intervals
 
-    /// Skips intervals in which there is nothing to check.
+    /// Sets the timer for the next check. Skips intervals in which there is nothing to check.
     private func setTimer() {
         let now = loop.now
         let former = state.withLock { state in

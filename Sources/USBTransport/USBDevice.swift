@@ -52,7 +52,8 @@ struct USBDevice: Hashable, Sendable {
             productText: FileTree.text(at: "\(folder)/product"), interfaces: found.isEmpty ? nil : found)
     }
 
-    /// At least three digits, as in a node's name (udev's `usb_device` nodes, drivers/usb/core/usb.c).
+    /// Returns the attribute's number with at least three digits, as in a node's name (udev's `usb_device` nodes,
+    /// drivers/usb/core/usb.c).
     private static func number(_ attribute: String, of folder: String) -> String? {
         guard let number = FileTree.text(at: "\(folder)/\(attribute)").flatMap({ UInt16($0) }) else { return nil }
         let digits = String(number)

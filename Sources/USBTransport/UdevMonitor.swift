@@ -16,7 +16,7 @@ package final class UdevMonitor: @unchecked Sendable {
 
     private let library: OpaquePointer
     private let monitor: OpaquePointer
-    /// A duplicate, because libudev closes its own.
+    /// Duplicate of the monitor's descriptor, because libudev closes its own.
     private let descriptor: FileDescriptor
 
     /// - Returns: nil if the host has no such events, as in most containers.

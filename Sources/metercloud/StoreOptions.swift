@@ -77,7 +77,7 @@ struct StoreOptions: ParsableArguments {
         case sqlite, etcd
     }
 
-    @Option(help: "Kind of store: sqlite (a file in the folder) or etcd (shared by several replicas of metercloud).")
+    @Option(help: "Kind of store: sqlite (a file in the cloud's folder) or etcd (shared by replicas of metercloud).")
     var engine = Engine.sqlite
 
     @OptionGroup var etcdOptions: EtcdOptions

@@ -11,12 +11,12 @@ struct Meterctl: AsyncParsableCommand {
         commandName: "meterctl",
         abstract: "Show, connect and command USB power meters through meterd.",
         discussion: """
-            METER is an id or MAC address in any form, a name, an unambiguous prefix of either, or a model that only \
-            one meter has.
+            METER is a meter's id or MAC address in any form, its name, or an unambiguous prefix of one of these. \
+            METER can also be a model that only one meter has.
 
             Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 meter held by another host, 5 timed out, 6 no \
-            permission, 7 daemon not running. Only assert: 8 a limit is broken, 9 a limit is undecided. Only assert \
-            and mark: 10 the program failed.
+            permission, 7 daemon not running. meterctl assert also uses 8 (a limit is broken) and 9 (a limit is \
+            undecided). meterctl assert and meterctl mark use 10 if the program that they run fails.
             """,
         version: """
             meterctl \(VersionBody.current.version) (\(VersionBody.current.commit), \(VersionBody.current.build))

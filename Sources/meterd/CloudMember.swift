@@ -67,7 +67,7 @@ actor CloudMember: CloudJoining {
 
     func run() async {
         await withDiscardingTaskGroup { group in
-            // A member of a cloud rebuilds after its first complete sync.
+            // Without a cloud, convert old records now. A member of a cloud does so after its first complete sync.
             if active == nil { group.addTask { await self.rebuildWhereDue() } }
             for await active in starts {
                 group.addTask { await self.operate(active) }
@@ -290,7 +290,7 @@ actor CloudMember: CloudJoining {
         await dependencies.directory.use(keeper)
         startSink.yield(begun)
         logger.notice(
-            "cloud membership active", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
+            "cloud sync and leases started", metadata: ["urls": "\(membership.urls)", "zone": "\(membership.zone)"])
     }
 
     private func operate(_ active: Active) async {
@@ -386,7 +386,8 @@ actor CloudMember: CloudJoining {
         }
     }
 
-    /// The meters' sessions release their links first, because only the lease of an unused meter can be released.
+    /// Ends the active membership. The meters' sessions release their links first, because only the lease of an unused
+    /// meter can be released.
     private func endActive() async {
         guard let ended = active else { return }
         active = nil

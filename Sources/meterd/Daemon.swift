@@ -154,7 +154,7 @@ private struct OwnCloudService: Service {
                 case .unserved(let failure):
                     if !isKnown {
                         logger.warning(
-                            "built-in cloud cannot listen: retrying, meters continue without it",
+                            "built-in cloud cannot listen: retrying while meters continue",
                             metadata: ["cause": "\(failure.message)", "next": "\(failure.next)"])
                     }
                     isKnown = true

@@ -46,7 +46,7 @@ struct Demo: Sendable {
         for port in ports { await port.stop() }
     }
 
-    /// The addresses are locally administered, so no real meter's.
+    /// Meters of the demo. Their addresses are locally administered, so no real meter has them.
     private static let meters: [(model: ModelName, id: MeterID, name: String)] = [
         (.um25c, .mac(MACAddress(bits: 0x02_00_00_00_25_0C)), "demo UM25C"),
         (.um34c, .mac(MACAddress(bits: 0x02_00_00_00_34_0C)), "demo UM34C"),

@@ -328,7 +328,7 @@ struct Host {
 }
 
 extension MeterStore: BackedUpStore {
-    /// The prefix contains the host's id, because several hosts may share a backup folder.
+    /// Kind of backup file. Its prefix contains the host's id, because several hosts may share a backup folder.
     var backupKind: BackupName.Kind {
         BackupName.Kind(prefix: "meterd-\(identity.host.description.prefix(8))", suffix: "sqlite")
     }

@@ -53,7 +53,8 @@ extension WebPage.Dependencies {
 }
 
 extension CertificateTerms {
-    /// Apple's systems refuse more than 825 days (<https://support.apple.com/en-us/103769>).
+    /// Terms of the web page's own certificate. Apple's systems refuse more than 825 days
+    /// (<https://support.apple.com/en-us/103769>).
     fileprivate static let web = CertificateTerms(commonName: "meterd", daysValid: 820, renewalDays: 30)
 }
 
@@ -64,7 +65,7 @@ extension Configuration {
     }
 }
 
-/// Returns nil for a connection from another machine.
+/// Returns the client's user and socket; nil for a connection from another machine.
 private func socket(of connection: WebConnection) -> WebPeer? {
     guard let client = IPAddress.plainBytes(of: connection.client),
         let server = IPAddress.plainBytes(of: connection.server),

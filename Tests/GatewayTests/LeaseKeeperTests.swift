@@ -254,9 +254,9 @@ struct LeaseKeeperTests {
         on { $0.roleIs(.readOnly) }
         #expect(status().read_only == true)
         #expect(on { $0.role } == .readOnly)
-        #expect(log.entries(saying: "host became read-only").count == 1)
+        #expect(log.entries(saying: "host became read-only in its cloud zone").count == 1)
         on { $0.roleIs(.readOnly) }
-        #expect(log.entries(saying: "host became read-only").count == 1)
+        #expect(log.entries(saying: "host became read-only in its cloud zone").count == 1)
         on { $0.roleIs(.full) }
         #expect(status().read_only == nil)
     }

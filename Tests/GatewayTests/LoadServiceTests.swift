@@ -272,7 +272,7 @@ struct LoadServiceTests {
             _ = try await start(first, plan)
             try await pass(.seconds(5))
         }
-        let said = host.log.entries(saying: "load stays on until its own cut-off")
+        let said = host.log.entries(saying: "electronic load stays on until its own cut-off")
         #expect(said.count == 1 && said.first?.values["load"] == plan.words)
         // Nothing was written that switches it off.
         #expect(host.links.writes(to: .port).last { $0.bytes.starts(with: [0xB1, 0xB2, 0x01]) }?.bytes[3] == 1)

@@ -269,7 +269,7 @@ struct SyncEngineTests {
         #expect(try await bench.store.settings.progress().parked == 1)
         #expect(result.total.pushed == 99)
         #expect(result.total.parked == 1)
-        #expect(bench.log.entries(saying: "records parked: not synced with the cloud").count == 1)
+        #expect(bench.log.entries(saying: "records quarantined: not synced with the cloud").count == 1)
     }
 
     @Test func failingStore_isTriedAgain() async throws {

@@ -46,7 +46,7 @@ struct SyncQuotaLogTests {
         #expect(begin.first?.values["cause"] == "the zone home has 5 of 5 bytes")
         let end = bench.log.entries(saying: "cloud quota available again: outbox sent")
         #expect(end.map(\.level) == [.notice])
-        #expect(bench.log.entries(saying: "records parked: not synced with the cloud").isEmpty)
+        #expect(bench.log.entries(saying: "records quarantined: not synced with the cloud").isEmpty)
     }
 
     @Test func heldBack_isTriedAgainByItself_withoutASpin() async throws {

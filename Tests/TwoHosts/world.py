@@ -89,7 +89,7 @@ def store_went_back(cluster: Cluster):
         if (name := host.setting(METER, "name")) != "before the copy":
             raise Failure(f"{host.name} has the name {name}")
     # Nobody told it of the copy: the hosts found out.
-    wait("the cloud's log says that it went back", lambda: "timeline lost" in cluster.cloud.log, SOON)
+    wait("the cloud's log says that it went back", lambda: "store is older than its hosts' data" in cluster.cloud.log, SOON)
     b.must("disconnect", METER)
     a.must("connect", METER, "--timeout", f"{SOON}s")
     if (token := a.lease(METER).get("token")) <= greatest:

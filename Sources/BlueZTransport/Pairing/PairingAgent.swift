@@ -174,7 +174,7 @@ final class PairingAgent: @unchecked Sendable {
     private func ownerChanged(_ new: String) {
         guard new != owner else { return }
         owner = new
-        logger.debug("bluetoothd started or stopped", metadata: ["present": "\(!new.isEmpty)"])
+        logger.debug("bluetoothd presence changed", metadata: ["present": "\(!new.isEmpty)"])
         var actions = machine.daemonVanished()
         bus?.forgetCalls()
         if !new.isEmpty { actions += machine.daemonAppeared() }

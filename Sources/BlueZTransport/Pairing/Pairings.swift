@@ -4,7 +4,7 @@ import GatewayAPI
 import LinuxIO
 import Logging
 
-/// Use only on the event loop.
+/// Answers pairing requests and explains failed pairings. Use only on the event loop.
 final class Pairings: @unchecked Sendable {
     private let configuration: Radios.Configuration
     private let kernel: KernelConnection
@@ -70,6 +70,8 @@ final class Pairings: @unchecked Sendable {
     /// Releases the agent: a link that is up needs no PIN.
     func linkUp(_ device: AgentDevice) { agent?.end(device) }
 
+    /// Ends pairing attempts.
+    ///
     /// - Parameter isOver: whether the ended link used this adapter. True also for an adapter that has disappeared.
     func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {
         for device in attempts.keys where device.address == address && isOver(device.adapter) {

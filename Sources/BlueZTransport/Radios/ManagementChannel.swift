@@ -7,7 +7,7 @@ import LinuxIO
 
 /// The kernel's management channel. Sends one command at a time to each adapter. Use only on the event loop.
 final class ManagementChannel: @unchecked Sendable {
-    /// Device reports are by far the most frequent input, so they are not copied from the buffer.
+    /// Input handlers. Device reports are by far the most frequent input, so they are not copied from the buffer.
     struct Listener: Sendable {
         var report: @Sendable (_ index: UInt16, DeviceReport, _ now: MonotonicTime) -> Void
         var event: @Sendable (_ index: UInt16, ManagementEvent, _ now: MonotonicTime) -> Void
@@ -29,7 +29,7 @@ final class ManagementChannel: @unchecked Sendable {
         var deadline: MonotonicTime?
     }
 
-    /// Maximum per loop iteration, so that input from meters is not delayed.
+    /// Maximum number of packets per loop iteration, so that input from meters is not delayed.
     private static let packetsPerTurn = 64
     /// Longest queue for an adapter: received devices cause commands, such as name requests.
     private static let waitingMax = 32
@@ -110,7 +110,8 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // The kernel accepts a datagram only as a whole. Without room it is lost, like a command without an answer.
+            // The kernel accepts a datagram only as a whole. If the socket has no room, the command is lost, like one
+            // without an answer.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))
@@ -119,7 +120,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     // MARK: Incoming events
 
-    /// Handles pending kernel events. Call this before handling an effect that these events may explain.
+    /// Handles pending kernel events. Call this before handling a lost link that these events may explain.
     func catchUp() { ready(.readable) }
 
     private func ready(_ readiness: Readiness) {

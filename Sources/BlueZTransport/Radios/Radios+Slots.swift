@@ -94,7 +94,7 @@ extension Radios {
         return true
     }
 
-    /// Nil for LE, or if the adapter is absent.
+    /// Device to pair. Nil for LE, or if the adapter is absent.
     private func pairingDevice(_ link: RadioLink, _ transport: LinkAddress.Transport) -> AgentDevice? {
         guard transport == .spp, let index = index(of: link.adapter) else { return nil }
         return AgentDevice(adapter: index, address: link.address)

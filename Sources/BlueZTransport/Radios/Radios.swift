@@ -114,7 +114,7 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: The kernel's events
 
-    /// The busiest path: 200 advertisers cause some thousand calls a second.
+    /// Handles a report. The busiest path: 200 advertisers cause some thousand calls a second.
     private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = place(of: index), let address = present[place].address else { return }
         let actions = present[place].machine.heard(at: now)
@@ -325,7 +325,7 @@ package actor Radios: RadioSource, RadioSlots {
 
     // MARK: Time
 
-    /// Call it after any change of a deadline.
+    /// Sets the alarm. Call it after any change of a deadline.
     private func rearm() {
         var next = expiresAt
         if !kernel.isOpen {
@@ -343,7 +343,7 @@ package actor Radios: RadioSource, RadioSlots {
         if let time = kernel.openTime, now >= time { return open() }
         kernel.expire()
         for adapter in present where adapter.machine.nextWake.map({ $0 <= now }) == true {
-            // By index number, not position: the actions of one adapter may remove another from the list.
+            // Update by index number, not position: the actions of one adapter may remove another from the list.
             update(adapter.index, at: now) { $0.woke(at: now) }
         }
         if now >= expiresAt {

@@ -20,7 +20,7 @@ final class RfkillWatch: @unchecked Sendable {
         self.report = report
     }
 
-    /// If rfkill is not readable, only the adapters' own answers report a block.
+    /// Opens rfkill. If that fails, only the adapters' own answers report a block.
     func begin() {
         guard file == nil, let new = try? FileDescriptor(opening: files.rfkill, O_RDONLY | O_NONBLOCK) else { return }
         do {

@@ -11,7 +11,7 @@ struct SerialDevice: Hashable, Sendable {
 /// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. A unit run by root does it
 /// on request (Packaging/meterd-rebind.path, Docs/Decisions/0021).
 extension AdapterFiles {
-    /// Nil if the adapter is not on a serial device, or the device has no driver.
+    /// Returns the adapter's serial device. Nil if the adapter is not on one, or the device has no driver.
     func serialDevice(of adapter: String) -> SerialDevice? {
         // /sys/…/serial0/serial0-0/bluetooth/hci0: the adapter's device is a serial one (Linux
         // drivers/tty/serdev/core.c).

@@ -14,7 +14,7 @@ package import Domain
 package struct ATTBearer: Sendable {
     /// Timeout of a request (vol 3 part F 3.3.3), after which the link is unusable.
     static let transactionTimeout = Duration.seconds(30)
-    /// A correct peer has at most one request and one indication outstanding.
+    /// Maximum number of queued replies. A correct peer has at most one request and one indication outstanding.
     private static let replyLimit = 4
 
     /// The longest PDU that both ends accept, 23 to 517 bytes.
@@ -59,7 +59,7 @@ package struct ATTBearer: Sendable {
         outgoing.append(pdu)
     }
 
-    /// Queues the MTU exchange, at most once for each connection (vol 3 part F 3.4.2.1).
+    /// Queues the MTU exchange. Call it at most once for each connection (vol 3 part F 3.4.2.1).
     package mutating func exchangeMTU() {
         send(.exchangeMTURequest(mtu: UInt16(clamping: ownMTU)))
     }

@@ -1,5 +1,5 @@
 extension ATTPDU {
-    /// Checks every length. Trailing bytes in a PDU of fixed length are an error.
+    /// Decodes a PDU and checks every length. Trailing bytes in a PDU of fixed length are an error.
     package init(_ bytes: [UInt8]) throws(ATTDecodeError) {
         guard let first = bytes.first else { throw ATTDecodeError(opcode: nil, fault: .empty) }
         guard let opcode = ATTOpcode(rawValue: first) else {

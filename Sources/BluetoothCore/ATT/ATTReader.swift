@@ -99,7 +99,7 @@ struct ATTReader {
         }
     }
 
-    /// Each value follows its length. Only the last may be truncated (vol 3 part F 3.4.4.12).
+    /// Reads values, each preceded by its length. Only the last may be truncated (vol 3 part F 3.4.4.12).
     mutating func countedValues() throws(ATTDecodeError) -> [[UInt8]] {
         guard left > 0 else { throw tooShort }
         var values: [[UInt8]] = []
@@ -110,7 +110,7 @@ struct ATTReader {
         return values
     }
 
-    /// Each value follows its length (vol 3 part F 3.4.7.4).
+    /// Reads entries of a handle, a length and a value (vol 3 part F 3.4.7.4).
     mutating func countedHandleValues() throws(ATTDecodeError) -> [ATTHandleValue] {
         guard left > 0 else { throw tooShort }
         var values: [ATTHandleValue] = []
@@ -124,7 +124,7 @@ struct ATTReader {
 }
 
 extension ArraySlice<UInt8> {
-    /// Little-endian. 0 if the number extends beyond the end.
+    /// Returns a little-endian number; 0 if it extends beyond the end.
     func u16(at offset: Int) -> UInt16 {
         guard offset + 2 <= count else { return 0 }
         return UInt16(self[startIndex + offset]) | UInt16(self[startIndex + offset + 1]) << 8

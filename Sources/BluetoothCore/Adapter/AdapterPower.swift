@@ -14,7 +14,7 @@ struct AdapterPower: Sendable {
         return true
     }
 
-    /// The grace period is limited, because an exiting program may switch off the adapter it used.
+    /// Begins the grace period, which is limited, because an exiting program may switch off the adapter it used.
     ///
     /// - Returns: end of the grace period. Nil if it lasts until rfkill releases the adapter.
     mutating func respectOff(at now: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {

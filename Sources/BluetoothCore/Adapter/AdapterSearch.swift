@@ -73,8 +73,10 @@ struct AdapterSearch: Sendable {
 
     mutating func endSilence(at now: MonotonicTime) { watch.restart(at: now) }
 
+    /// Records that a discovery has begun.
+    ///
     /// - Parameter isOurs: whether a request of ours is outstanding.
-    /// - Returns: whether it is a newly seen discovery of another program.
+    /// - Returns: whether another program's discovery was newly seen.
     mutating func begun(_ kinds: DiscoveryKinds, isOurs: Bool, at now: MonotonicTime) -> Bool {
         if kinds.contains(.classic) { lastInquiry = now }
         guard running == nil else { return false }
@@ -208,7 +210,7 @@ struct AdapterSearch: Sendable {
 
     private func givesWay(at now: MonotonicTime) -> Bool { givesWayUntil.map { now < $0 } ?? false }
 
-    /// Includes Classic only at intervals, because an inquiry blocks LE.
+    /// Returns the next round's radios. Includes Classic only at intervals, because an inquiry blocks LE.
     private func kinds(
         with settings: ControllerSettings, beside slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming
     ) -> DiscoveryKinds {

@@ -58,7 +58,7 @@ struct AdapterSetup: Sendable {
 
     // MARK: What to change
 
-    /// Nil once the setup is complete.
+    /// Returns the next command; nil once the setup is complete.
     ///
     /// Changes only settings that keep meters from being found. The system's Bluetooth manager decides the rest.
     mutating func command(for slots: LinkSlots, at now: MonotonicTime) -> ManagementCommand? {

@@ -37,7 +37,7 @@ package enum Remedy: Sendable, CaseIterable {
     /// Unbinds and binds the driver of a chip behind a UART, which cuts the chip's power.
     case rebindSerial
 
-    /// Position on the recovery ladder. An adapter has at most one of the last two remedies.
+    /// Position on the recovery ladder. The last two remedies share one, because an adapter has at most one of them.
     package var step: Int {
         switch self {
         case .restartDiscovery: 1

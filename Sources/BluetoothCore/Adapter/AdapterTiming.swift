@@ -1,4 +1,4 @@
-/// Durations are measured on the boot-time clock.
+/// Limits and intervals, measured on the boot-time clock.
 package struct AdapterTiming: Hashable, Sendable {
     /// Timeout of a command to the kernel. The kernel's own limit for an HCI command is 2 s (`HCI_CMD_TIMEOUT`), and
     /// some requests need several commands.
@@ -29,7 +29,7 @@ package struct AdapterTiming: Hashable, Sendable {
     /// Maximum duration of a round with Classic. An LE discovery lasts 10.24 s. An interleaved discovery lasts some
     /// seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
     package var roundMax: Duration = .seconds(60)
-    /// A discovery that ends earlier by itself counts as failed.
+    /// Minimum duration: a discovery that ends earlier by itself counts as failed.
     package var roundMin: Duration = .seconds(2)
     /// Interval of inquiries on Classic while no link is up. An inquiry blocks all other work of the adapter.
     var inquiryInterval: Duration = .seconds(15)
@@ -53,7 +53,8 @@ package struct AdapterTiming: Hashable, Sendable {
     var forbiddenRetry: Duration = .seconds(60)
     /// Maximum wait before a retry of our own discovery during another program's discovery.
     var busyRetry: Duration = .seconds(30)
-    /// Grace period after another program or a person switched the adapter off. Doubles each time up to `offGraceMax`.
+    /// Time for which the adapter stays off after another program or a person switched it off. Doubles each time up to
+    /// `offGraceMax`.
     var offGrace: Duration = .seconds(20)
     var offGraceMax: Duration = .seconds(3600)
     /// Longest pause in discovery for one link attempt.

@@ -15,7 +15,7 @@ struct BondableSetting: Sendable {
     private var farewellUntil: MonotonicTime?
 
     private static let lossesMax = 4
-    /// If Bondable is lost within this time after our request for it, another program switches it off.
+    /// Time after our request for Bondable in which a loss means that another program switched it off.
     private static let contest: Duration = .seconds(60)
     /// Pause before the next request after a loss. Doubles each time up to `retryMax`.
     private static let retry: Duration = .seconds(2)

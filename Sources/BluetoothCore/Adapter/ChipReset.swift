@@ -29,7 +29,7 @@ package enum ChipReset: Hashable, Sendable {
 }
 
 struct ChipResetAccess: Sendable {
-    /// Nil if this program may use none.
+    /// Chip reset that this program may use, if any.
     private(set) var reset: ChipReset?
     private var notBefore: MonotonicTime?
 

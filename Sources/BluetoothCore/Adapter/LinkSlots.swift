@@ -58,7 +58,7 @@ struct LinkSlots: Sendable {
 
     mutating func disconnect(_ device: RadioAddress) { connected.remove(device) }
 
-    /// Our links keep their slots until the caller gives them back.
+    /// Drops the connected devices. Our links keep their slots until the caller gives them back.
     mutating func switchedOff() {
         overdue.formUnion(attempts.keys)
         attempts = [:]

@@ -1,7 +1,7 @@
 package import Domain
 package import MeterCodec
 
-/// A certain or possible meter, received over one adapter and one kind of radio.
+/// A device that is or may be a meter, received over one adapter and one kind of radio.
 package struct RadioSighting: Hashable, Sendable {
     package var device: RadioAddress
     package var adapter: MACAddress
@@ -60,7 +60,7 @@ package struct SightingTiming: Hashable, Sendable {
 
     package init() {}
 
-    /// For radios that search without a pause and report each advertisement: there are no rounds to miss.
+    /// Timing for radios that search without a pause and report each advertisement: there are no rounds to miss.
     package static var continuous: SightingTiming {
         var timing = SightingTiming()
         timing.roundsMissed = 0
@@ -70,11 +70,11 @@ package struct SightingTiming: Hashable, Sendable {
 
 /// Stores every received device for a limited time, and meters until they disappear.
 ///
-/// Any device can send arbitrary data, so both tables are bounded.
+/// Any device can send arbitrary data, so the numbers of devices and of meters are bounded.
 package struct RadioSightings: Sendable {
     package let timing: SightingTiming
     private let catalogue: MeterCatalogue
-    /// Further devices are dropped, unless they look like meters.
+    /// Maximum number of stored devices. Further devices are dropped, unless they look like meters.
     package static let devicesMax = 4096
     package static let metersMax = 256
 
@@ -106,7 +106,7 @@ package struct RadioSightings: Sendable {
         var services: [BluetoothUUID] = []
         var lastHeard: MonotonicTime
         var lastTold: MonotonicTime
-        /// Time that the adapter had listened to this kind of radio when it last received the device.
+        /// Total time for which the adapter had listened to this kind of radio when it last received the device.
         var listened: ListenedTime.Mark
         /// Digests of the last two contents, because an advertisement and a scan response may alternate.
         var digests: (UInt64, UInt64)
@@ -281,7 +281,7 @@ package struct RadioSightings: Sendable {
         return .heard(entries[place].sighting)
     }
 
-    /// A device identified as a meter remains a meter until it is removed.
+    /// Updates a device. A device identified as a meter remains a meter until it is removed.
     private mutating func learn(_ place: Int, _ report: DeviceReport, at now: MonotonicTime) -> RadioSightingEvent? {
         let data = AdvertisingData(report.data)
         var entry = entries[place]

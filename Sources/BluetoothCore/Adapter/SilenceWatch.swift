@@ -17,7 +17,7 @@ struct SilenceWatch: Sendable {
 
     mutating func restart(at now: MonotonicTime) { if since != nil { since = now } }
 
-    /// Only time spent listening counts as silence.
+    /// Excludes a pause: only time spent listening counts as silence.
     mutating func resume(after pause: MonotonicTime, at now: MonotonicTime) {
         since = since.map { min(now, $0 + (now - max($0, pause))) }
     }

@@ -14,7 +14,7 @@ package struct AdvertisingData: Hashable, Sendable {
     package var deviceClass: UInt32?
     package var isTruncated = false
 
-    /// Limit for one device. No known meter lists more services.
+    /// Maximum number of services of one device, more than any known meter lists.
     package static let servicesMax = 64
 
     package init(_ bytes: UnsafeRawBufferPointer) {

@@ -1,4 +1,4 @@
-/// Advertised contents of a certain or possible meter.
+/// Advertised contents of a device that is or may be a meter.
 package struct HeardRadio: Hashable, Sendable {
     package var device: RadioAddress
     package var name: String?

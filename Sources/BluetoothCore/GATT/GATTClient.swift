@@ -6,7 +6,7 @@ package import Domain
 /// requests. The driver calls `nextPDU` whenever the link has room, passes in incoming PDUs, and calls `woke` at
 /// `nextWake`.
 package struct GATTClient: Sendable {
-    /// The largest known meter has about a hundred attributes.
+    /// Maximum number of attributes. The largest known meter has about a hundred.
     package static let attributeLimit = 512
 
     package private(set) var database = GATTDatabase()
@@ -187,7 +187,7 @@ extension GATTClient {
         case (.read(_, let soFar), .invalidOffset) where !soFar.isEmpty,
             (.read(_, let soFar), .attributeNotLong) where !soFar.isEmpty,
             (.read(_, let soFar), .requestNotSupported) where !soFar.isEmpty:
-            // The value ended exactly at the end of the previous answer.
+            // This error after a full part means that the value ended exactly there.
             return .value(soFar)
         default: return .failed(.refused(error))
         }
@@ -233,7 +233,8 @@ extension GATTClient {
         return nil
     }
 
-    /// Each value holds the properties, the handle of the value, and the UUID (vol 3 part G 3.3.1).
+    /// Decodes characteristic declarations: each holds the properties, the handle of the value, and the UUID (vol 3
+    /// part G 3.3.1).
     private mutating func found(_ entries: [ATTHandleValue], service: Int, next: UInt16) -> Outcome? {
         let last = database.services[service].range.last
         var previous = next - 1
@@ -289,8 +290,8 @@ extension GATTClient {
 
     // MARK: Values
 
-    /// After a part that fills its PDU, more may follow (vol 3 part G 4.8.3). No value exceeds 512 bytes, so the parts
-    /// end.
+    /// Appends a part. After a part that fills its PDU, more may follow (vol 3 part G 4.8.3). No value exceeds 512
+    /// bytes, so the parts end.
     private mutating func hasRead(_ part: [UInt8], of handle: UInt16, soFar: [UInt8]) -> Outcome? {
         let value = Array((soFar + part).prefix(ATTPDU.longestValue))
         guard part.count >= bearer.mtu - 1, value.count < ATTPDU.longestValue else { return .value(value) }

@@ -111,7 +111,6 @@ package struct GATTSerialMachine: Sendable {
     package mutating func nextPDU(at now: MonotonicTime) -> [UInt8]? {
         if case .failed = phase { return nil }
         if let pdu = client.nextPDU(at: now) { return pdu.bytes }
-        // Check the queue first: it is usually empty.
         guard !outgoing.isEmpty, case .open(let profile, unanswered: nil) = phase,
             let part = outgoing.next(atMost: mtu - 3)
         else { return nil }
@@ -227,8 +226,8 @@ extension GATTSerialMachine {
         return go(on: client.begin(.subscribe(handle, profile.subscription)))
     }
 
-    /// An operation without a request ends immediately. There is at most one such operation for each service, so the
-    /// recursion ends.
+    /// Handles a begun operation, which is finished already if it needs no request. There is at most one such operation
+    /// for each service, so the recursion ends.
     private mutating func go(on begun: GATTClient.OnBegin) -> OnReceived {
         switch begun {
         case .started, .busy: .none

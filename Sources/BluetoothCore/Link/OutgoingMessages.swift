@@ -1,5 +1,5 @@
 struct OutgoingMessages {
-    /// In bytes, more than any meter needs at once: a link with this backlog is stuck.
+    /// Maximum backlog in bytes, more than any meter needs at once: a link with this backlog is stuck.
     static let capacity = 65_536
 
     private var messages: [[UInt8]] = []

@@ -18,7 +18,7 @@ package enum ManagementEvent: Hashable, Sendable {
     case userConfirmationRequest(RadioAddress, isHint: Bool, value: UInt32)
     case userPasskeyRequest(RadioAddress)
     case authenticationFailed(RadioAddress, ManagementStatus)
-    /// A blank address stands for all devices.
+    /// The all-zero address stands for all devices.
     case deviceUnblocked(RadioAddress)
     case deviceFound(FoundDevice)
     case discovering(DiscoveryKinds, isOn: Bool)

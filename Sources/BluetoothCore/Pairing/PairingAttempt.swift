@@ -8,7 +8,7 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package enum Answer: Hashable, Sendable {
         case none
-        /// Sent to the adapter, which has not yet confirmed that it still needed a PIN.
+        /// PIN sent to the adapter, which has not yet confirmed that it was still waiting for one.
         case sent
         case given
         case taken

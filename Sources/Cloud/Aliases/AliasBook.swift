@@ -6,8 +6,8 @@ package struct AliasBook: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {
         /// Id that the alias stands for; may be an alias itself.
         package var meter: String
-        /// Greatest fencing token older than the alias. A request under this alias with such a token does not refer to
-        /// the meter's present lease.
+        /// Greatest fencing token older than the alias. A request under this alias with this or a smaller token does
+        /// not refer to the meter's present lease.
         package var tokensBefore: FencingToken
 
         package init(meter: String, tokensBefore: FencingToken) {

@@ -2,9 +2,10 @@ package import Domain
 
 /// A change or removal of an alias, with its effect on leases.
 package struct AliasChange: Hashable, Sendable {
-    /// Meters whose leases decide the change.
+    /// Meters whose leases decide whether the change is accepted.
     package let meters: [String]
-    /// Former canonical ids of the ids whose canonical id changes. The change is refused if a host holds one of them.
+    /// Previous canonical ids of all ids that get another canonical id. The change is refused if a host holds one of
+    /// them.
     private let leaving: Set<String>
     private let moved: [String]
     private let book: AliasBook

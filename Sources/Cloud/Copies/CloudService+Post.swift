@@ -20,7 +20,7 @@ extension CloudService {
         return (counts.peers, counts.silent)
     }
 
-    /// Runs until its task is cancelled.
+    /// Delivers waiting messages to the other replicas, until its task is cancelled.
     package func carryNews() async {
         await withDiscardingTaskGroup { group in
             for await other in post.ready {
@@ -60,7 +60,7 @@ extension CloudService {
             } catch {
                 if post.failed(delivery.parcel, to: other) {
                     logger.warning(
-                        "replica unreachable: its hosts' readings are missing here",
+                        "replica unreachable: readings and commands not delivered",
                         metadata: ["copy": "\(other)", "address": "\(delivery.address)", "cause": "\(error)"])
                 }
                 try? await clock.sleep(clock.now() + Self.retryInterval)
@@ -128,7 +128,8 @@ extension CloudService {
         return from
     }
 
-    /// Holders that listen to this replica must send readings of the meters watched at another replica.
+    /// Stores the list of meters watched at another replica, so that holders that listen to this replica send their
+    /// readings.
     private func note(_ watching: [ReplicaWatch], at other: ReplicaID) async {
         var places: [MeterPlace: Bool] = [:]
         for watch in watching.prefix(CloudLimits.copyWatches) {

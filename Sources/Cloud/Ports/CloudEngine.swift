@@ -29,9 +29,9 @@ package protocol CloudEngine: Sendable {
     /// Sets the terms of new leases. Existing leases keep theirs, except that a stricter policy applies from the next
     /// renewal.
     func setTerms(_ terms: LeaseTerms, of zone: String) async throws
-    /// The quota applies from the next change. Stored data is kept even if it exceeds the quota.
+    /// Sets the quota, which applies from the next change. Stored data is kept even if it exceeds the quota.
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
-    /// Usage is counted in the same step as each change of the records.
+    /// Returns the usage, counted in the same step as each change of the records.
     func usage(of zone: String) async throws -> ZoneUsage
     /// Number of leases that the zone ever had (`LeaseUsage`).
     func leaseCount(of zone: String) async throws -> Int
@@ -127,7 +127,7 @@ package protocol CloudEngine: Sendable {
     func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot
     /// Returns the limits on every lease decision of this engine (Docs/Leases.md#rule-5).
     ///
-    /// - Parameter now: a wait after a restore that has ended by then never restarts.
+    /// - Parameter now: if a restore's ban on new leases has ended by this time, it is removed permanently.
     func leaseLimits(at now: MonotonicTime) async throws -> LeaseLimits
 
     // MARK: Commands

@@ -23,7 +23,7 @@ package struct Waiter: Hashable, Sendable {
 
 package struct QueueState: Hashable, Sendable {
     package var waiters: [Waiter]
-    /// Greater in the later of two states of one queue.
+    /// Version, which is greater in the later of two states of one queue.
     package var version: UInt64
 
     package init(waiters: [Waiter], version: UInt64) {
@@ -34,7 +34,8 @@ package struct QueueState: Hashable, Sendable {
 
 package struct QueueSnapshot: Hashable, Sendable {
     package var queues: [MeterPlace: QueueState]
-    /// Version at the moment of the snapshot. A queue with a smaller version that is missing here was empty.
+    /// Version at the moment of the snapshot. A queue known with a smaller version has become empty if it is missing
+    /// here.
     package var version: UInt64
 
     package init(queues: [MeterPlace: QueueState], version: UInt64) {

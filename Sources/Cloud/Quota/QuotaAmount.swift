@@ -40,7 +40,7 @@ package struct ZoneQuota: Hashable, Sendable {
     package static let unlimited = ZoneQuota(
         zone: QuotaAmount(bytes: limitMax, records: limitMax), host: QuotaAmount(bytes: limitMax, records: limitMax),
         leases: limitMax)
-    /// Small enough that sums of a few limits do not overflow.
+    /// Maximum limit, small enough that sums of a few limits do not overflow.
     package static let limitMax = 1 << 53
 
     package var zone: QuotaAmount

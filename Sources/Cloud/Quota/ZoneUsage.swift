@@ -13,7 +13,7 @@ package struct ZoneUsage: Hashable, Sendable {
     package static let overhead = 64
 
     package private(set) var total = QuotaAmount.zero
-    /// Omits hosts that use nothing.
+    /// Usage by host, without hosts that use nothing.
     package private(set) var hosts: [HostID: QuotaAmount] = [:]
 
     package init() {}
@@ -92,7 +92,8 @@ package struct ZoneUsage: Hashable, Sendable {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
 
-    /// All parts with the newest stamp are from one host. It owns the record if it sent any of them itself.
+    /// Returns the record's owner. All parts with the newest stamp are from one host. It owns the record if it sent any
+    /// of them itself.
     private static func owner(of record: SyncRecord) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)

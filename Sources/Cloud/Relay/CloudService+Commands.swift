@@ -40,7 +40,7 @@ extension CloudService {
 
     private static let lookInterval = Duration.seconds(1)
 
-    /// Nil if the command is not stored.
+    /// Returns the stored outcome; nil if the command is not stored.
     ///
     /// - Throws: `badRequest` if the id belongs to another command.
     private func outcome(of wish: CommandWish, _ key: PendingKey) async throws(CloudFailure) -> RelayCommandAnswer? {
@@ -49,7 +49,8 @@ extension CloudService {
         return await outcome(of: stored, key)
     }
 
-    /// Waits until the command's deadline, unless too many repeated requests of the author already wait.
+    /// Waits for the outcome until the command's deadline, unless too many repeated requests of the author already
+    /// wait.
     private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
         var stored = stored
         let author = "\(key.zone) \(stored.wish.author)"
@@ -147,8 +148,8 @@ extension CloudService {
         switch claim {
         case .granted: commands.claimed(key, at: clock.now())
         case .leaseLost(let lease):
-            // If an earlier process of the same host sent the claim, do not end the command: its lease may still be
-            // valid.
+            // If an earlier process of the same host sent the claim, do not end the command: the command's lease may
+            // still be valid.
             if let order, lease?.token.rawValue != order.wish.token || lease?.holder?.host != order.holder {
                 commands.changedHands(key)
             }
@@ -244,7 +245,7 @@ extension CloudService {
     private func tell(_ order: PendingCommand, _ key: PendingKey) {
         let command = note(order, key)
         hub.tellCommand(command.command, to: order.holder, zone: key.zone)
-        // The holder may listen to any replica.
+        // The holder may listen to any replica, so tell all.
         post.tell { $0.add(command) }
     }
 

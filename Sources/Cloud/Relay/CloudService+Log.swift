@@ -100,7 +100,7 @@ extension CloudService {
 
     // MARK: Requests of other replicas
 
-    /// Nil if the question is not about a log.
+    /// Answers a question about a log; nil for any other question.
     func answerLog(_ question: ReplicaQuestionBody) async throws(CloudFailure) -> ReplicaAnswerBody? {
         if let log = question.log {
             guard let asker = HostID(log.hostID) else { throw CloudFailure(.badRequest, "the log query names no host") }
@@ -157,7 +157,7 @@ extension RelayLogAnswer {
 }
 
 extension RelayLogPart {
-    /// Throws if the part is larger than a host sends, or has impossible values.
+    /// Returns the part's size in bytes; throws if it is larger than a host sends, or has impossible values.
     fileprivate func checkedBytes() throws(CloudFailure) -> Int {
         guard lines.count <= CloudLimits.logLinesPerPart else {
             throw CloudFailure(

@@ -62,7 +62,7 @@ struct CommandEnd: Hashable {
 }
 
 extension RelayCommandAnswer {
-    /// The holder claimed the command without reporting an outcome.
+    /// Answer if the holder claimed the command without reporting an outcome.
     static func silence(of holder: String) -> RelayCommandAnswer {
         var answer = RelayCommandAnswer(.timedOut, message: "\(holder) took it and did not say what became of it")
         answer.holderName = holder

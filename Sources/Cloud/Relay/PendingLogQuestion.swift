@@ -19,7 +19,7 @@ struct LogAnswer: Hashable {
     var parts: [HostID: RelayLogAnswer.Part] = [:]
     var silent: [HostID: String] = [:]
 
-    /// Keeps one part of a host that listened to both replicas, as during a switch.
+    /// Adds another replica's answer. Keeps only one part of a host that listened to both replicas, as during a switch.
     mutating func add(_ other: LogAnswer) {
         parts.merge(other.parts) { own, _ in own }
         silent.merge(other.silent) { own, _ in own }

@@ -36,7 +36,7 @@ struct PendingRules {
     var noun: String
     /// Maximum time from the offer to the claim, or to the end of a request without a claim.
     var offerTime: Duration
-    /// Maximum time from the claim to the end.
+    /// Maximum time from the claim to the end of the request.
     var outcomeTime = Duration.zero
     var openPerHost: Int
     /// Maximum number of requests of one host, including stored ones.
@@ -62,7 +62,7 @@ struct PendingKey: Hashable, Comparable {
     }
 }
 
-/// One host may belong to several zones.
+/// A host in one zone. The host may belong to several zones.
 struct HostPlace: Hashable {
     var zone: String
     var host: HostID

@@ -227,6 +227,8 @@ final class RelayHub: Sendable {
 
     func lease(of place: MeterPlace) -> LeaseRecord? { state.withLock { $0.meters[place]?.lease } }
 
+    /// Stores the meter's lease.
+    ///
     /// - Returns: whether the watchers must receive the lease, and the interest event that is due. Nil without
     ///   watchers, or if a newer lease is known.
     func update(

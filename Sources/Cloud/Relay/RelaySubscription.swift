@@ -38,7 +38,7 @@ package struct RelaySubscription: AsyncSequence, Sendable {
         package var missed: Int
     }
 
-    /// Four seconds of batches.
+    /// Maximum number of waiting events: four seconds of batches.
     static let waitingMax = 16
 
     struct Numbered: Sendable {

@@ -5,13 +5,13 @@ import Domain
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
-        /// Tokens in requests under this alias up to this fencing token are obsolete: they do not refer to the meter's
-        /// present lease.
+        /// Greatest fencing token older than the alias. A request under this alias with this or a smaller token does
+        /// not refer to the meter's present lease.
         var before: UInt64
     }
 
     var aliases: [String: Alias]
-    /// Fencing tokens that the next one must exceed, by meter id, where an alias raised this floor above the lease's
+    /// Fencing token that the next grant must exceed, by meter id, where an alias raised this floor above the lease's
     /// own token.
     var floors: [String: UInt64]
 

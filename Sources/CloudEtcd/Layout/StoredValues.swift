@@ -49,8 +49,7 @@ struct StoredTerms: StoredValue, Hashable {
     init(_ terms: LeaseTerms, quota: ZoneQuota = .standard) {
         self.quota = StoredQuota(quota)
         ttl = terms.timeToLive.milliseconds
-        // A zone's terms store the requested lock-delay, from which `LeaseTerms` computes the effective one; a lease's
-        // terms were created with that.
+        // Store the requested lock-delay: `LeaseTerms` computes the effective one from it again.
         lockDelay = terms.askedLockDelay.milliseconds
         policy = terms.policy.rawValue
     }
@@ -74,7 +73,7 @@ struct StoredHead: StoredValue, Hashable {
     /// Sequence before the last change.
     var before: UInt64 = 0
     var types: [String] = []
-    /// Author of the last change and its number, so that no two heads are equal.
+    /// Replica that made the last change, with the change's number, so that no two heads are equal.
     var writer = ""
 }
 

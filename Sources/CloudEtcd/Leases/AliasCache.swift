@@ -12,7 +12,7 @@ struct SeenAliases: Hashable, Sendable {
 /// on stale aliases.
 final class AliasCache: Sendable {
     private static let roundsMax = 20
-    /// Leases per transaction: each needs a comparison and a change.
+    /// Number of leases per transaction: each needs a comparison and a change.
     private static let leasesPerStep = 40
 
     private let client: EtcdClient
@@ -50,7 +50,7 @@ final class AliasCache: Sendable {
         return try await read(zone)
     }
 
-    /// If etcd has no aliases of the zone yet, first puts those in its records into force.
+    /// Reads the zone's aliases. If etcd has none yet, first puts those in the zone's records into force.
     func read(_ zone: String) async throws(EtcdError) -> SeenAliases {
         let key = keys.aliases(of: zone)
         for _ in 0..<Self.roundsMax {

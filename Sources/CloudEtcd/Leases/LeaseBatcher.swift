@@ -17,11 +17,12 @@ final class LeaseBatcher: Sendable {
 
     /// Maximum number of concurrent requests: while etcd writes one to disk, the next can already be transmitted.
     private static let workersMax = 3
-    /// Stays within etcd's limit: a few operations per lease and one per zone.
+    /// Leases per request, within etcd's limit: a few operations per lease and one per zone.
     static let leasesPerRequest = 60
-    /// Plans per request that reads leases. Each needs three ranges, and one more for each other meter id in its jobs.
+    /// Number of plans per request that reads leases. Each needs three ranges, and one more for each other meter id in
+    /// its jobs.
     private static let looksPerRequest = 10
-    /// More conflicts mean a fault, not competing writers.
+    /// Maximum number of attempts: more conflicts mean a fault, not competing writers.
     private static let roundsMax = 200
 
     private let client: EtcdClient
@@ -192,7 +193,7 @@ final class LeaseBatcher: Sendable {
 
     private struct Admission {
         var counters: [LeaseCounters] = []
-        /// Deliver refusals; called once the accepted plans are stored.
+        /// Functions that deliver refusals, called once the accepted plans are stored.
         var refusals: [() -> Void] = []
         var again: [MeterPlace: [LeaseJob]] = [:]
     }
@@ -299,7 +300,7 @@ final class LeaseBatcher: Sendable {
         }
     }
 
-    /// Returns the meters whose lease cannot be read, with the errors.
+    /// Reads the plans' leases. Returns the meters whose lease cannot be read, with the errors.
     private func see(
         _ unseen: [LeasePlan], _ progress: inout Progress
     ) async throws(EtcdError) -> [(MeterPlace, EtcdError)] {

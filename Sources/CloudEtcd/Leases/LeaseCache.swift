@@ -78,6 +78,6 @@ extension LeaseRecord {
         return token == before.token && terms == before.terms && grants == before.grants
     }
 
-    /// Never moves back, because answers may arrive out of order.
+    /// Moves the renewal time only forward, because answers may arrive out of order.
     fileprivate mutating func heard(at time: MonotonicTime) { renewedAt = max(renewedAt, time) }
 }

@@ -5,7 +5,7 @@ struct LeaseCounters: Sendable {
     let zone: String
     private let quota: ZoneQuota
     private var usage: LeaseUsage
-    /// Revisions of the counters' keys, by host; nil for the whole zone.
+    /// Revisions of the counters' keys, by host. The key nil stands for the whole zone.
     private let revisions: [HostID?: Int64]
     private var raised: Set<HostID?> = []
     /// Unreadable counters. Leases that do not depend on them are still decided.

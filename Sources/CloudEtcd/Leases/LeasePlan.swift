@@ -26,8 +26,7 @@ struct LeaseJob: Sendable {
         var deliver: @Sendable () -> Void
     }
 
-    /// Whether the decision depends on the renewal time. False for renewals, which must not conflict with replicas that
-    /// read the lease.
+    /// Whether the decision depends on the renewal time, so that its request compares the pulse. False for renewals.
     var heedsTime: Bool
     var decide: @Sendable (LeaseSnapshot) -> Step
     var fail: @Sendable (EtcdError) -> Void
@@ -179,7 +178,7 @@ struct LeasePlan: Sendable {
         }
         if case .lease(let value) = change {
             if entry.value == value {
-                // An earlier attempt stored this value, but its answer was lost.
+                // The stored lease is ours: an earlier attempt's answer was lost.
                 return .done(SeenLease(record: record, revision: entry.revision, pulse: pulse))
             }
             guard !mayBeDoneBefore || entry.revision == basis.revision else {

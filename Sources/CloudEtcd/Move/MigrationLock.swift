@@ -6,7 +6,7 @@ import Domain
 /// `m/arriving` names the source store and the attempt. While it exists, no replica opens the store. Every step
 /// requires it unchanged.
 struct MigrationLock: Sendable {
-    /// Replaces a replica's name in every value that a move writes.
+    /// Value that a move writes where a replica would write its name.
     static let writer = "move"
 
     let client: EtcdClient
@@ -85,7 +85,7 @@ struct MigrationLock: Sendable {
         var last = EtcdTransaction(compares: [EtcdCompare(key: keys.arriving, revision: revision)], success: operations)
         last.failure = [.range(EtcdRange(key: keys.epoch))]
         let answer = try await client.commit(last)
-        // An earlier attempt stored the epoch, but its answer was lost.
+        // If the stored epoch is ours, an earlier attempt's answer was lost.
         guard answer.succeeded || answer.range(0)?.entries.first?.value == Array(contents.epoch.utf8) else {
             throw busy
         }

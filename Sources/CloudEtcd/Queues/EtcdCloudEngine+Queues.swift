@@ -3,7 +3,7 @@ import Domain
 import Logging
 
 extension EtcdCloudEngine {
-    /// More conflicts mean a fault, not competing writers.
+    /// Maximum number of attempts: more conflicts mean a fault, not competing writers.
     private static let roundsMax = 200
 
     package func changeQueue(
@@ -27,7 +27,7 @@ extension EtcdCloudEngine {
                 guard let range = answer.range(0) else { throw Self.leftOut(key) }
                 (entry, revision) = (range.entries.first, answer.revision)
                 if let entry, entry.value == value {
-                    // An earlier attempt stored this value, but its answer was lost.
+                    // The stored value is ours: an earlier attempt's answer was lost.
                     return QueueState(waiters: next, version: UInt64(clamping: entry.revision))
                 }
             }
@@ -47,7 +47,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Empty if the entry is unreadable, because waiting hosts queue again.
+    /// Decodes a queue; empty if the entry is unreadable, because waiting hosts queue again.
     func queue(_ entry: EtcdEntry?, at place: MeterPlace, of revision: Int64) -> QueueState {
         var waiters: [Waiter] = []
         do throws(EtcdError) {

@@ -106,7 +106,7 @@ final class RecordBatcher: Sendable {
                 state.busy.remove(zone)
                 return nil
             }
-            // The first job waits for the last, so limit their number.
+            // The first job waits for the last, so limit the total number of records.
             var count = 0
             let fits = jobs.prefix { job in
                 count += job.records.count
@@ -203,7 +203,7 @@ final class RecordBatcher: Sendable {
             mark: mark, aliases: try await aliasBasis(of: items, onto: stored, in: zone))
     }
 
-    /// Nil if the first record is not an alias, or changes none.
+    /// Nil if the first record is not an alias, or changes no alias.
     private func aliasBasis(
         of items: [(record: SyncRecord, times: Times)], onto stored: [RecordKey: StoredRecord], in zone: String
     ) async throws(EtcdError) -> AliasBasis? {
@@ -223,7 +223,7 @@ final class RecordBatcher: Sendable {
                 read[meter] = SeenLease(record: nil, pulse: pulse)
                 continue
             }
-            // `update` keeps an earlier time in the cache, since which the lease may have been unchanged.
+            // `update` lets an unchanged lease keep the earlier time at which this replica first read it.
             let lease = try SeenLease(entry, pulse: pulse, at: now)
             read[meter] = leases.update(lease, at: MeterPlace(zone: zone, meter: meter)).seen
         }

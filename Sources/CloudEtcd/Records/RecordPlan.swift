@@ -5,11 +5,11 @@ import Domain
 /// Changes to records of one zone, decided one by one and written in one transaction, which fails if the zone's head
 /// has changed.
 struct RecordPlan: Sendable {
-    /// Write the record; write and delete its place in the feed and among the tombstones.
+    /// Number of operations for a record: write it; write and delete its place in the feed and among the tombstones.
     private static let operationsPerRecord = 5
-    /// Operations for the head, and for a timeline mark, which is stored under two keys.
+    /// Number of operations for the head, and for a timeline mark, which is stored under two keys.
     private static let otherOperations = 3
-    /// In bytes; a record must fit into a request.
+    /// Maximum size in bytes: a record must fit into a request.
     static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
 
     private let zone: String

@@ -141,7 +141,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Repeats `change` on the new terms if another writer changed them first.
+    /// Changes the terms. Repeats `change` on the new terms if another writer changed them first.
     func changeZone(_ zone: String, _ change: @escaping @Sendable (inout StoredTerms) -> Void) async throws {
         try await finish { [self] in
             try await check(zone)

@@ -6,7 +6,7 @@ indirect enum EtcdOperation: Hashable, Sendable {
     case put(key: [UInt8], value: [UInt8])
     case delete(key: [UInt8])
     case deleteAll(prefix: [UInt8])
-    /// Its comparisons refer to the state before the outermost transaction.
+    /// A nested transaction. Its comparisons refer to the state before the outermost transaction.
     case transaction(EtcdTransaction)
 }
 
@@ -54,7 +54,7 @@ struct EtcdCompare: Hashable, Sendable {
 struct EtcdTransaction: Hashable, Sendable {
     /// Maximum number of operations, including nested ones (`--max-txn-ops`).
     static let operationsMax = 128
-    /// In bytes, below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
+    /// Maximum size in bytes, below etcd's own limit of 1.5 MiB (`--max-request-bytes`).
     static let bytesMax = 1 << 20
 
     var compares: [EtcdCompare] = []
@@ -78,7 +78,7 @@ extension EtcdRange {
     }
 }
 
-/// Nothing needs escaping, because keys and values are in base64.
+/// Writer of operations. Nothing needs escaping, because keys and values are in base64.
 struct EtcdWriter {
     private(set) var text: [UInt8] = []
 

@@ -58,7 +58,7 @@ package struct AlertMachine: Sendable {
 
     // MARK: Values
 
-    /// Readings must be in monotonic order.
+    /// Handles readings, in the order of their monotonic times.
     ///
     /// - Parameter gapMax: a longer silence restarts a hold time.
     package mutating func received(_ reading: TimedReading, gapMax: Duration) -> Outcome {
@@ -114,7 +114,7 @@ package struct AlertMachine: Sendable {
         return raiseIfDue(nil, at: now, wall)
     }
 
-    /// A time without a holder is not a change.
+    /// Handles the meter's present holder. A time without a holder is not a change.
     ///
     /// - Parameter holder: host id; nil if unknown, or if no host holds the meter.
     package mutating func holderIs(_ holder: String?, at now: MonotonicTime, _ wall: WallTime) -> Outcome {

@@ -79,7 +79,7 @@ package struct AlertNotice: Hashable, Sendable {
         }
     }
 
-    /// To four decimals.
+    /// Rounds to four decimals.
     private static func rounded(_ value: Double) -> String {
         guard value.magnitude < 1e9 else { return "\(value)" }
         return "\((value * 10_000).rounded() / 10_000)"
@@ -88,8 +88,8 @@ package struct AlertNotice: Hashable, Sendable {
 
 package enum AlertDelivery: Hashable, Sendable {
     case delivered
-    /// A retry may succeed.
+    /// The delivery failed, but a retry may succeed.
     case failed(String)
-    /// A retry is useless: the address or the program is wrong.
+    /// A retry is useless: the target's address or program is wrong.
     case refused(String)
 }

@@ -3,7 +3,7 @@
 ///
 /// A queue keeps its order: the end of an alert never arrives before its start.
 package struct AlertOutbox: Sendable {
-    /// Per target. A full queue drops the oldest notice that is not being sent.
+    /// Maximum notices per target. A full queue drops the oldest notice that is not being sent.
     static let queueMax = 100
     /// Maximum age of a retried notice.
     package static let patience = Duration.seconds(24 * 3600)

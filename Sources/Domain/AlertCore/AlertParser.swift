@@ -1,6 +1,6 @@
 package struct AlertSyntaxError: Error, Hashable, Sendable {
     package var message: String
-    /// The valid words at that position.
+    /// Advice for users, usually the valid words.
     package var next: String
 
     package init(_ message: String, next: String) {
@@ -16,7 +16,7 @@ package struct AlertSyntaxError: Error, Hashable, Sendable {
 ///     power > 10 W hysteresis 1W     state is not data-available for 1m
 ///                                    holder changes
 package struct AlertParser {
-    /// In characters.
+    /// Maximum length of a condition in characters.
     package static let textMax = 200
     static let holdMax = Duration.seconds(24 * 3600)
     /// Default hold time of `stale`; its minimum is one second.

@@ -1,4 +1,4 @@
-/// Unique on this host and never reused.
+/// Id of an alert rule, unique on this host and never reused.
 package struct AlertID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     package let rawValue: Int64
 
@@ -61,7 +61,7 @@ package struct AlertSnapshot: Hashable, Sendable {
     package var raisedAt: WallTime?
     package var clearedAt: WallTime?
     package var count: Int64 = 0
-    /// In the quantity's unit; a rate is per the condition's unit of time.
+    /// Value that last raised the alert, in the quantity's unit; a rate is per the condition's unit of time.
     package var value: Double?
     /// Host id of the last holder, for `holderChanges`.
     package var holder: String?

@@ -5,7 +5,7 @@ enum AlertUnits {
         var factor: Double
     }
 
-    /// Far above the values of any meter.
+    /// Maximum number in a condition, far above the values of any meter.
     static let numberMax = 1e12
     static let times = ["ms", "s", "sec", "seconds", "m", "min", "minute", "minutes", "h"]
 

@@ -19,7 +19,7 @@ package struct MeterAlerts: Sendable {
     private var state: ConnectionState?
     /// Until this time states and silence are ignored, because every meter is absent for a while after a restart.
     private let settledAt: MonotonicTime
-    /// Longer silences restart a hold time.
+    /// Maximum silence within a hold time; a longer one restarts it.
     package var gapMax = Self.gapMaxDefault
 
     package static let gapMaxDefault = Duration.seconds(10)

@@ -24,7 +24,7 @@ package struct TestResult: Hashable, Sendable {
         self.gapCount = gapCount
     }
 
-    /// With remarks: `2345 mAh and 11.72 Wh in 3 h 20 min`.
+    /// Result for users, followed by any remarks: `2345 mAh and 11.72 Wh in 3 h 20 min`.
     package var message: String {
         var text =
             if let charge_mAh, let energy_Wh {

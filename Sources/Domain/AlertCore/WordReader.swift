@@ -24,10 +24,10 @@ struct WordReader {
         self.words = words
     }
 
-    /// In lower case; nil at the end.
+    /// Next word in lower case; nil at the end.
     var next: String? { typed?.lowercased() }
 
-    /// As the user typed it; nil at the end.
+    /// Next word as the user typed it; nil at the end.
     var typed: String? { place < words.count ? words[place] : nil }
 
     var second: String? { place + 1 < words.count ? words[place + 1] : nil }
@@ -42,7 +42,7 @@ struct WordReader {
         return true
     }
 
-    /// - Parameter legal: advice in the error.
+    /// - Parameter legal: advice in the error about a missing number.
     mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
         guard let number = typed.flatMap({ Double($0) }), number.magnitude <= AlertUnits.numberMax else {
             throw AlertSyntaxError("\(shown) is not a number", next: legal)

@@ -35,12 +35,13 @@ package struct BackupName: Hashable, Sendable {
     }
 }
 
-/// Step of a backup, with file names in the folder. Only the last steps delete, namely the oldest backups.
+/// Step of a backup; the values are names in the backup folder. The first steps remove unfinished files, the last ones
+/// the oldest backups.
 package enum BackupStep: Hashable, Sendable {
     case remove(String)
     /// Writes the copy, under an unfinished name.
     case write(String)
-    /// Flushes the file to disk; the folder if the name is empty.
+    /// Flushes the file to disk, or the folder if the name is empty.
     case sync(String)
     /// Checks the whole copy before it is renamed, so a finished name means a good backup.
     case check(String)

@@ -146,7 +146,7 @@ package struct ConnectionMachine: Sendable {
         case silent
     }
 
-    /// May be called at any time.
+    /// Handles due timeouts and retries. May be called at any time.
     package mutating func woke(at now: MonotonicTime, random: @autoclosure () -> UInt64) -> OnWake {
         switch phase {
         case .offline(let recheckAt?) where now >= recheckAt:
@@ -176,7 +176,7 @@ package struct ConnectionMachine: Sendable {
         }
     }
 
-    /// A silence counts from now, because its earlier part was subject to the old timeouts.
+    /// Applies new timeouts. A silence counts from now, because its earlier part was subject to the old ones.
     package mutating func timingChanged(_ timing: ConnectionTiming, at now: MonotonicTime) {
         guard timing != self.timing else { return }
         self.timing = timing

@@ -83,7 +83,7 @@ package struct ExchangeMachine: Sendable {
 
     private enum Phase: Sendable {
         case idle
-        /// `isLate` once the next request is due.
+        /// `isLate` becomes true once the next request is due.
         case awaitingAnswer(since: MonotonicTime, isLate: Bool)
     }
 }

@@ -66,7 +66,7 @@ package struct SampleClock: Hashable, Sendable {
         let difference = now - (last.time + passed)
         guard difference.magnitude <= Self.differenceMax else {
             anchor(ticks, at: now)
-            // If the count ran ahead of the host's clock, its gap does not mean lost samples.
+            // The count advanced further than the host's clock, so the count's jump does not mean lost samples.
             return difference < .zero ? within : lost
         }
         let most = passed / Self.correction
@@ -108,7 +108,8 @@ package struct SampleClock: Hashable, Sendable {
         newest = Point(tick: tick, time: last.time + passed)
     }
 
-    /// Times may be slightly ahead of the host's clock, because they must follow the earlier samples.
+    /// Starts a new anchor. Its times may be slightly ahead of the host's clock, because they must follow the earlier
+    /// samples.
     private mutating func anchor(_ ticks: SampleTicks, at now: MonotonicTime) {
         let length = Duration.milliseconds(Int(ticks.newest &- ticks.oldest))
         let earliest = newest.map { $0.time + Self.apartMin } ?? .origin

@@ -8,7 +8,6 @@ extension BridgeMachine {
         case publish(PacketNumber, BrokerMessage)
         case perform(RequestNumber, MeterRequest, MeterID)
         case tell(Notice)
-        /// The machine has stopped.
         case finished
     }
 

@@ -1,6 +1,6 @@
-/// Number of a sent message, named by its acknowledgement.
+/// Number of a sent message; its acknowledgement contains the same number.
 package typealias PacketNumber = UInt64
-/// Number of a request, named by its outcome.
+/// Number of a request; its outcome contains the same number.
 package typealias RequestNumber = UInt64
 
 /// Publishes meters to a broker, and receives requests for them.
@@ -88,7 +88,8 @@ package struct BridgeMachine: Sendable {
         return actions + send(at: now)
     }
 
-    /// Publishes that the gateway is offline, because the broker may not publish the will. `finished` follows.
+    /// Publishes that the gateway is offline, because the broker might not publish the will. The last action is
+    /// `finished`.
     package mutating func stop(at now: MonotonicTime) -> [Action] {
         guard connection.isOpen else { return connection.stop() }
         outbox.linkLost()
@@ -126,7 +127,7 @@ package struct BridgeMachine: Sendable {
         }
         let ignored = requests.tick()
         if ignored > 0 { actions.append(.tell(.requestsIgnored(ignored))) }
-        // Only once; the next `connected` notice contains the number.
+        // Report this only once; the next `connected` notice contains the number of dropped readings.
         if outbox.beginsToOverflow() { actions.append(.tell(.backlogFull)) }
         return actions + send(at: now)
     }

@@ -19,7 +19,7 @@ struct BrokerRequests: Sendable {
         var outcome: RequestOutcome
     }
 
-    /// For all meters together.
+    /// Maximum number of requests in progress, for all meters together.
     static let performingMax = 8
     /// Maximum number of messages between two ticks. Others are only counted, so that a flood fills neither the log nor
     /// the broker.

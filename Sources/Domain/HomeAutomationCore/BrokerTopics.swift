@@ -1,6 +1,6 @@
 /// Topic levels consist of letters, digits, `-` and `_` only, so that no name can refer to another topic.
 package struct BrokerTopics: Hashable, Sendable {
-    /// One or more levels.
+    /// Beginning of all topics except Home Assistant's: one or more levels.
     package let base: String
     package let discoveryPrefix: String
     /// Level that names this gateway; a meter's topics do not contain it.

@@ -43,7 +43,7 @@ package struct DeviceDiscovery: Hashable, Sendable {
     private func payload(
         of meter: BridgedMeter, _ quantities: QuantitySet, _ told: [String: TelemetryKind]
     ) -> JSONValue {
-        // Three missed readings, plus a minute for a busy broker.
+        // A value expires after three missed readings, plus a minute for a busy broker.
         let maker = EntityMaker(
             meter: meter, topics: topics, expiresAfter: Int(interval.components.seconds) * 3 + 60)
         var entities: [JSONValue.Member] = []

@@ -127,7 +127,7 @@ extension EntityMaker {
             case .supplyVoltage: (name, deviceClass, digits) = ("Supply voltage", "voltage", 2)
             case .price: (name, stateClass) = ("Price", nil)
             case .duration: (name, deviceClass, stateClass) = ("Counting for", "duration", "total_increasing")
-            // Not total_increasing, because reverse flow lowers the value.
+            // The state class is not total_increasing, because reverse flow lowers the value.
             case .countedEnergy:
                 (name, deviceClass, stateClass, digits) = ("Energy, counted by meterd", "energy", "total", 3)
             case .countedCharge: (name, stateClass, digits) = ("Charge, counted by meterd", "total", 0)

@@ -22,7 +22,7 @@ package struct MeterRequest: Hashable, Sendable {
         package var transaction: String?
     }
 
-    /// In bytes.
+    /// Maximum size of a payload in bytes.
     package static let payloadMax = 1024
     private static let transactionMax = 100
 
@@ -171,7 +171,7 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// For errors: only the beginning, because the sender may be a stranger.
+    /// Beginning of a text for errors, because any sender can write a long one.
     fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 

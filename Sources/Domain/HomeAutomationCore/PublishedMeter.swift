@@ -4,14 +4,14 @@ struct PublishedMeter: Sendable {
         var announcement: DeviceDiscovery.Facts?
         var status: MeterPayloads.Status?
         var isOnline: Bool?
-        /// When to publish status and availability again.
+        /// Time to publish status and availability again.
         var refreshAt: MonotonicTime?
         /// Whether status and availability were published again since the announcement.
         var wasRefreshed = false
     }
 
     private var meter: BridgedMeter
-    /// Received since the program started.
+    /// Quantities received since the program started.
     private var quantities = QuantitySet()
     /// Kinds of other telemetry received since the program started, by key.
     private var toldKinds: [String: TelemetryKind] = [:]

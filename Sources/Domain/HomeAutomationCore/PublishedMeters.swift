@@ -51,7 +51,7 @@ struct PublishedMeters: Sendable {
         return notices
     }
 
-    /// Acts only once after the program's start.
+    /// Clears the retained messages of former meter ids, once after the program's start.
     mutating func clearFormer(in outbox: inout Outbox) {
         guard !hasClearedFormer else { return }
         hasClearedFormer = true

@@ -6,7 +6,7 @@ struct RefusedTopics: Sendable {
 
     var count: Int { topics.count }
 
-    /// Returns whether it is the first refusal for the topic, because logging each would write a line per reading.
+    /// Returns whether to log the refusal: only a topic's first, because otherwise each reading could write a line.
     mutating func record(_ topic: String) -> Bool {
         topics.count < Self.countMax && topics.insert(topic).inserted
     }

@@ -75,7 +75,7 @@ package struct Announcement: Sendable {
         case .wants(let services):
             self.services = services
             return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
-        // A late input from a closed connection: without services there is none.
+        // Ignore a late input from a closed connection: without services there is no connection.
         case _ where services.isEmpty: return []
         // Avahi started, ended or was replaced, so its groups no longer exist.
         case .owner(""): return leave(.absent)
@@ -119,7 +119,7 @@ package struct Announcement: Sendable {
     }
 
     /// Handles `AvahiServerState` (avahi-common/defs.h). When the server runs again, announces the services again,
-    /// because the machine's name in each may have changed.
+    /// because the machine's name, which they contain, may have changed.
     private mutating func serverIs(_ state: Int32) -> [Order] { state == 2 ? begin() : [] }
 
     /// Handles `AvahiEntryGroupState` (avahi-common/defs.h).

@@ -8,7 +8,7 @@ package protocol ChannelOpener: Sendable {
     ) -> any ByteChannel
 }
 
-/// A meter's requirements for its line, which ignores unsupported settings.
+/// Settings that a meter needs on its line; the line ignores unsupported ones.
 package struct LineSettings: Hashable, Sendable {
     /// In bits per second, for a real serial line.
     package var baudRate: Int
@@ -76,7 +76,7 @@ package struct ChannelFailure: Error, Hashable, Sendable, CustomStringConvertibl
     }
 
     package var code: Code
-    /// Failure with its value, and advice.
+    /// Failure with the value that caused it, and advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

@@ -21,7 +21,7 @@ extension SessionLoop {
         within span: ClosedRange<MonotonicTime>, _ body: @escaping @Sendable () -> Void
     ) -> LoopTimer { schedule(at: span.upperBound, body) }
 
-    /// Returns once the loop has run a timer, so it is not stuck.
+    /// Returns once the loop has run a timer, which shows that the loop is not stuck.
     package func turn() async {
         await withCheckedContinuation { continuation in
             _ = schedule(at: now) { continuation.resume() }

@@ -8,7 +8,7 @@ package protocol PortSource: SightingSource {
     /// Starts watching a port. Replaces a declaration of the same path.
     func watch(_ port: DeclaredPort)
     func unwatch(_ meter: MeterID)
-    /// Registers a known meter and its last USB port, so that it keeps its id. Must be called before `run`.
+    /// Registers a known meter and its last USB port, so that the meter keeps its id. Must be called before `run`.
     func remember(_ meter: MeterID, _ plug: USBPlug?)
     /// Reports a plugged-in meter again, as if it were new.
     ///

@@ -173,7 +173,7 @@ enum ColumnNames {
         return (word, unit)
     }
 
-    /// Charge and energy need a unit, because loggers use different ones.
+    /// Identifies a column by its name. Charge and energy need a unit, because loggers use different ones.
     static func column(_ name: String) -> ImportLayout.Column {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }

@@ -27,15 +27,15 @@ struct ImportDate {
     /// Whether the order of day, month and year is ambiguous.
     var isInDoubt: Bool { separator != "." && numbers[0].count <= 2 }
 
-    /// Days since 1970; nil if the date does not exist in this order.
+    /// Number of days since 1970; nil if the date does not exist in this order.
     func day(_ order: DateOrder) -> Int64? {
         date(order).flatMap { WallTime("\($0)T00:00:00Z") }.map { $0.millisecondsSince1970 / 86_400_000 }
     }
 
-    /// RFC 3339; nil if the order is nil, or impossible for this date.
+    /// Date and time in RFC 3339; nil if the order is nil, or impossible for this date.
     func text(_ order: DateOrder?) -> String? { date(order).map { "\($0)T\(clock)" } }
 
-    /// RFC 3339. If points separate the numbers, the day is first by default.
+    /// Date in RFC 3339. If points separate the numbers, the day is first by default.
     private func date(_ order: DateOrder?) -> String? {
         var order = order
         if numbers[0].count == 4 { order = .ymd }

@@ -39,7 +39,7 @@ package struct ImportOptions: Sendable {
     package var columns: [ImportColumn] = []
     /// Nil to derive the separator from the table.
     package var decimal: DecimalSign?
-    /// Plausible ranges, as in live decoding.
+    /// Plausible ranges of a format's quantities, as in live decoding.
     package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }
     /// Latest acceptable time in milliseconds since 1970.
     package var latest: Int64

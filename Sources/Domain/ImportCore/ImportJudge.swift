@@ -1,7 +1,7 @@
 /// Rejects values that the meter cannot have measured, as live decoding does.
 struct ImportJudge: Sendable {
     private let format: ImportFormat
-    /// Indexed by the raw values of quantities.
+    /// Plausible ranges, indexed by the raw values of quantities.
     private let ranges: [ClosedRange<Double>?]
     /// Whether the FNIRSI logger's sums include a negative current that it read as unsigned.
     private var isWrapped = false
@@ -22,10 +22,10 @@ struct ImportJudge: Sendable {
     private static let vital = QuantitySet(.voltage, .current, .power)
     private static let sensors: [Quantity] = [.temperature, .dataPlus, .dataMinus]
     private static let calculated: [Quantity] = [.power, .resistance, .energy, .charge]
-    /// UM meters send this without a load, and loggers write it as a number (kolinger/rd-usb webapp/index.py,
-    /// sebastianha/um34c README).
+    /// Resistance that UM meters send without a load, and that loggers write as a number (kolinger/rd-usb
+    /// webapp/index.py, sebastianha/um34c README).
     private static let noLoad = 9999.9
-    /// Watts from which rounding cannot explain a power of 0.
+    /// Least product of voltage and current, in watts, that contradicts a power of 0 despite rounding.
     private static let powerMin = 0.1
 
     init(_ format: ImportFormat, _ ranges: [Quantity: ClosedRange<Double>]) {
@@ -41,7 +41,7 @@ struct ImportJudge: Sendable {
         ranges[Int(quantity.rawValue)]?.contains(value) ?? true
     }
 
-    /// The FNIRSI logger resets its sums at a restart.
+    /// Handles a restart of the FNIRSI logger, which resets its sums.
     mutating func beginRun() { isWrapped = false }
 
     mutating func remark(_ key: String, _ text: @autoclosure () -> String) {

@@ -20,7 +20,7 @@ struct ImportLayout {
     var isUnix: Bool { format == .rdUSB || format == .logger }
     var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
-    /// Tried in this order.
+    /// Possible separators, tried in this order.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
     /// Fails if the line matches no known table.
@@ -85,7 +85,7 @@ struct ImportLayout {
             guard let place, !places.contains(place) else { return nil }
             places.append(place)
         }
-        // A number in place of a name: the first line contains values.
+        // If a column that the user named has a number, the first line contains values.
         let isUnnamed = zip(options.columns, places).contains { column, place in
             column.quantity != nil && NumberText.value(fields[place].trimmed, comma: true) != nil
         }

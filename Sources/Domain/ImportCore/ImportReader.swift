@@ -12,8 +12,8 @@ package struct ImportReader: Sendable {
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
     private var lineNumber = 0
-    /// `repeated` counts readings with the same time as the previous one. `leastStep` is the smallest other step, in
-    /// milliseconds.
+    /// `repeated` counts readings with the same time as the previous one. `leastStep` is the smallest step between
+    /// different times, in milliseconds.
     private var repeated = 0
     private var leastStep: Int64?
     /// Nil before the first line.
@@ -30,7 +30,7 @@ package struct ImportReader: Sendable {
 
     private static let metersMax = 32
     private static let lineBytesMax = 64 << 10
-    /// Far above the values of all meters.
+    /// Maximum value that is accepted, far above the values of all meters.
     private static let valueMax = 1e12
     /// Milliseconds by which a time may precede the last one, because loggers stamp packets on arrival. It is then
     /// replaced by the last one.
@@ -45,7 +45,7 @@ package struct ImportReader: Sendable {
         clock = ImportClock(options)
     }
 
-    /// Ignored columns, without those that repeat another.
+    /// Names of the ignored columns, except those that repeat another column.
     package var columnsLeftOut: [String] { layout?.skipped.filter { !ImportLayout.repeating.contains($0) } ?? [] }
 
     /// Whether lines contain their index in a packet of samples, as in FNIRSI loggers' files.

@@ -1,7 +1,7 @@
 /// Users type the raw value, such as `comma`.
 package enum DecimalSign: String, CaseIterable, Sendable {
     case comma
-    /// A comma groups thousands.
+    /// The decimal sign is a point; a comma groups thousands.
     case point
 }
 
@@ -47,7 +47,7 @@ struct ImportWriting: Sendable {
 /// Possible orders of dates. A month above 12, or a date before the previous one, rules out an order.
 private struct DateOrders: Sendable {
     private var left: [DateOrder]
-    /// Last line's date in days since 1970.
+    /// Date of the last line in days since 1970, by order.
     private var days: [DateOrder: Int64] = [:]
     private(set) var isUndecided: Bool
     private(set) var doubt: ImportError?
@@ -74,11 +74,11 @@ private struct DateOrders: Sendable {
         }
         let dated = left.compactMap { order in date.day(order).map { (order, $0) } }
         let past = dated.filter { $0.1 <= latest }
-        // An impossible or future date throws when the line is parsed.
+        // If no possible date is in the past, keep the future ones: parsing throws later.
         let found = past.isEmpty ? dated : past
         guard !found.isEmpty else { return }
         let rising = found.filter { order, day in day >= days[order] ?? .min }
-        // Dates decrease in every order: parsing throws later.
+        // The dates decrease in every order, so keep any order: parsing throws later.
         left = (rising.isEmpty ? found.prefix(1) : rising[...]).map(\.0)
         days = Dictionary(uniqueKeysWithValues: found)
         hasHalves = hasHalves || date.hasHalf

@@ -1,4 +1,4 @@
-/// RFC 4180, but a quoted field cannot contain a line end.
+/// Line of a CSV table (RFC 4180), except that a quoted field cannot contain a line end.
 struct TableLine {
     /// `,`, `;`, a tab or a space. Several spaces count as one.
     let separator: UInt8

@@ -3,8 +3,8 @@ package struct ImportZones: Sendable {
     private let file: @Sendable (_ name: String) -> [UInt8]?
 
     /// - Parameters:
-    ///   - local: offset of this machine's zone from UTC at a moment.
-    ///   - file: a zone's file in `/usr/share/zoneinfo`; nil if there is none.
+    ///   - local: returns the offset of this machine's zone from UTC at a moment.
+    ///   - file: reads a zone's file in `/usr/share/zoneinfo`; nil if there is none.
     package init(
         local: @escaping @Sendable (_ moment: WallTime) -> Duration,
         file: @escaping @Sendable (_ name: String) -> [UInt8]?
@@ -197,7 +197,7 @@ private struct YearlyRule: Sendable {
 }
 
 extension [UInt8] {
-    /// Signed if `width` is 8 bytes.
+    /// Reads an integer, signed if `width` is 8 bytes.
     fileprivate func bigEndian(_ place: Int, _ width: Int) -> Int64 {
         self[place..<(place + width)].reduce(0) { $0 << 8 | Int64($1) }
     }

@@ -1,4 +1,4 @@
-/// A server's answer to a batch, by the required reaction.
+/// A server's answer to a batch, classified by the required reaction.
 package enum SendAnswer: Hashable, Sendable {
     case taken
     /// Some points were rejected for good: their type differs, or they are older than the retention.
@@ -25,7 +25,7 @@ package struct SendBatch: Hashable, Sendable {
     package init() {}
 }
 
-/// Why no readings are sent.
+/// Reason why no readings are sent.
 package struct SendTrouble: Hashable, Sendable {
     package enum Kind: Hashable, Sendable {
         case unreachable

@@ -28,7 +28,7 @@ struct Holding: Sendable {
         let isFresh = now - permit.sentAt < permit.terms.timeToLive / 4
         guard now >= renewAt || (!isRenewing && !isFresh) else { return nil }
         let retry = isLost ? LeaseTiming.lostRetry : LeaseTiming.renewalRetry
-        // Jitter spreads retries that failed together.
+        // Jitter separates the retries of requests that failed together.
         renewAt = now + LeaseTiming.spread(retry, random)
         isRenewing = true
         return permit.token
@@ -36,8 +36,8 @@ struct Holding: Sendable {
 
     mutating func renewalEnded() { isRenewing = false }
 
-    /// - Returns: false if the request was not sent after that of the current permit, or if the new hard stop has
-    ///   passed.
+    /// - Returns: false if this request was not sent after the request of the current permit, or if the new hard stop
+    ///   has passed.
     mutating func renew(_ lease: LeaseView, sentAt: MonotonicTime, at now: MonotonicTime, random: UInt64) -> Bool {
         let later = LeasePermit(token: lease.token, terms: lease.terms, sentAt: sentAt)
         guard sentAt > permit.sentAt, now < later.hardStopAt else { return false }

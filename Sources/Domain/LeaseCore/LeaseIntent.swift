@@ -35,7 +35,8 @@ package enum ChannelEnd: Hashable, Sendable {
 package enum LeaseTiming {
     /// Pause after a failed heartbeat, ± 20 %.
     static let renewalRetry = Duration.seconds(5)
-    /// Pause while the lease is lost and the link is kept. Longer, to limit requests during an outage of the cloud.
+    /// Pause between heartbeats while the lease is lost and the link is kept. Long, to limit requests during an outage
+    /// of the cloud.
     static let lostRetry = Duration.seconds(30)
     package static let answerTimeout = Duration.seconds(5)
     /// Maximum wait for a confirmed release when a user disconnects.
@@ -59,8 +60,8 @@ package enum LeaseTiming {
         lease.isOldHolderTold ? searchTime : searchTime + lease.terms.heartbeat
     }
 
-    /// How long link attempts may fail after a take-over. Longer if the former holder was not notified: it then keeps
-    /// its link until its next heartbeat.
+    /// Time for which link attempts may fail after a take-over. Longer if the former holder was not notified: it then
+    /// keeps its link until its next heartbeat.
     static func takeoverGrace(_ lease: LeaseView) -> Duration {
         lease.isOldHolderTold ? reconnectGrace : searchTime(after: lease)
     }

@@ -202,7 +202,7 @@ package struct LeaseMachine: Sendable {
         return state.ask(seeking, &known, at: now)
     }
 
-    /// This host lost its place in the queue, and joins again after the next refusal.
+    /// Handles the loss of this host's place in the queue. The host joins again after the next refusal.
     package mutating func queueLost() {
         guard case .seeking(var seeking) = state else { return }
         seeking.leftQueue()
@@ -242,7 +242,7 @@ package struct LeaseMachine: Sendable {
         return state.lose(holding, loss, &known, at: now, random: random)
     }
 
-    /// A later `woke` retries the unanswered heartbeat.
+    /// Handles an unanswered heartbeat. A later `woke` retries it.
     package mutating func renewalFailed(at now: MonotonicTime) -> Action {
         guard case .held(var holding) = state else { return renewalEnded(at: now) }
         known.unanswered()
@@ -306,7 +306,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Sends scheduled requests within a second. The lost connection also cost the host its places in queues.
+    /// Sends scheduled requests within a second. The outage has also cost the host its places in queues.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {

@@ -64,8 +64,8 @@ package struct LeaseRecord: Hashable, Sendable {
     package var state: State
     package var token: FencingToken
     package var terms: LeaseTerms
-    /// Arrival of the last successful acquire or renewal, on the authority's monotonic clock. Not persisted: at its
-    /// start, every lease counts as just renewed (rule 5).
+    /// Arrival of the last successful acquire or renewal, on the authority's monotonic clock. Not persisted: when the
+    /// authority starts, every lease counts as just renewed (rule 5).
     package var renewedAt: MonotonicTime
     /// Latest granted requests, oldest first. A repeated request gets the stored answer, and is never decided again.
     package private(set) var grants: [LeaseGrant]
@@ -100,7 +100,7 @@ package struct LeaseRecord: Hashable, Sendable {
         }
     }
 
-    /// Zero once expired.
+    /// Remaining time to live; zero once expired.
     package func remaining(at now: MonotonicTime) -> Duration {
         holder == nil ? .zero : max(.zero, renewedAt + terms.timeToLive - now)
     }

@@ -45,8 +45,8 @@ package struct LeaseCircumstances: Hashable, Sendable {
     package var grantsNothingNewBefore: MonotonicTime?
     /// Smallest token to grant (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
-    /// A new grant must exceed this after meter ids were joined or separated, so that no token is valid under two ids.
-    /// Unlike `tokenFloor`, it does not affect the present holder.
+    /// Token that a new grant must exceed after meter ids were joined or separated, so that no token is valid under two
+    /// ids. Unlike `tokenFloor`, it does not affect the present holder.
     package var grantsAbove = FencingToken(rawValue: 0)
     /// Host for which the meter is reserved: the first in the queue, or one that takes over.
     package var reservedFor: HostID?

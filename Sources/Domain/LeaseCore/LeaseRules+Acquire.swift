@@ -134,7 +134,7 @@ extension LeaseRules {
         request.tokenFloor.flatMap { $0 <= .claimMax ? $0 : nil }
     }
 
-    /// Neither the host's claim nor a restore's floor may exceed the token.
+    /// Whether the holder may keep the token: neither the host's claim nor a restore's floor may exceed it.
     private static func mayKeep(
         _ token: FencingToken, for request: LeaseAcquire, in circumstances: LeaseCircumstances
     ) -> Bool {

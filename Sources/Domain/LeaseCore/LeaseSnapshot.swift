@@ -17,7 +17,7 @@ package struct LeaseSnapshot: Hashable, Sendable {
     package var meter: String
     /// Nil if the meter never had a lease.
     package var record: LeaseRecord?
-    /// The next grant must exceed this. The present holder keeps even a smaller token.
+    /// Token that the next grant must exceed. The present holder keeps even a smaller one.
     package var floor: FencingToken
     /// Nil unless the requested id is an alias.
     package var alias: Alias?

@@ -84,7 +84,7 @@ enum LeaseState: Sendable {
     ) -> Action {
         if known.isGivenBack(holding.permit.token) {
             guard seeking.isUnleased else { return release(holding, intent: seeking.intent, &known, at: now) }
-            // Ignore a grant whose release may be in flight: that would free the meter while the link is open.
+            // Ignore a grant whose release may be in flight: the release would free the meter while the link is open.
             guard holding.permit.token >= known.greatestToken ?? holding.permit.token else { return .none }
         }
         guard now < holding.permit.hardStopAt else {

@@ -6,7 +6,7 @@ package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
     /// may connect.
     case strict
 
-    /// A host may only be stricter than its zone.
+    /// Returns the stricter policy: a host may only be stricter than its zone.
     package func stricter(_ other: LeasePolicy) -> LeasePolicy { self == .strict ? self : other }
 }
 
@@ -15,7 +15,7 @@ package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
     /// Pause between a lease and a grant to another host; at least an eighth of the time to live.
     package let lockDelay: Duration
-    /// As configured; `lockDelay` is at least an eighth of the time to live.
+    /// Lock-delay as configured; `lockDelay` is at least an eighth of the time to live.
     package let askedLockDelay: Duration
     package let policy: LeasePolicy
 

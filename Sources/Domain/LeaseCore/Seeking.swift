@@ -5,7 +5,7 @@ struct Seeking: Sendable {
     private var isRepeat = false
     /// First sending of the present request; repetitions keep it. Nil before that.
     private var firstSentAt: MonotonicTime?
-    /// Target of the last request; nil for a plain acquire.
+    /// Take-over target of the last request: a grant's token; nil for a plain acquire.
     private(set) var takeover: FencingToken?
     private(set) var isUnleased: Bool
     private(set) var refusal: LeaseAnswer.Refusal.Reason?

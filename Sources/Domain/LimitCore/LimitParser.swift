@@ -1,7 +1,7 @@
 /// A number needs a unit, because a current of 50 may be A or mA. Exceptions are quantities without units, and a 0
 /// other than a temperature.
 package struct LimitParser {
-    /// In characters.
+    /// Maximum length of a limit in characters.
     package static let textMax = 200
 
     private var words: WordReader

@@ -1,7 +1,7 @@
 /// All readings of a period, in memory so that comparing them with limits is exact. Current and power count by
 /// magnitude, as in alerts.
 package struct MeasuredStretch: Sendable {
-    /// Four quantities of so many readings need half a gigabyte.
+    /// Maximum number of readings; four quantities of so many need half a gigabyte.
     package static let readingsMax = 5_000_000
 
     private let capacity: Int
@@ -10,7 +10,7 @@ package struct MeasuredStretch: Sendable {
     private var times: [Int64] = []
     /// One for each quantity; NaN if a reading lacks it.
     private var columns: [[Double]]
-    /// Minimum and maximum of single values, which means hide; magnitudes for current and power.
+    /// Minimum and maximum of single values, because means hide them; magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
     /// Quantities that flowed in both directions: a mean's magnitude is not the mean of the magnitudes.
     private var turning: Set<Quantity> = []
@@ -21,7 +21,7 @@ package struct MeasuredStretch: Sendable {
     /// Start and end of the period, in milliseconds on the readings' clock; nil means the first or last reading.
     package var start: Int64?
     package var end: Int64?
-    /// Milliseconds by another clock; nil to use the readings' clock.
+    /// Duration in milliseconds, measured by another clock; nil to use the readings' clock.
     package var duration: Int64?
 
     /// - Parameters:

@@ -1,4 +1,4 @@
-/// With padding (RFC 4648, section 4).
+/// Base64 with padding (RFC 4648, section 4).
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -18,7 +18,7 @@ package enum Base64 {
         }
     }
 
-    /// 0xFF for bytes outside the alphabet.
+    /// Value of each letter; 0xFF for bytes outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, letter) in alphabet.enumerated() { values[Int(letter)] = UInt8(value) }

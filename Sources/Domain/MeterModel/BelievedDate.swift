@@ -26,8 +26,8 @@ package struct BelievedDate: Hashable, Sendable {
     private static let pace = 24
     /// If there are more, the two oldest are merged.
     private static let doubtsMax = 32
-    /// Extension into the future. Without it, a host whose clock is never confirmed would save the `Doubt` at each
-    /// reading.
+    /// Extension of a `Doubt` into the future. Without it, a host whose clock is never confirmed would save the `Doubt`
+    /// at each reading.
     private static let reach = Duration.seconds(86_400)
     /// Age after which a confirmed `Doubt` is removed; no data is kept longer.
     private static let forgotten = Duration.seconds(20 * 366 * 86_400)

@@ -33,7 +33,7 @@ extension String {
     /// The text in quotation marks, cut to 80 terminal cells, for messages about unexpected input.
     package var quoted: String { "\"\(visible.fitting(80))\"" }
 
-    /// Beginning and end of a text of more than 2000 bytes. The end often contains the advice.
+    /// The text; if it exceeds 2000 bytes, only its beginning and its end, which often contains the advice.
     package var bounded: String {
         guard utf8.count > 2000 else { return self }
         // One letter may have any number of accents, so cut at Unicode scalars.

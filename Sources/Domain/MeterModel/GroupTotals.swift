@@ -1,5 +1,5 @@
 package struct GroupTotals: Hashable, Sendable {
-    /// From 0, as on the meter.
+    /// Group number from 0, as on the meter.
     package var index: Int
     package var charge_mAh: Double
     package var energy_mWh: Double

@@ -18,7 +18,7 @@ package enum JSONText {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Returns an upper bound in bytes, with quotes.
+    /// Returns an upper bound of the escaped length in bytes, with quotes.
     package static func bytesMax(of string: String) -> Int {
         string.utf8.reduce(2) { sum, byte in
             switch byte {

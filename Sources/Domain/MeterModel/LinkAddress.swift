@@ -3,7 +3,7 @@ package enum LinkAddress: Hashable, Sendable {
     case serial(path: String)
     /// Raw HID, `/dev/hidraw…`.
     case hid(path: String)
-    /// USB vendor interface with bulk transfers, `/dev/bus/usb/…`.
+    /// USB vendor-specific interface with bulk transfers, `/dev/bus/usb/…`.
     case bulk(path: String)
     /// A board that sends readings as lines of text. `host` includes the port unless it is the default.
     case network(host: String)
@@ -93,7 +93,7 @@ package struct RadioLink: Hashable, Sendable {
     package var address: MACAddress
     /// Needed to connect over LE. False for Bluetooth Classic.
     package var isRandom: Bool
-    /// This host's adapter. Not its name, because `hci0` may be another one after a reset.
+    /// Address of this host's adapter. Not its name, because `hci0` may be another one after a reset.
     package var adapter: MACAddress
 
     package init(address: MACAddress, isRandom: Bool, adapter: MACAddress) {

@@ -62,7 +62,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
 
     private static let printedLength = 17
 
-    /// Digits between separators. Allocates nothing, because meterd parses the name of every received settings record.
+    /// Digits between separators. Avoids allocation, because meterd parses the name of every received settings record.
     private struct Group {
         private var value: UInt64 = 0
         private var digits = 0

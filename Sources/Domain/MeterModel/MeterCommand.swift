@@ -54,7 +54,7 @@ extension MeterCommand.Kind {
         case draws
     }
 
-    /// Harm that user interfaces must have confirmed; nil if none. API clients need not confirm.
+    /// Harm that a user must confirm in user interfaces; nil if none. API clients need not confirm.
     ///
     /// `enter` is a menu key on most models. On loads such as a DL24 the same byte switches the load on or off, and no
     /// report shows which (Docs/Protocols/Atorch.md).

@@ -41,7 +41,7 @@ package enum MeterID: Hashable, Sendable {
             + "unalias \(self), has the one here known by its port"
     }
 
-    /// The same port on `host`. Ids that all hosts share are unchanged.
+    /// Returns the id of the same port on `host`. Ids that all hosts share are unchanged.
     package func given(by host: HostID) -> MeterID {
         switch self {
         case .mac, .usb: self

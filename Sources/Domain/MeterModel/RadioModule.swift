@@ -6,7 +6,7 @@ package enum RadioModule: Hashable, Sendable {
     /// GATT service FFE0 notifies and FFE5 accepts writes: an RF-star module.
     case twoServices
 
-    /// 16-bit UUIDs.
+    /// 16-bit UUIDs of GATT services.
     package var services: Set<UInt16> {
         switch self {
         case .oneService: [0xFFE0]

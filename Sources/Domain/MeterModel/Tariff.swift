@@ -10,8 +10,8 @@ package struct Tariff: Codable, Hashable, Sendable, CustomStringConvertible {
     static let perKWhMax = 1_000_000.0
     private static let decimalsMax = 6
 
-    /// A number and its currency, with or without a blank between; nil for anything else. The decimal separator is a
-    /// point or a comma.
+    /// Parses a number and its currency, with or without a blank between; nil for anything else. The decimal separator
+    /// is a point or a comma.
     package init?(_ text: String) {
         let trimmed = text.drop { $0 == " " }
         let digits = trimmed.prefix { $0.isASCII && ($0.isNumber || $0 == "." || $0 == ",") }

@@ -1,6 +1,6 @@
 /// Telemetry other than readings: `told` in JSON. `watch --json` prints it after a change.
 package struct TelemetryBody: Codable, Hashable, Sendable {
-    /// Keys as in Docs/Meters; null while unknown.
+    /// Values by key, as in Docs/Meters; null while unknown.
     package var details: [String: Value] = [:]
     /// Empty for models without data groups.
     package var groups: [Group] = []

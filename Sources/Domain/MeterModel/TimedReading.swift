@@ -2,7 +2,7 @@ package struct TimedReading: Hashable, Sendable {
     package var wallTime: WallTime
     /// Arrival of the bytes from the meter; defines order and age.
     package var time: MonotonicTime
-    /// One measurement, or the means of several with the times of the last.
+    /// One measurement, or the means of several; the times are those of the last.
     package var reading: Reading
     /// Nil for a single measurement.
     package var spread: ReadingSpread?
@@ -20,7 +20,7 @@ package struct TimedReading: Hashable, Sendable {
     }
 }
 
-/// Extremes of several measurements. A class, so that a single one reserves no space for it.
+/// Extremes of several measurements. A class, so that a reading of a single measurement reserves no space for them.
 package final class ReadingSpread: Hashable, Sendable {
     package let count: Int
     package let least: Reading

@@ -1,4 +1,4 @@
-/// Allocates nothing, because every property's change stamp contains a UUID.
+/// Reads and writes UUIDs without allocating memory, because every property's change stamp contains one.
 package enum UUIDText {
     package static let length = 36
 
@@ -46,7 +46,7 @@ package enum UUIDText {
         let letters = inAnyCase ? letters | isLetter << 5 : letters
         let values = (letters & each(0x0F)) &+ isLetter &* 9
         let isAboveNine = (values &+ each(0x80 - 10)) >> 7 & each(1)
-        // No digit: encoding its value gives another byte, or the value is above 15.
+        // A byte is no digit if encoding its value gives another byte, or its value is above 15.
         guard values &+ each(0x30) &+ isAboveNine &* 0x27 == letters, values & each(0xF0) == 0 else { return nil }
         var packed = values.byteSwapped
         packed = (packed | packed >> 4) & 0x00FF_00FF_00FF_00FF

@@ -1,6 +1,6 @@
 extension WallTime {
     /// Parses RFC 3339, such as `2026-11-21T13:40:05.250Z` or `2026-11-21T14:40:05+01:00`; nil for anything else. Drops
-    /// digits beyond milliseconds, and counts a leap second as the next one.
+    /// digits beyond milliseconds, and counts a leap second as the next second.
     package init?(_ text: some StringProtocol) {
         var scanner = Scanner(rest: Array(text.utf8)[...])
         guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
@@ -24,7 +24,7 @@ extension WallTime {
         }
     }
 
-    /// Returns days since 1970; inverse of `civil(fromDays:)`.
+    /// Returns the number of days since 1970; inverse of `civil(fromDays:)`.
     private static func days(from year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month <= 2 ? year - 1 : year
         let era = (year >= 0 ? year : year - 399) / 400

@@ -47,7 +47,8 @@ extension WallTime: CustomStringConvertible {
         }
     }
 
-    /// Gregorian date of a day since 1970. Years begin in March internally, so that a leap day comes last.
+    /// Returns the Gregorian date of a number of days since 1970. Years begin in March internally, so that a leap day
+    /// comes last.
     private static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let shifted = days + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097

@@ -11,9 +11,9 @@ package struct MetricDefinition: Hashable, Sendable {
     /// Program, measure and base unit: `meterd_meter_voltage_volts`.
     package var name: String
     package var kind: Kind
-    /// Label names in the order of their values, which are a closed set, or one for each reported object.
+    /// Label names, in the order of a sample's values. A label's values are a closed set, or one for each reported
+    /// item.
     package var labels: [String]
-    /// Description in one sentence.
     package var help: String
 
     package static func counter(_ name: String, _ labels: [String], _ help: String) -> Self {

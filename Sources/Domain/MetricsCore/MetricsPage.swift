@@ -1,7 +1,7 @@
 /// A page in Prometheus' text format 0.0.4.
 ///
-/// Metrics appear in the order of their first addition. Each request makes a new page, so that removed objects have no
-/// samples.
+/// Metrics appear in the order of their first addition. Each request makes a new page, so that removed meters, for
+/// example, have no samples.
 package struct MetricsPage: Sendable {
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -6,14 +6,14 @@ package struct ProcessFigures: Hashable, Sendable {
     package var virtualBytes: UInt64
     /// Resident memory, including shared pages.
     package var residentBytes: UInt64
-    /// Since 1970; nil if the boot time is unknown.
+    /// Start in seconds since 1970; nil if the boot time is unknown.
     package var startSeconds: Double?
     package var openDescriptors: Int
     package var descriptorsMax: UInt64
 
     /// - Parameters:
     ///   - stat: contents of `/proc/self/stat` (proc(5)). The program's name in it may have blanks and parentheses.
-    ///   - bootSeconds: boot time since 1970.
+    ///   - bootSeconds: boot time in seconds since 1970.
     ///   - ticksPerSecond: unit of the times in `stat`.
     /// - Returns: nil if `stat` has another form.
     package init?(

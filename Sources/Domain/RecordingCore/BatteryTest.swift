@@ -2,7 +2,8 @@ package struct BatteryTest: Hashable, Sendable {
     /// Cut-off that ends the test: a value above or below a limit, after one on the other side. So a test may begin
     /// before the battery is inserted.
     package let until: AlertPattern
-    /// Amperes, in either direction, that start the test after flowing for the hold time. Nil to start immediately.
+    /// Current in amperes, in either direction, that starts the test once it has flowed for the hold time. Nil to start
+    /// immediately.
     package let startAbove: Double?
     /// Names of `[notify.NAME]` in the configuration.
     package let notify: [String]
@@ -18,7 +19,7 @@ package struct BatteryTest: Hashable, Sendable {
     package static let holdDefault = Duration.seconds(10)
     package static let legal = "for example \"current < 50mA for 30s\" or \"voltage < 3.0V for 10s\""
 
-    /// - Parameter until: value above or below a limit (`AlertParser`).
+    /// - Parameter until: cut-off that ends the test, a value above or below a limit (`AlertParser`).
     package init(
         until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil
     ) throws(AlertSyntaxError) {

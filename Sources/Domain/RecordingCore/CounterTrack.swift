@@ -1,8 +1,8 @@
 /// Increase of one of the meter's own counters, across resets.
 package struct CounterTrack: Hashable, Sendable {
-    /// No meter exceeds 100 A; in mAh per second.
+    /// Maximum increase in mAh per second: no meter exceeds 100 A.
     static let chargePerSecondMax = 100 / 3.6
-    /// No meter exceeds 25 kW; in Wh per second.
+    /// Maximum increase in Wh per second: no meter exceeds 25 kW.
     static let energyPerSecondMax = 25_000 / 3600.0
 
     /// Nil until the meter reports the counter.

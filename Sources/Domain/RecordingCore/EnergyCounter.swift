@@ -122,7 +122,7 @@ extension IntegratedValue {
     }
 }
 
-/// The meter's own counters, up to which meterd's totals include all flow.
+/// Values of the meter's own counters up to which meterd's totals include all flow.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?

@@ -18,8 +18,8 @@ package struct EnergySamples: Sendable {
     private var total: Int64 = 0
     private var seconds = 0.0
 
-    /// - Parameter samplesMax: maximum; beyond it, adjacent samples are merged, but not across a gap. A day has at most
-    ///   8,640 runs, because a gap takes 10 s.
+    /// - Parameter samplesMax: maximum number of samples; beyond it, adjacent samples are merged, but not across a gap.
+    ///   A day has at most 8,640 runs, because a gap takes 10 s.
     package init(samplesMax: Int) { self.samplesMax = samplesMax }
 
     /// Adds the totals after a reading that has a power.

@@ -75,7 +75,7 @@ package struct LoadPlan: Hashable, Sendable {
             return nil
         }
         let thousandths = Int(amount.rounded())
-        // For 1.234 A, the load would use another value.
+        // Reject 1.234 A, for example: the load would use another value.
         guard abs(amount - Double(thousandths)) < 1e-6, thousandths >= 10, thousandths.isMultiple(of: 10) else {
             return nil
         }

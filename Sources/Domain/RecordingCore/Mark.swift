@@ -21,9 +21,9 @@ package struct Mark: Hashable, Sendable {
 
     // MARK: Names
 
-    /// In visible characters.
+    /// Maximum length of a name in visible characters.
     package static let nameMax = 80
-    /// In bytes, because a character may have any number of accents.
+    /// Maximum length of a name in bytes, because a character may have any number of accents.
     private static let nameBytesMax = 640
 
     /// Puts the text on one line: invisible characters become spaces, which are trimmed and merged.

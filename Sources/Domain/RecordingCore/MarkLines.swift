@@ -1,8 +1,8 @@
 /// Turns another program's output into marks.
 package struct MarkLines: Sendable {
-    /// Marks per second.
+    /// Maximum number of marks per second.
     package static let rateMax = 5
-    /// Marks per invocation of meterctl.
+    /// Maximum number of marks per invocation of meterctl.
     package static let countMax = 1000
 
     private var recent: [MonotonicTime] = []
@@ -16,7 +16,7 @@ package struct MarkLines: Sendable {
 
     package init() {}
 
-    /// - Parameter captured: by the regular expression; nil if the line does not match.
+    /// - Parameter captured: text captured by the regular expression; nil if the line does not match.
     /// - Returns: name of the mark to set now; nil for none.
     package mutating func take(_ captured: String?, at now: MonotonicTime) -> String? {
         let name = captured.map { Mark.cleaned($0, isCut: true) } ?? ""

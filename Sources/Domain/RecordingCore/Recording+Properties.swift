@@ -115,7 +115,7 @@ extension LoadSnapshot {
             "load_minutes": .int(Int64(plan.minutes)), "load_on_link_loss": .string(plan.onLinkLoss.rawValue),
             "load_phase": .string(phase.rawValue),
         ]
-        // An omitted property would keep its last value.
+        // An empty text, because an omitted property would keep its last value.
         properties["load_problem"] = .string(problem ?? "")
         return properties
     }

@@ -17,7 +17,7 @@ package struct RecordingMachine: Sendable {
     /// Fencing token of the meter's lease; 0 without one.
     package var token: UInt64 = 0
     private var state = State.idle(nil)
-    /// True until the next reading.
+    /// Whether the link was lost after the last reading.
     private var isLinkLost = false
     /// Whether the threshold is ignored until the current falls below it, because a user ended a recording.
     private var isDisarmed = false
@@ -171,7 +171,7 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// If the next reading arrives late enough, it ends a gap.
+    /// Handles a lost link. If the next reading arrives late enough, it ends a gap.
     package mutating func linkLost() { isLinkLost = true }
 
     /// Call in the order of the readings' monotonic times.

@@ -6,7 +6,7 @@ package struct StretchSummary: Sendable {
     private let name: String?
     private var values: [Quantity: Values] = [:]
     private var last: Int64?
-    /// Number of measurements, including those behind means.
+    /// Number of measurements, including those that stored means combine.
     package private(set) var readings = 0
     /// Longest period stored as a mean; zero for single readings only.
     package private(set) var resolution: Duration = .zero
@@ -98,8 +98,8 @@ package struct StretchSummary: Sendable {
         }
     }
 
-    /// Energy up to the last reading, whose `time` is in milliseconds since 1970; `seconds` are integrated ones. Nil if
-    /// nothing was measured.
+    /// Energy up to the last reading, whose `time` is in milliseconds since 1970; `seconds` is the integrated duration.
+    /// Nil if nothing was measured.
     package var energy: (time: Int64, wattHours: Double, seconds: Double)? {
         guard let last, let power = machine.recording?.totals.power else { return nil }
         return (last, power.integral / 3600, power.seconds)

@@ -5,7 +5,7 @@
 package struct ValueSpread: Sendable {
     private struct Bin {
         var count = 0.0
-        /// Loses less precision than a sum.
+        /// Mean value, which loses less precision than a sum.
         var mean = 0.0
     }
 

@@ -19,7 +19,7 @@ struct ReadingFold {
         last = next
         next.reading.forEach { quantity, value in
             guard let value else {
-                // Send a quantity that was never known as unknown.
+                // If no measurement has a value of the quantity, send it as unknown.
                 if !sum.supported.contains(quantity) {
                     (sum[quantity], least[quantity], greatest[quantity]) = (nil, nil, nil)
                 }

@@ -19,14 +19,14 @@ extension RelayAction: CustomStringConvertible {
 
 package struct RelayCommand: Hashable, Sendable {
     package var id: RequestID
-    /// The id under which it is leased.
+    /// Id under which the meter is leased.
     package var meter: MeterID
     /// Fencing token of the lease that the requesting host saw. A holder with another token refuses.
     package var token: FencingToken
     package var action: RelayAction
     package var author: HostID
     package var authorName: String
-    /// Replica of the cloud that decides; nil if there is only one.
+    /// Replica of the cloud that manages the command; nil if there is only one.
     package var copy: String?
 
     package init(

@@ -19,7 +19,7 @@ package struct RelayObserver: Sendable {
     package enum Action: Hashable, Sendable {
         /// Show the readings, after a gap of `missed` readings.
         case show(missed: Int)
-        /// The batch's token or number is older.
+        /// Ignore the batch: its token or number is older.
         case drop
     }
 
@@ -47,6 +47,6 @@ package struct RelayObserver: Sendable {
         return .show(missed: missed + arrival.batch.missed)
     }
 
-    /// The cloud dropped these readings.
+    /// Counts readings that the cloud dropped.
     package mutating func lost(_ count: Int) { missed += count }
 }

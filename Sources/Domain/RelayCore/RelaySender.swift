@@ -28,7 +28,7 @@ package struct RelaySender: Sendable {
     private var fold: ReadingFold?
     private var missed = 0
     private var token: FencingToken?
-    /// Never used again after the cloud refused it.
+    /// Token that the cloud refused, and that is therefore never used again.
     private var refused: FencingToken?
     private var isSending = false
     private var readyAt = MonotonicTime.origin

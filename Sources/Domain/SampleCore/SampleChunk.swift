@@ -32,7 +32,7 @@ package struct SampleChunk: Hashable, Sendable {
 
 package enum ChunkError: Error, Hashable, Sendable, CustomStringConvertible {
     case tooShort(length: Int)
-    /// Written by a newer version.
+    /// A newer version wrote the chunk.
     case unknownVersion(UInt8)
     /// The checksum differs, so some byte changed.
     case wrongCheck(expected: UInt32, found: UInt32)

@@ -123,7 +123,7 @@ package struct SampleChunkBuilder: Sendable {
         }
     }
 
-    /// Seven bits per byte, lowest first; the top bit is set if more bytes follow.
+    /// Writes seven bits per byte, lowest first; the top bit is set if more bytes follow.
     @inline(__always)
     private mutating func put(_ number: UInt64) {
         var rest = number

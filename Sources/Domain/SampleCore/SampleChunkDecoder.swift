@@ -27,11 +27,11 @@ struct SampleChunkDecoder {
         return samples
     }
 
-    /// Includes samples before an error.
+    /// Passes samples to `body`, even those before an error.
     mutating func forEach(count: Int, _ body: (StoredSample) -> Void) throws(ChunkError) {
         var found = 0
         while offset < end {
-            // A wrong count rejects the chunk anyway.
+            // Stop counting: a wrong count rejects the chunk anyway.
             guard found < count else { throw .wrongCount(expected: count, found: found + 1) }
             body(try sample(isFirst: found == 0))
             found += 1

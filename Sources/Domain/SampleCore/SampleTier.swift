@@ -4,7 +4,7 @@ package enum SampleTier: Int64, CaseIterable, Sendable {
     case minute = 60_000
     case hour = 3_600_000
 
-    /// Milliseconds: long enough for a row, and short enough that an hour of readings rewrites little.
+    /// Block length in milliseconds: enough to fill a row, and short enough that an hour of readings rewrites little.
     package var blockLength: Int64 {
         switch self {
         case .second: 600_000

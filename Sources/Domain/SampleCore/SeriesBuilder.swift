@@ -7,7 +7,7 @@ package struct SeriesBuilder: Sendable {
     package let end: WallTime
     /// Milliseconds per point.
     package let width: Int64
-    /// Tier to use; nil for single readings, or for seconds where these no longer exist.
+    /// Tier to use; nil for single readings, or for one-second buckets where no single readings are left.
     package let tier: SampleTier?
     package let quantities: [Quantity]
     /// Latest reading or bucket added; nil before the first.
@@ -50,8 +50,8 @@ package struct SeriesBuilder: Sendable {
         stretches = Array(repeating: Stretch(), count: count)
     }
 
-    /// Hours if the span has at least as many as points; minutes if at least a third as many. Otherwise nil, because
-    /// single readings are few enough.
+    /// Hours if the span has at least as many hours as points; minutes if at least a third as many. Otherwise nil,
+    /// because single readings are few enough.
     private static func tier(length: Int64, points: Int64) -> SampleTier? {
         if length / SampleTier.hour.rawValue >= points { return .hour }
         return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil

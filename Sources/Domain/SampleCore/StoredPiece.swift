@@ -1,7 +1,7 @@
 /// A stored reading, or the bucket of a second or minute that replaced several.
 package enum StoredPiece: Hashable, Sendable {
     case reading(StoredSample)
-    // A bucket is four times as large as a reading, and far rarer.
+    // Indirect, because a bucket is four times as large as a reading, and far rarer.
     indirect case bucket(SampleBucket, SampleTier)
 
     package var time: WallTime {

@@ -46,8 +46,8 @@ extension SettingValue {
     }
 }
 
-/// By kind, then value. Only needed for replicas to agree on equal stamps with different values, which no host with a
-/// unique id writes.
+/// Order by kind, then value. Only needed for replicas to agree on equal stamps with different values, which no host
+/// with a unique id writes.
 extension SettingValue: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         switch (lhs, rhs) {

@@ -5,7 +5,7 @@ package struct Stamp: Hashable, Sendable {
     package let counter: UInt16
     package let host: HostID
 
-    /// 48 bits: enough until the year 10889.
+    /// Greatest time of a stamp, in 48 bits: enough until the year 10889.
     package static let millisecondsMax: UInt64 = (1 << 48) - 1
 
     package init(milliseconds: UInt64, counter: UInt16, host: HostID) {

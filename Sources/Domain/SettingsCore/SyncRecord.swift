@@ -157,7 +157,7 @@ package struct SyncRecord: Hashable, Sendable {
     }
 }
 
-/// By stamp, then value. The value only breaks ties, which hosts with unique ids never cause.
+/// Order by stamp, then value. The value only breaks ties, which hosts with unique ids never cause.
 extension Register: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
         guard lhs.stamp == rhs.stamp else { return lhs.stamp < rhs.stamp }

@@ -57,7 +57,7 @@ struct EventStream: Hashable, Sendable {
     mutating func wake(_ moment: SyncMoment, _ timing: SyncTiming) -> [SyncEffect] {
         guard let deadline = deadline(timing), moment.now >= deadline else { return [] }
         if case .waiting = state { return open(at: moment.now) }
-        // Neither data nor error: the connection is half-open.
+        // Neither data nor an error arrived in time: the connection is half-open.
         broke(moment, timing)
         return [.closeEvents]
     }

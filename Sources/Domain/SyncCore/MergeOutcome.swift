@@ -8,7 +8,6 @@ package struct MergeOutcome: Hashable, Sendable {
     /// Sequence number of the transaction since the store was opened. Of two outcomes with the same record, the greater
     /// number is current.
     package var number: UInt64 = 0
-    /// Number of records without changes.
     package var unchanged: Int
     /// Number of records set aside (`meterctl sync parked`): their name or value is illegal, or a refetch did not
     /// contain them.
@@ -29,7 +28,7 @@ package struct MergeOutcome: Hashable, Sendable {
 /// Changes by other hosts to one record.
 package struct RecordNews: Hashable, Sendable {
     package var key: RecordKey
-    /// Sorted.
+    /// Names of the changed properties, sorted.
     package var properties: [String]
     package var isDeleted: Bool
     /// Authors of the changes, sorted.

@@ -1,7 +1,7 @@
 /// Number of records per request: halved after a timeout, for slow links and a busy cloud, and doubled after an answer
 /// to a full request.
 struct Portion: Hashable, Sendable {
-    /// Nil means the configured number.
+    /// Maximum records per request; nil means the configured number.
     private var limit: Int?
 
     func records(of most: Int) -> Int { min(most, limit ?? most) }

@@ -52,7 +52,7 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func startOver() { told = nil }
 
-    /// Nil if unknown, or within `step` of the offset last stored.
+    /// Offset to store; nil if unknown, or within `step` of the one last stored.
     func news(beyond step: Duration) -> Duration? {
         guard let offset = offset?.offset else { return nil }
         guard let told else { return offset }

@@ -31,7 +31,7 @@ package struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var kind: Kind
-    /// Failed operation with the value; at most 2,000 bytes.
+    /// Description of the failure, with the value; at most 2,000 bytes.
     package var message: String
     package var retryAfter: Duration?
 

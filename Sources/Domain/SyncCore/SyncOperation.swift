@@ -82,11 +82,11 @@ package enum SyncOperation: Hashable, Sendable {
 }
 
 package enum SyncEffect: Hashable, Sendable {
-    /// At most one at a time.
+    /// Perform the operation. At most one runs at a time.
     case perform(SyncOperation)
     /// Open `CloudLink.events`. Report each event and the end.
     case openEvents
-    /// The stream's end need not be reported.
+    /// Close the event stream. Its end need not be reported.
     case closeEvents
     case announce(SyncResult)
     /// A halt outside a run, which no `SyncResult` reports.

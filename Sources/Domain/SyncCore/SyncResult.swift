@@ -2,7 +2,7 @@ package struct SyncCounts: Hashable, Sendable {
     package var pushed = 0
     /// Number of fetched records that changed the local store.
     package var fetched = 0
-    /// Number of fetched records without changes.
+    /// Number of fetched records that changed nothing.
     package var unchanged = 0
     /// Number of records set aside with the reason: the cloud refused them, or they cannot be stored here.
     package var parked = 0
@@ -33,7 +33,7 @@ package struct SyncResult: Hashable, Sendable {
         case halted(SyncHalt)
     }
 
-    /// Counted from 1.
+    /// Number of the run, counted from 1.
     package var run: UInt64
     package var trigger: SyncTrigger
     package var startedAt: MonotonicTime

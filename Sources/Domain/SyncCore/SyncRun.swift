@@ -31,7 +31,7 @@ package struct SyncRun: Hashable, Sendable {
     var heldBack: DeferredChanges
     var refusal: SyncFailure?
 
-    /// Each number is limited by `SyncTiming.repairsMax`.
+    /// Number of each repair in this run, limited by `SyncTiming.repairsMax`.
     struct Repairs: Hashable, Sendable {
         var zone = 0
         var epoch = 0

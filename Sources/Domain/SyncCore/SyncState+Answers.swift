@@ -1,4 +1,4 @@
-/// Ignores a result if its operation is not in progress.
+/// Applies results of operations; ignores a result if its operation is not in progress.
 extension SyncState {
     mutating func applyAnswer(_ answer: SyncInput, at now: MonotonicTime) {
         switch answer {
@@ -184,7 +184,7 @@ extension SyncState {
 }
 
 extension PushResult {
-    /// True if accepted, permanently refused, or held back. Other records remain in the outbox.
+    /// Whether the record was accepted, permanently refused, or held back. Other records remain in the outbox.
     func isDecided(in batch: OutboxBatch) -> Bool {
         switch failure?.kind {
         case nil, .badRequest, .permissionDenied, .quotaExceeded: true
@@ -202,8 +202,8 @@ extension PushResult {
     /// Whether a later run pushes the record again.
     var isPutOff: Bool { failure?.kind == .leaseHeld || failure?.kind == .readOnly }
 
-    /// True if too large together with the other records. Only pushing it alone shows whether it is too large by
-    /// itself.
+    /// Whether the record was too large together with the rest of the batch. Only pushing it alone shows whether it is
+    /// too large by itself.
     func isTooLarge(in batch: OutboxBatch) -> Bool {
         failure?.kind == .limitExceeded && batch.records.count > 1
     }

@@ -58,7 +58,7 @@ package struct SyncState: Hashable, Sendable {
 
     package var failures: Int { schedule.failures }
 
-    /// Consecutive failures, if the present run fails now.
+    /// Number of consecutive failures if the present run fails now.
     var failuresAfterThis: Int { run?.hasProgressed == true ? 1 : failures.addingClamped(1) }
 
     mutating func apply(_ event: SyncEvent, _ moment: SyncMoment) -> [SyncEffect] {
@@ -82,7 +82,8 @@ package struct SyncState: Hashable, Sendable {
 
     var nextPoll: MonotonicTime { schedule.nextPoll(timing) }
 
-    /// Nil if the sync progress is valid for the cloud's zone, or if zone or progress is unknown.
+    /// Returns the zone to enter; nil if the sync progress is valid for the cloud's zone, or if zone or progress is
+    /// unknown.
     func entryNeeded(wentBack: Bool = false) -> (zone: SyncZone, entry: ZoneEntry)? {
         guard case .known(let account, let time) = account, let progress = run?.progress else { return nil }
         let zone = account.syncZone

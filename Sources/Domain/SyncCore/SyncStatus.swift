@@ -1,4 +1,4 @@
-/// For `meterctl sync status`.
+/// State of the sync session for `meterctl sync status`.
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode

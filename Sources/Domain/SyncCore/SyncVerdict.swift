@@ -16,7 +16,7 @@ enum SyncVerdict: Hashable, Sendable {
     case storeWentBack
     /// The cloud answered for another zone than before, so the account is checked again.
     case zoneDoubted
-    /// The cloud refused the whole batch because its stamps are too far ahead.
+    /// The cloud refused the whole batch because its stamps are too far ahead of the cloud's clock.
     case stampsRefused
     case postponed(SyncFailure, until: MonotonicTime)
     /// An operation failed after a cancellation, so the failure is ignored.

@@ -40,7 +40,7 @@ extension ZoneEntry {
     /// Time for which the cloud and the hosts keep deletions: 180 days.
     package static let absenceMax = Duration.seconds(180 * 86_400)
 
-    /// Nil if the progress is valid for `zone`.
+    /// Returns how to enter `zone`; nil if the progress is valid for it.
     ///
     /// - Parameters:
     ///   - now: this host's wall clock; nil if unknown.

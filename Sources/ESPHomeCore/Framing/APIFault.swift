@@ -12,9 +12,9 @@ package enum APIFault: Error, Hashable, Sendable {
     case malformed(String)
     /// An encrypted frame was changed in transit, or encrypted with another key.
     case damaged
-    /// Another node, or one without a required function. Text: whole sentences for users.
+    /// This is another node than configured, or it lacks a required function. Text: whole sentences for users.
     case unsuitable(String)
-    /// Text: a verb phrase for the node's behaviour, such as "does not answer".
+    /// The node ended the connection or exceeded a time limit. Text: a verb phrase such as "ended the connection".
     case ended(String)
 }
 

@@ -33,9 +33,9 @@ package struct APIFraming: Sendable {
         case handshake([UInt8])
     }
 
-    /// In bytes, as in the reference client.
+    /// Maximum message length in bytes, as in the reference client.
     package static let lengthMax = 65_535
-    /// Same on both sides; includes the empty first frame.
+    /// Noise prologue, the same on both sides; includes the empty first frame.
     package static let prologue = Array("NoiseAPIInit".utf8) + [0, 0]
 
     private let form: Form
@@ -81,7 +81,7 @@ package struct APIFraming: Sendable {
         return .message(APIFrame(id: UInt32(id), body: Array(buffer[place..<start])))
     }
 
-    /// Nil if the varint is incomplete. At most four bytes.
+    /// Decodes a varint of at most four bytes; nil if it is incomplete.
     private func number(at place: inout Int) throws(APIFault) -> Int? {
         var value = 0
         for shift in 0..<4 {
@@ -118,7 +118,7 @@ package enum FrameWriter {
         [1, UInt8(truncatingIfNeeded: bytes.count >> 8), UInt8(truncatingIfNeeded: bytes.count)] + bytes
     }
 
-    /// Message number and length in two bytes each, then the message.
+    /// Returns message number and length in two bytes each, then the message.
     package static func inner(_ frame: APIFrame) -> [UInt8] {
         [UInt32(frame.id), UInt32(frame.body.count)].flatMap {
             [UInt8(truncatingIfNeeded: $0 >> 8), UInt8(truncatingIfNeeded: $0)]

@@ -1,4 +1,4 @@
-/// Sources: aioesphomeapi 46.23.0, bleak-esphome 4.1.0 and esphome 2026.6.5.
+/// Timeouts and pauses. Sources: aioesphomeapi 46.23.0, bleak-esphome 4.1.0 and esphome 2026.6.5.
 package struct NodeTiming: Sendable {
     /// Maximum time from connection to the node's self-description (aioesphomeapi: 30 s).
     package var greeting = Duration.seconds(30)
@@ -15,7 +15,7 @@ package struct NodeTiming: Sendable {
     package var retry = (first: Duration.seconds(1), longest: Duration.seconds(60))
     package var patience = Duration.seconds(60)
     /// Maximum time in the queue for a Bluetooth link. Shorter than a session's limit for an attempt (30 s), so that
-    /// the report contains the reason.
+    /// users see the reason.
     package var turn = Duration.seconds(25)
     /// Timeout for making a Bluetooth link (bleak-retry-connector 4.7.1: 20 s), during which the proxy makes no other.
     package var connect = Duration.seconds(20)

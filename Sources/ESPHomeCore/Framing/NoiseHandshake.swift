@@ -34,7 +34,8 @@ package struct NoiseHandshake: Sendable {
         mix(prologue)
     }
 
-    /// Nil if a key has the wrong length, or if the other side's public key yields an all-zero shared secret.
+    /// Returns this side's message. Nil if a key has the wrong length, or if the other side's public key yields an
+    /// all-zero shared secret.
     package mutating func write() -> [UInt8]? {
         if role == .initiator { mixPreSharedKey() }
         guard let own = X25519.publicKey(of: ephemeral) else { return nil }
@@ -112,12 +113,12 @@ package struct NoiseCipher: Sendable {
 
     init(key: [UInt8]) { self.key = key }
 
-    /// Nil without a key.
+    /// Encrypts a message; nil without a key.
     package mutating func seal(_ plain: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.seal(plain, key: key, nonce: takeNonce(), authenticating: additional)
     }
 
-    /// Nil if the message is damaged, out of order, or encrypted with another key.
+    /// Decrypts a message; nil if it is damaged, out of order, or encrypted with another key.
     package mutating func open(_ sealed: [UInt8], authenticating additional: [UInt8] = []) -> [UInt8]? {
         ChaCha20Poly1305.open(sealed, key: key, nonce: takeNonce(), authenticating: additional)
     }

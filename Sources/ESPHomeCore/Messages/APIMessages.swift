@@ -1,4 +1,4 @@
-/// Numbers and fields: `api.proto` in aioesphomeapi 46.23.0.
+/// Message of ESPHome's API, as in `api.proto` of aioesphomeapi 46.23.0.
 package protocol APIMessage: ProtoDescription {
     static var id: UInt32 { get }
 }
@@ -60,7 +60,7 @@ package enum DeviceInfoResponse: APIMessage {
     package static let bluetoothMAC = ProtoField.text(18)
 }
 
-/// `BluetoothProxyFeature` in aioesphomeapi's `model.py`.
+/// Bits as in `BluetoothProxyFeature` in aioesphomeapi's `model.py`.
 package struct ProxyFeatures: OptionSet, Hashable, Sendable {
     package let rawValue: UInt32
 
@@ -86,7 +86,7 @@ package enum EmptyMessage {
 
 // MARK: Sensors
 
-/// `ListEntitiesSensorResponse`.
+/// ESPHome's message `ListEntitiesSensorResponse`.
 package enum SensorInfo: APIMessage {
     package static let id: UInt32 = 16
     /// Empty in firmware since 2026.1; the client then derives it from the name.
@@ -102,7 +102,7 @@ package enum SensorInfo: APIMessage {
     package static let category = ProtoField.number(13)
 }
 
-/// `SensorStateResponse`.
+/// ESPHome's message `SensorStateResponse`.
 package enum SensorState: APIMessage {
     package static let id: UInt32 = 25
     package static let key = ProtoField.fixed(1)

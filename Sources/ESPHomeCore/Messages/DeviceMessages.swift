@@ -10,7 +10,7 @@ package enum ConnectionsFree: APIMessage {
 package enum DeviceRequest: APIMessage {
     package static let id: UInt32 = 68
     package static let disconnect: UInt32 = 1
-    /// The proxy discovers the services itself, and ignores stored ones.
+    /// Request to connect. The proxy discovers the services itself, and ignores stored ones.
     package static let connect: UInt32 = 5
     package static let connectKnown: UInt32 = 4
     package static let address = ProtoField.wide(1)
@@ -116,14 +116,14 @@ package enum AttributeMessage: ProtoDescription {
 
     package static let address = ProtoField.wide(1)
     package static let handle = ProtoField.number(2)
-    /// In all messages with data except `write`.
+    /// Present in all messages with data except `write`.
     package static let data = ProtoField.bytes(3)
-    /// Only in `write`.
+    /// Present only in `write`.
     package static let wantsResponse = ProtoField.flag(3)
     package static let written = ProtoField.bytes(4)
-    /// Only in `notify`.
+    /// Present only in `notify`.
     package static let isOn = ProtoField.flag(3)
-    /// Only in `failed`.
+    /// Present only in `failed`.
     package static let error = ProtoField.signed(3)
 
     package static let notConnected = -1

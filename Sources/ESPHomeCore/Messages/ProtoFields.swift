@@ -118,7 +118,7 @@ extension ProtoField {
         ProtoField<[UInt8]>.bytes(number).map({ String(decoding: $0, as: UTF8.self) }, { Array($0.utf8) })
     }
 
-    /// Packed or one by one. The value is nil if a packed number is incomplete.
+    /// Repeated number, packed or as separate fields. The value is nil if a packed number is incomplete.
     static func numbers(_ number: UInt64) -> Self where Value == [UInt64]? {
         Self(
             number: number,
@@ -191,7 +191,7 @@ private enum ProtoValue: Hashable, Sendable {
     var content: ArraySlice<UInt8>? { if case .content(let bytes) = self { bytes } else { nil } }
 }
 
-/// Groups of seven bits, least significant first.
+/// Varint: groups of seven bits, least significant first.
 enum ProtoVarint {
     /// Decodes up to ten bytes. Nil if the number is incomplete.
     static func read(_ rest: inout ArraySlice<UInt8>) -> UInt64? {

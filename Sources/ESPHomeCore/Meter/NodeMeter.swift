@@ -50,7 +50,7 @@ package struct NodeMeter: Sendable {
     ) {
         (self.node, self.names, self.maxAge) = (node, names, maxAge)
         var timing = NodeTiming()
-        // Shorter than a session's limit for an attempt (30 s), so that the report contains the reason.
+        // Shorter than a session's limit for an attempt (30 s), so that users see the reason.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
         self.timing = timing
         session = APISession(node, timing, security, at: now)

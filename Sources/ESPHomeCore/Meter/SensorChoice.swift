@@ -56,7 +56,8 @@ struct SensorChoice: Sendable {
         }
     }
 
-    /// Since firmware 2026.1, derived from the name, as in aioesphomeapi 46.23.0, `object_id.py`.
+    /// Returns the object id; since firmware 2026.1 it is derived from the name, as in aioesphomeapi 46.23.0,
+    /// `object_id.py`.
     private static func objectID(of sensor: ProtoMessage<SensorInfo>, _ info: ProtoMessage<DeviceInfoResponse>)
         -> String
     {

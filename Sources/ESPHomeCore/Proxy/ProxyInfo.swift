@@ -4,7 +4,7 @@ package struct ProxyInfo: Hashable, Sendable {
     package var name: String
     package var version: String
     package var model: String
-    /// Of the Bluetooth radio; identifies the proxy as an adapter.
+    /// Address of the Bluetooth radio; identifies the proxy as an adapter.
     package var address: MACAddress
     package var features: ProxyFeatures
 

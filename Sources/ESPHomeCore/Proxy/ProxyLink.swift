@@ -7,7 +7,7 @@ struct ProxyLink: Sendable {
         case leaving
     }
 
-    /// At most one at a time.
+    /// Unanswered request; at most one at a time.
     struct Pending: Sendable {
         var kind: AttributeMessage.Kind
         var handle: UInt32

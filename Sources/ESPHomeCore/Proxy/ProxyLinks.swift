@@ -58,7 +58,7 @@ struct ProxyLinks: Sendable {
     /// Nil until reported by the proxy.
     var limit: Int? { slots?.limit }
 
-    /// Excludes slots for queued links.
+    /// Number of free slots, without those for queued links.
     var free: Int { max(0, (slots?.free ?? 0) - queue.count) }
 
     func contains(_ address: MACAddress) -> Bool { links[address.bits].map { $0.phase != .leaving } ?? false }
@@ -80,7 +80,7 @@ struct ProxyLinks: Sendable {
         return [.send(frame)]
     }
 
-    /// The link's owner receives no further event.
+    /// Ends a link. Its owner receives no further event.
     mutating func leave(_ address: MACAddress, at now: MonotonicTime) -> [Output] {
         guard let link = links[address.bits], link.phase != .leaving else { return [] }
         guard link.phase != .queued else {
@@ -170,7 +170,7 @@ struct ProxyLinks: Sendable {
 
     // MARK: The proxy
 
-    /// Ignores other and invalid messages.
+    /// Handles messages about links; ignores others and invalid ones.
     mutating func received(_ frame: APIFrame, at now: MonotonicTime) -> [Output] {
         var outputs: [Output] = []
         if let message = ConnectionsFree.read(frame), let allocated = message.allocated {
@@ -203,7 +203,8 @@ struct ProxyLinks: Sendable {
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // Links from an earlier connection of this host. No other client will end them, because a proxy has only one.
+        // Links from an earlier connection of this host. No other client will end them, because a proxy serves only
+        // one.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
     }

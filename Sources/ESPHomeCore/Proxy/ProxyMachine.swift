@@ -2,7 +2,7 @@ package import BluetoothCore
 package import Domain
 
 package enum ProxyAction: Hashable, Sendable {
-    /// `opened` or `closed` follows.
+    /// Connect; report `opened` or `closed`.
     case open
     /// Send the bytes before performing the other actions, which may immediately send the next frame. Encrypted frames
     /// are valid only in the order of encryption.

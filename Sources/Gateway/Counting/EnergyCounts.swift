@@ -44,7 +44,7 @@ package final class EnergyCounts: MeterKeeping {
         EnergyTrack(of: meter, count, repository: repository)
     }
 
-    /// Marks the returned counts as being written.
+    /// Returns the changed counts, and marks them as being written.
     func changes() -> [MeterID: EnergyCount] {
         var changes: [MeterID: EnergyCount] = [:]
         for track in meters.parts(EnergyTrack.self) { changes[track.meter] = track.takeChanged() }

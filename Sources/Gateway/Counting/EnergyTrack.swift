@@ -102,7 +102,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Nil if the count is unchanged since the last write. Marks it as written.
+    /// Returns the count and marks it as written; nil if it is unchanged since the last write.
     func takeChanged() -> EnergyCount? {
         state.withLock { state in
             guard state.isChanged else { return nil }

@@ -18,7 +18,7 @@ extension MeterDirectory {
         package var alerts: AlertService?
         package var log: LogKeeper?
         package var otherKeepers: [any MeterKeeping] = []
-        /// Part of meter ids that are valid on this host only.
+        /// This host's id, contained in meter ids that are valid only on this host.
         package var hostID: String
         package var makeRNG: @Sendable () -> any RandomNumberGenerator & Sendable
         /// Nil for a host without a cloud. `MeterDirectory.use` replaces it.

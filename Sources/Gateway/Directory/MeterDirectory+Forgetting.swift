@@ -46,7 +46,7 @@ extension MeterDirectory {
         return gone
     }
 
-    /// Also resolves a hidden meter whose id contains a host's name.
+    /// Resolves a meter, even a hidden one whose id contains a host's name.
     private func forgettable(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), id.isGivenByName, try await !dependencies.settings.texts(of: id).isEmpty {
             return id

@@ -38,7 +38,7 @@ extension DeviceSession {
     /// Maximum interval of readings at which a meter keeps its radio busy.
     private static let fastInterval = Duration.milliseconds(250)
 
-    /// Empty if the meter has a link, is unwanted, or is held by another host.
+    /// Radios that should find the meter. Empty if the meter has a link, is unwanted, or is held by another host.
     var missingOver: [LinkAddress.Transport] {
         guard machine.isWanted, !isLinkUp, !isDistant else { return [] }
         let here = links.inOrder.filter(\.isRadio).map(\.transport)

@@ -2,7 +2,7 @@ package import Domain
 package import GatewayAPI
 
 extension MeterDirectory {
-    /// Returns the meter with this name or id: of this host, with settings, or of another host.
+    /// Returns the meter with this name or id among this host's meters, meters with settings, and other hosts' meters.
     package func meter(_ reference: String) async throws(GatewayError) -> MeterID {
         if let id = MeterID(reference), meters.session(of: id) != nil { return id }
         if let exact = exactly(reference) { return exact }
@@ -37,8 +37,8 @@ extension MeterDirectory {
         return SettingsBody(settings: texts, known: MeterSettings.Key.allCases.map(\.rawValue), details: details)
     }
 
-    /// A connected meter applies the settings immediately. Only the meter's own host detects values that its model does
-    /// not support.
+    /// Changes a meter's settings. A connected meter applies them immediately. Only the meter's own host detects values
+    /// that its model does not support.
     package func set(_ changes: [String: String?], for reference: String) async throws(GatewayError) -> SettingsBody {
         let id = try await anyMeter(reference)
         let profile = await meters.session(of: id)?.profile

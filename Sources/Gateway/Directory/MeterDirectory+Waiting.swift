@@ -102,7 +102,7 @@ extension MeterDirectory {
 }
 
 extension Duration {
-    /// Limited to 0 s to 1 h.
+    /// Limits a wait to 0 s to 1 h.
     static func wait(_ milliseconds: Int64) -> Duration {
         .milliseconds(min(max(milliseconds, 0), 3_600_000))
     }

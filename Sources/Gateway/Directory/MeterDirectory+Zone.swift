@@ -18,7 +18,7 @@ extension MeterDirectory {
         }
     }
 
-    /// Also resolves meters known only from another host's lease.
+    /// Resolves a meter, even one known only from another host's lease.
     func resolve(
         _ reference: String, amongLeasedAnd known: [(id: MeterID, name: String?)]
     ) async throws(GatewayError) -> MeterID {

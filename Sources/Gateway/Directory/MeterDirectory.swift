@@ -92,7 +92,7 @@ package actor MeterDirectory {
         forEach { $0.use(gate) }
     }
 
-    /// In the order of the meters' ids, without suspension.
+    /// Calls `body` for each session in the order of the meters' ids, without suspension.
     func forEach(_ body: (isolated DeviceSession) -> Void) {
         for session in sessions { session.assumeIsolated(body) }
     }
@@ -105,7 +105,7 @@ package actor MeterDirectory {
         return all
     }
 
-    /// For the live feed: the status of each meter flagged as changed, or of all meters. Clears the flags.
+    /// Returns, for the live feed, the status of each meter flagged as changed, or of all meters. Clears the flags.
     func takeStatus(ofAll isAll: Bool) -> [MeterStatus] {
         var taken: [MeterStatus] = []
         forEach { if $0.states.takeMark() || isAll { taken.append($0.status()) } }
@@ -115,7 +115,7 @@ package actor MeterDirectory {
     /// - Parameter id: the main id or an alias.
     package func session(of id: MeterID) -> DeviceSession? { meters.session(of: canonical(id)) }
 
-    /// Nil without a session or during shutdown.
+    /// Subscribes to a meter's readings; nil without a session or during shutdown.
     func readings(of id: MeterID, all: Bool = false) -> Feed<TimedReading>.Subscription? {
         isShuttingDown ? nil : session(of: id)?.feed(ofAll: all).subscribe()
     }
@@ -358,7 +358,7 @@ extension MeterDirectory {
 
     func removeKnown(_ id: MeterID) { known[id] = nil }
 
-    /// If the store fails, meterd logs the error and still serves the meter.
+    /// Saves a meter. If the store fails, meterd logs the error and still serves the meter.
     func saveOrLog(_ meter: KnownMeter) async {
         do {
             try await save(meter)

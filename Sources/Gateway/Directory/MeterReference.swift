@@ -1,8 +1,8 @@
 package import Domain
 import GatewayAPI
 
-/// Names of a meter: an id or MAC address in any form, a name, an unambiguous prefix of either, or a model with only
-/// one meter (Docs/CommandLine.md#meters).
+/// Finds a meter by an id or MAC address in any form, a name, an unambiguous prefix of either, or a model with only one
+/// meter (Docs/CommandLine.md#meters).
 package enum MeterReference {
     /// - Parameter models: as shown to users.
     /// - Throws: `noSuchMeter` with a suggestion; `ambiguousMeter` with the candidates.

@@ -2,7 +2,7 @@ package import Domain
 package import GatewayAPI
 package import MeterCodec
 
-/// Plain values, cheap enough for frequent polling.
+/// A meter's state as plain values, cheap enough for frequent polling.
 package struct MeterSnapshot: Sendable {
     package var id: MeterID
     package var state: ConnectionState
@@ -18,7 +18,7 @@ package struct MeterSnapshot: Sendable {
     package var error: String?
     /// Last reading as published to programs (`Reading.published`).
     package var reading: TimedReading?
-    /// Nil before the first reading.
+    /// Start of the count; nil before the first reading.
     package var countedSince: WallTime?
     package var told: TelemetryBody?
     package var commands: [MeterProfile.CommandRule] = []
@@ -35,7 +35,7 @@ extension MeterDirectory {
     /// Stored energy counts, as `Quantity.countedEnergy` and `countedCharge`. A power cut never lowers them.
     package func writtenTotals() -> [MeterID: Reading] { dependencies.counts?.written ?? [:] }
 
-    /// In the order of the meters' ids. Call only on the session loop.
+    /// Returns all meters in the order of their ids. Call only on the session loop.
     package nonisolated func snapshots() -> [MeterSnapshot] {
         assumeIsolated { directory in
             var all: [MeterSnapshot] = []

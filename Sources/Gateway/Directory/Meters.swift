@@ -81,7 +81,7 @@ package final class Meters: Sendable {
         state.withLock { $0[id]?.parts[ObjectIdentifier(Part.self)] as? Part }
     }
 
-    /// Unordered.
+    /// Returns parts of one type, unordered.
     func parts<Part: MeterPart>(_: Part.Type = Part.self, usedOnly: Bool = false) -> [Part] {
         state.withLock { meters in
             meters.values.compactMap { meter in

@@ -6,8 +6,8 @@ package import Domain
 /// Renewals send no event, so another host's lease appears to expire. `listAt` is the time to fetch the list again.
 package struct LeaseBoard: Sendable {
     static let listInterval = Duration.seconds(10)
-    /// Minimum time between two requests for the list while another host's lease appears expired. Longer, because an
-    /// event reports the lease's end.
+    /// Minimum time between two requests for the list while another host's lease appears expired. Longer than
+    /// `listInterval`, because an event reports the lease's end.
     static let idleInterval = Duration.seconds(60)
 
     fileprivate struct Entry {
@@ -26,8 +26,8 @@ package struct LeaseBoard: Sendable {
 
     package private(set) var isKnown = false
     private(set) var isAsked = false
-    /// Whether the event stream opened during the request. Then neither the list nor the stream may contain a change
-    /// made in between.
+    /// Whether the event stream opened during the request. Then a change made in between may be missing from both the
+    /// list and the stream.
     private var isTooOld = false
 
     package mutating func listAsked() { (toldSinceAsked, isAsked) = ([], true) }

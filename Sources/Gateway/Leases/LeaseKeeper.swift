@@ -90,7 +90,7 @@ package actor LeaseKeeper {
     package func policyIs(_ policy: LeasePolicy) { table.policyIs(policy) }
 
     package func roleIs(_ role: HostRole) {
-        if role == .readOnly, roleInZone != role { logger.notice("host became read-only") }
+        if role == .readOnly, roleInZone != role { logger.notice("host became read-only in its cloud zone") }
         roleInZone = role
         guard role == .full || board.isKnown else { return list() }
         enforceRole()
@@ -105,7 +105,7 @@ package actor LeaseKeeper {
         }
     }
 
-    /// A read-only host sends no requests, so its lease machine gets the meter's holder here.
+    /// Passes the meter's holder to the lease machine of a read-only host, which sends no requests.
     private func learnHolder(of meter: MeterID) {
         guard table.roleInForce == .readOnly, let lease = board.lease(of: leasedAs(meter), at: loop.now) else { return }
         react(meter) { $0.leaseSeen(lease, at: $1, random: $2) }

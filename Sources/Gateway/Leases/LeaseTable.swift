@@ -9,7 +9,6 @@ final class LeaseTable {
         fileprivate var requestID: RequestID?
         /// Id under which the authority leases the meter: the main id if the meter has two.
         fileprivate(set) var leasedAs: MeterID
-        /// See `searchTime(for:)`.
         fileprivate(set) var searchTime = LeaseTiming.searchTime
         /// Reports verdicts to the session. If nil, `forgetUnused` may drop the entry.
         fileprivate(set) var tell: (@Sendable (LinkVerdict) -> Void)?
@@ -117,7 +116,7 @@ final class LeaseTable {
         for meter in meters { entries[meter]?.machine.policyChanged(policy.stricter(hostPolicy)) }
     }
 
-    /// Ignored if this host's own policy is `strict`.
+    /// Adopts the zone's policy, unless this host's own is `strict`.
     func learnPolicy(_ policy: LeasePolicy) {
         if hostPolicy == .keep, policy != zonePolicy { policyIs(policy) }
     }
@@ -129,7 +128,8 @@ final class LeaseTable {
 
     // MARK: Verdicts
 
-    /// Warns only in a conflict or without the cloud: after a join, the host requests leases anyway.
+    /// Permits use without a lease. Warns only in a conflict or without the cloud: after a join, the host requests
+    /// leases anyway.
     func permitUnleased(_ meter: MeterID) {
         guard let entry = entries[meter] else { return }
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
@@ -139,7 +139,7 @@ final class LeaseTable {
         entry.tell?(.permitted(.unleased))
     }
 
-    /// No effect if the lease machine no longer waits for the lease.
+    /// Reports a refusal to the session, unless the lease machine no longer waits for the lease.
     func refuse(_ meter: MeterID, _ reason: LeaseAnswer.Refusal.Reason, _ lease: LeaseView?) {
         guard let entry = entries[meter], case .waiting = entry.machine.phase(at: loop.now) else { return }
         let holder = lease?.holder == identity.host ? "an earlier run of this host" : lease?.holderName
@@ -155,7 +155,7 @@ final class LeaseTable {
 
     func callEnded(_ meter: MeterID) { entries[meter]?.callsUnderWay -= 1 }
 
-    /// Nil for an unknown meter. With `again`, the request has the same id as the last one.
+    /// Returns a lease request; nil for an unknown meter. With `again`, it has the same id as the last one.
     func acquire(_ meter: MeterID, again: Bool, takeover: FencingToken?) -> LeaseAcquire? {
         guard let entry = entries[meter] else { return nil }
         let known = again ? entry.requestID : nil

@@ -51,13 +51,13 @@ package enum LogEvent: Hashable, Sendable {
     /// Alert of this host (Docs/Alerts.md); `outcome` is "raised", "over" or "changed hands".
     case alert(String, outcome: String)
 
-    /// Equal events before and after a command have separate lines, so that their order remains visible.
+    /// Whether this is a command. Equal events before and after it have separate lines, to show their order.
     var isDeed: Bool { if case .command = self { true } else { false } }
 }
 
 /// A period in which this host had a meter. One entry may combine several short periods in a row.
 package struct LogHolding: Hashable, Sendable {
-    /// The raw values are shown to users.
+    /// Reason for the end, as shown to users.
     package enum End: String, Hashable, Sendable, CaseIterable {
         case givenBack = "given back"
         /// End of a period without a lease, because a lease was granted.

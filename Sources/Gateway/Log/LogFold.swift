@@ -117,7 +117,7 @@ package struct LogFold: Sendable {
     /// Oldest first.
     package var unwritten: [Line] { lines.filter { !$0.isWritten } }
 
-    /// Lines that changed since remain unwritten.
+    /// Marks lines as written, unless they changed since.
     package mutating func wrote(_ written: [Line]) {
         let known = Dictionary(written.map { ($0.number, $0.entry) }, uniquingKeysWith: { $1 })
         for place in lines.indices where known[lines[place].number] == lines[place].entry {
@@ -196,7 +196,7 @@ package struct LogFold: Sendable {
         }
     }
 
-    /// Makes a NUL visible, because it ends a text in SQLite.
+    /// Shortens a text. Makes a NUL visible, because it ends a text in SQLite.
     private static func clipped(_ text: String) -> String {
         guard !text.utf8.contains(0) else { return clipped(text.visible) }
         guard text.utf8.count > textBytesMax else { return text }

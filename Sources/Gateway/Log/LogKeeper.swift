@@ -27,7 +27,7 @@ package final class LogKeeper: MeterKeeping {
 
     /// Age limit of lines since their last occurrence, by the date of `RetentionCalendar`.
     package static let keptFor = Duration.seconds(90 * 86_400)
-    /// Per meter. A line takes about 150 bytes.
+    /// Maximum number of lines per meter. A line takes about 150 bytes.
     package static let linesMax = 2000
     private static let pruneInterval = Duration.seconds(3600)
     private static let retryInterval = Duration.seconds(5)
@@ -260,7 +260,7 @@ package final class LogKeeper: MeterKeeping {
 }
 
 extension LogKeeper? {
-    /// On a host without a log, only runs the command.
+    /// Runs a command, and logs its outcome on a host with a log.
     package func logging<Value>(
         _ what: String, of meter: MeterID, by author: LogAuthor,
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws(GatewayError) -> Value

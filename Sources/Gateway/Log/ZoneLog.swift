@@ -138,7 +138,7 @@ package struct ZoneLog: Sendable {
         return [past, within].compactMap(\.self).min()
     }
 
-    /// Oldest first; lines of equal age keep their order.
+    /// Sorts lines, oldest first; lines of equal age keep their order.
     private static func sorted(_ lines: [Report.Line]) -> [Report.Line] {
         lines.enumerated().sorted { one, other in
             (other.element.line.age, one.offset) < (one.element.line.age, other.offset)

@@ -14,14 +14,14 @@ package protocol CloudLink: Sendable {
 }
 
 package protocol LeaseAuthority: Sendable {
-    /// The cloud uses the host and host name of the access token, not those of the request.
+    /// Requests a lease. The cloud uses the host and host name of the access token, not those of the request.
     func acquire(_ request: LeaseAcquire, of meter: MeterID) async throws(SyncFailure) -> AcquireOutcome
     /// Returns one result per lease, in the same order.
     func renew(_ leases: [HeldLease], session: SessionID) async throws(SyncFailure) -> [RenewOutcome]
     func release(_ lease: HeldLease, session: SessionID) async throws(SyncFailure)
     /// Returns every lease of the zone with a holder or a queue.
     func leases() async throws(SyncFailure) -> [LeaseView]
-    /// The place in the queue is kept while the event stream is open.
+    /// Joins the queue for a lease. The place is kept while the event stream is open.
     func enqueue(for meter: MeterID, session: SessionID) async throws(SyncFailure)
     func leaveQueue(for meter: MeterID, session: SessionID) async throws(SyncFailure)
 }

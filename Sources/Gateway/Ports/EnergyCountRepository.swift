@@ -1,6 +1,6 @@
 package import Domain
 
-/// `SampleRepository.append` writes counts together with readings.
+/// Stores energy counts. `SampleRepository.append` also writes them, together with readings.
 package protocol EnergyCountRepository: Sendable {
     func energyCounts() async throws -> [MeterID: EnergyCount]
     /// Replaces a meter's count; nil deletes it.

@@ -6,7 +6,7 @@ package protocol RadioSource: SightingSource {
     func adapters() async -> [AdapterStatus]
     /// Devices received recently but not identified as meters. Possible meters come first.
     func others() async -> [ScanOther]
-    /// For a support report: adapters, raw advertisements of meters and kernel requests.
+    /// Returns data for a support report: adapters, raw advertisements of meters and kernel requests.
     func support() async -> SupportRadios
     /// Adjusts the search for meters to the demand. Calls `demand` regularly and `remedied` for each adapter repair,
     /// both on the session loop. Calls `changed` when `adapters` may differ in more than its counts.

@@ -1,9 +1,9 @@
 package import Domain
 
 package protocol SampleRepository: Sendable {
-    /// Writes everything in one transaction.
+    /// Writes readings and counts in one transaction.
     func append(_ chunks: [SampleChunk], keeping counts: [MeterID: EnergyCount]) async throws
-    /// Oldest first, at most `limit`.
+    /// Returns single readings, oldest first, at most `limit`.
     func samples(of meter: MeterID, in span: Range<WallTime>, limit: Int) async throws -> [StoredSample]
     /// Deletes whole chunks that end before `cutoff`, then the oldest until the store has at most `maxBytes`. Returns
     /// the number of deleted readings.

@@ -10,7 +10,7 @@ package protocol SettingsRepository: Sendable {
     func hostIdentity() async throws -> HostID
     /// - Returns: nil if missing; a tombstone if deleted.
     func record(_ key: RecordKey) async throws -> SyncRecord?
-    /// Sorted by name; includes tombstones.
+    /// Returns records sorted by name, including tombstones.
     func records(of type: RecordType) async throws -> [SyncRecord]
     /// Writes all properties or none, in the given order, each under its key's normal form.
     ///

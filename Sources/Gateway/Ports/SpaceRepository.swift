@@ -1,5 +1,5 @@
 package protocol SpaceRepository: Sendable {
-    /// Nil if the file, including its readings, fits into `maxBytes`.
+    /// Returns the file's excess size; nil if the file, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> DiskUsage?
 }
 

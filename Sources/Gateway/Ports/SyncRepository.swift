@@ -39,7 +39,7 @@ package protocol SyncRepository: Sendable {
     func correct(clockOffset: Duration, at moment: HostMoment) async throws
     /// Deletes expired tombstones and old history. Call only after a complete run.
     func cleanUp(now: WallTime) async throws
-    /// Survives restarts, as `SyncProgress.record` and `SyncProgress.visits`.
+    /// Stores a run's end in `SyncProgress.record` and `SyncProgress.visits`.
     ///
     /// - Parameters:
     ///   - wall: this host's wall clock.

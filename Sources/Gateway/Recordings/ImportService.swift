@@ -343,7 +343,7 @@ extension ImportService {
             builder?.append(time, reading)
         }
 
-        /// The limit for gaps depends on the file's usual interval, which may be a minute.
+        /// Begins the summary. Its limit for gaps is twice the file's usual interval, which may be a minute.
         private mutating func begin() {
             guard summary == nil, !begun.isEmpty else { return }
             let times = begun.map { $0.0.millisecondsSince1970 }

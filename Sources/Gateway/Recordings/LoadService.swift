@@ -145,7 +145,7 @@ package final class LoadService: Sendable {
     package func finish() {
         for (meter, drive) in drives.withLock({ $0 }) where drive.machine.mayDraw {
             logger.warning(
-                "load stays on until its own cut-off",
+                "electronic load stays on until its own cut-off",
                 metadata: ["meter.id": "\(meter)", "load": "\(drive.machine.plan.words)"])
         }
         wakeUp.finish()
@@ -183,7 +183,7 @@ package final class LoadService: Sendable {
                     act = change(meter) { $0.done(order) }
                 } catch {
                     logger.warning(
-                        "load command failed",
+                        "command to electronic load failed",
                         metadata: ["meter.id": "\(meter)", "order": "\(order)", "cause": "\(error.message)"])
                     act = change(meter) { $0.failed(order, because: error.message) }
                 }

@@ -196,7 +196,7 @@ package actor MarkService: MeterKeeping {
         }
     }
 
-    /// Allowed on every host. A shared mark is deleted on every host.
+    /// Deletes a mark; a shared one is deleted on every host. Allowed on every host.
     package func delete(_ reference: String) async throws(GatewayError) -> MarkEntry {
         try await inTurn { () throws(GatewayError) in
             let entry = try await mark(reference)

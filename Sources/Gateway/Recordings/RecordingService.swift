@@ -83,7 +83,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// With a running recording, the track outlives the session.
+    /// Returns the meter's track, which outlives the session during a recording.
     package func track(for meter: MeterID) -> RecordingTrack { meters.take(meter) { newTrack(of: meter) } }
 
     private func newTrack(of meter: MeterID) -> RecordingTrack {
@@ -177,7 +177,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// The stored test is deleted once the announcement was delivered or given up.
+    /// Announces a result. The stored test is deleted once every target was notified or given up.
     private func tell(_ recording: Recording) {
         guard let teller = teller.withLock({ $0 }) else { return }
         let meter = state.withLock { $0.formerIDs[recording.id.meter] } ?? recording.id.meter
@@ -216,7 +216,7 @@ package final class RecordingService: MeterKeeping {
         return recording
     }
 
-    /// - Throws: `refused` if there is none.
+    /// - Throws: `refused` if the meter is not being recorded.
     package func stop(_ meter: MeterID) async throws(GatewayError) -> Recording {
         guard let recording = present(meter)?.stop(at: loop.wallNow, loop.now) else {
             throw GatewayError(
@@ -234,7 +234,7 @@ package final class RecordingService: MeterKeeping {
 
     func endTest(_ id: RecordingID, of meter: MeterID, _ end: Recording.End) { present(meter)?.loadEnded(id, end) }
 
-    /// Called during the test or afterwards.
+    /// Stores a load's phase, during the test or afterwards.
     func drove(_ id: RecordingID, of meter: MeterID, _ phase: LoadDrive.Phase, problem: String?) async {
         do {
             if isRunning(id, of: meter) {
@@ -251,7 +251,7 @@ package final class RecordingService: MeterKeeping {
             try await settings.publish(ended)
         } catch {
             logger.error(
-                "load state not written",
+                "state of electronic load not written",
                 metadata: ["meter.id": "\(meter)", "phase": "\(phase.rawValue)", "cause": "\(error)"])
         }
     }
@@ -292,7 +292,7 @@ package final class RecordingService: MeterKeeping {
             next: "a name has 1 to 64 characters")
     }
 
-    /// Nil leaves a text unchanged; an empty text removes it.
+    /// Changes name and note. Nil leaves a text unchanged; an empty text removes it.
     ///
     /// - Throws: `badRequest` for an invalid name or a note above 1,000 characters; `refused` for another host's
     ///   recording.
@@ -368,7 +368,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Throws for another host's recording.
+    /// Returns this host's recording; throws for another host's.
     private func own(_ reference: String, _ deed: String) async throws(GatewayError) -> RecordingEntry {
         let entry = try await recording(reference)
         guard entry.isMine else {
@@ -380,7 +380,6 @@ package final class RecordingService: MeterKeeping {
         return entry
     }
 
-    /// - Throws: `refused` during a recording.
     func checkUnrecorded(_ meter: MeterID) throws(GatewayError) {
         if let recording = present(meter)?.recording {
             throw GatewayError(

@@ -6,7 +6,7 @@ package struct MeterReadings: Sendable {
     private enum Source: Sendable {
         /// For a host without a cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
-        /// Ends when this host shuts down.
+        /// Readings from this host or the holder, until this host shuts down.
         case anywhere(Places)
     }
 

@@ -164,7 +164,7 @@ package actor RelayUplink {
         do throws(SyncFailure) {
             guard let remaining = try await link.send(parcel, of: leased, session: keeper.identity.session) else {
                 logger.notice(
-                    "relayed readings refused",
+                    "relayed readings refused by the cloud",
                     metadata: [
                         "meter.id": "\(leased)", "lease.token": "\(parcel.token.rawValue)",
                         "cause": "another host has the meter",

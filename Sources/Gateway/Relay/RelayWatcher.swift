@@ -1,7 +1,7 @@
 package import Domain
 package import Logging
 
-/// Viewers of another host's meter share one stream, or two if some want every reading.
+/// Watches other hosts' meters. Viewers of one meter share one stream, or two if some want every reading.
 package actor RelayWatcher {
     private struct Key: Hashable {
         var meter: MeterID
@@ -17,7 +17,7 @@ package actor RelayWatcher {
         var unshared: String?
         var state: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
-        /// Until then, the stream is kept for callers that need only the last reading.
+        /// Time until which the stream is kept for callers that need only the last reading.
         var isGlancedAtUntil = MonotonicTime.origin
     }
 
@@ -26,7 +26,7 @@ package actor RelayWatcher {
     /// First and longest pause before a broken stream is reopened.
     private static let retries = Duration.seconds(1)...Duration.seconds(16)
 
-    /// Limits the meters watched only for their last readings, because each needs a connection to the cloud.
+    /// Maximum number of meters watched only for their last readings, because each needs a connection to the cloud.
     static let glancesMax = 64
 
     private nonisolated let loop: any SessionLoop
@@ -183,7 +183,7 @@ package actor RelayWatcher {
                 metadata: ["meter.id": "\(key.meter)", "host": "\(name)"])
         // If this host became the holder, its viewers switch to its own readings (`MeterReadings`).
         case .holder(let lease):
-            // This state and refusal to share belong to the former holder.
+            // The stored state and refusal to share belong to the former holder.
             watched[key]?.unshared = nil
             watched[key]?.state = nil
             if lease.holder == host { end(key) }

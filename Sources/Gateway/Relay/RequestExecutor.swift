@@ -25,7 +25,7 @@ package actor RequestExecutor {
     private let log: LogKeeper?
     private var duty = CommandDuty()
     private var questions = 0
-    /// Further queries get no answer, because the asking host would time out first.
+    /// Maximum number of open queries. Further ones get no answer, because the asking host would time out first.
     private static let questionsMax = 64
 
     package init(
@@ -73,7 +73,7 @@ package actor RequestExecutor {
             // The cloud may have granted this host the command although its answer was lost. Then no host executes the
             // command, and the cloud reports an unknown outcome.
             return logger.notice(
-                "command of another host not claimed",
+                "command of another host not executed: claim failed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])
         }
         guard isGranted else { return }

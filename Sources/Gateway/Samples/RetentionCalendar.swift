@@ -113,7 +113,7 @@ package actor RetentionCalendar {
             logger.info("clock confirmed", metadata: ["calendar": "\(wall)", "believed_date": "\(date)"])
         } else {
             logger.notice(
-                "clock not confirmed: retention by age is paused, only the size limit applies",
+                "clock not confirmed: retention uses only the size limit",
                 metadata: ["calendar": "\(wall)", "believed_date": "\(date)"])
         }
     }

@@ -12,7 +12,7 @@ package final class SampleRecorder: MeterKeeping {
     package struct Limits: Hashable, Sendable {
         package var flushInterval: Duration = .seconds(60)
         var chunkReadingsMax = 1024
-        /// Bytes for readings while the store fails.
+        /// Maximum bytes of readings kept while the store fails.
         var keptBytesMax = 8 << 20
         package var retryInterval: Duration = .seconds(5)
         var pruneInterval: Duration = .seconds(3600)

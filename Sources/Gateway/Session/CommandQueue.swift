@@ -12,7 +12,7 @@ struct CommandQueue {
         var sent: CheckedContinuation<Bool, Never>?
     }
 
-    /// A meter executes at most two commands a second.
+    /// Maximum number of queued commands. A meter executes at most two commands a second.
     static let countMax = 32
 
     private var waiting: [Entry] = []
@@ -24,7 +24,7 @@ struct CommandQueue {
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }
 
-    /// The caller has checked that `wasTold` is false.
+    /// Queues a setting. The caller has checked that `wasTold` is false.
     mutating func append(setting command: MeterCommand, _ bytes: [UInt8]) {
         waiting.append(Entry(command: command, bytes: bytes, sent: nil))
         told[command.kind] = command.number
@@ -34,7 +34,7 @@ struct CommandQueue {
 
     mutating func next() -> Entry? { waiting.isEmpty ? nil : waiting.removeFirst() }
 
-    /// Also records a setting that a user sent as a command.
+    /// Ends the caller's wait. Also records a setting that a user sent as a command.
     mutating func sent(_ entry: Entry) {
         if MeterSettings.Key.allCases.contains(where: { $0.command == entry.command.kind }) {
             told[entry.command.kind] = entry.command.number
@@ -54,7 +54,8 @@ struct CommandQueue {
         entry.sent?.resume(returning: false)
     }
 
-    /// Also forgets which settings were sent: after the link ended, the meter's settings are unknown.
+    /// Drops all commands. Also forgets which settings were sent: after the link ended, the meter's settings are
+    /// unknown.
     mutating func dropAll() {
         for entry in waiting { entry.sent?.resume(returning: false) }
         self = CommandQueue()

@@ -3,7 +3,7 @@ import MeterCodec
 
 /// Counts consecutive answers without a valid frame, as from another model or over a bad line.
 struct DecodeErrors {
-    /// Counts answers, or reports of a meter that sends without requests.
+    /// Number of bad answers, or of bad reports from a meter that sends without requests.
     private(set) var count = 0
     private var cause: CodecError?
     private var isSpoilt = false
@@ -27,7 +27,7 @@ struct DecodeErrors {
 
     mutating func wasGood() { self = DecodeErrors() }
 
-    /// Nil if there is nothing to report.
+    /// Returns the error for users; nil if there is none.
     func words(for model: ModelName?) -> String? {
         guard count >= Self.countMin, let cause else { return nil }
         let what = model.map { "is it really a \($0.displayName)?" } ?? "is it a meter?"

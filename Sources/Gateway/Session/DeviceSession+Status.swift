@@ -92,7 +92,7 @@ extension DeviceSession {
         return (talk.readings.powerDelivery, isLinked)
     }
 
-    /// Nil for meters other than electronic loads, and without current data.
+    /// Returns the state of an electronic load; nil for other meters, and without current data.
     func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(told()) : nil }
 
     /// - Parameter all: whether to return every single sample of a fast meter.
@@ -131,7 +131,6 @@ extension DeviceSession {
 
     package var displayName: String? { settings.name ?? deviceName }
 
-    /// Monotonic time of the loop, as in all of this session's records.
     package nonisolated var now: MonotonicTime { loop.now }
 
     var knownModel: ModelName? { model }

@@ -9,7 +9,7 @@ package import MeterCodec
 /// Sessions share only the loop, so that one meter's failure affects no other.
 package actor DeviceSession {
     package nonisolated let id: MeterID
-    /// For a fast meter, one summary of each answer.
+    /// Readings for viewers; of a fast meter, one summary of each answer.
     package nonisolated let readings = Feed<TimedReading>()
     /// Every single reading, also of fast meters.
     nonisolated let samples = Feed<TimedReading>()
@@ -167,7 +167,7 @@ package actor DeviceSession {
         arm()
     }
 
-    /// An early alarm is harmless, so the alarm is never moved to a later time.
+    /// Sets the alarm. An early one is harmless, so the alarm is never moved to a later time.
     func arm() {
         // No array: each answer of a fast meter calls this twice, and its allocation would cost too much.
         let due = MonotonicTime.earliest(
@@ -257,8 +257,8 @@ package actor DeviceSession {
         }
     }
 
-    /// Gives the permission back last, because the gate may call this session before `giveBack` returns. The caller
-    /// then calls `arm`.
+    /// Ends the link. Gives the permission back last, because the gate may call this session before `giveBack` returns.
+    /// The caller then calls `arm`.
     ///
     /// - Parameter event: reports the end to the connection machine; returns whether the channel must be closed.
     private func endLink(

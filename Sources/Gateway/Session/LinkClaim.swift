@@ -31,7 +31,7 @@ final class LinkClaim {
 
     func detach() { gate?.attach(meter, tell: nil) }
 
-    /// The caller has already detached from the former gate.
+    /// Changes the gate. The caller has already detached from the former gate.
     func use(_ gate: (any LinkGate)?) {
         self.gate = gate
         (refusal, isBarred) = (nil, false)
@@ -80,7 +80,7 @@ final class LinkClaim {
         return [.elsewhere, .waiting].contains(lease.state) && lease.transport == LeaseTransport.usb.rawValue
     }
 
-    /// Also logs the message for each new holder.
+    /// Returns the warning about a shared serial number. Logs it for each new holder.
     func twin(at holder: String?, _ logger: Logger) -> String {
         let words = "it is plugged in here and at \(holder ?? "another host")"
         if lastTwinHolder != holder {
@@ -101,7 +101,7 @@ final class LinkClaim {
         gate?.channelClosed(meter, end)
     }
 
-    /// Reports that a link opened before this gate existed was closed at its request.
+    /// Reports to the gate that, at its request, a link opened before the gate existed was closed.
     func giveWay() { gate?.channelClosed(meter, .letGo) }
 
     var lease: LeaseStatus? { gate?.lease(of: meter) }

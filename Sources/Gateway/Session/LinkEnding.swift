@@ -7,7 +7,7 @@ struct LinkEnding {
     var isLoss = false
     /// Whether the link failed, so that others are tried first.
     var isFault = false
-    /// Nil reports a lost link or a failed attempt to the gate.
+    /// End reported to the gate; nil for a lost link or a failed attempt.
     var end: ChannelEnd?
 
     /// No link to the meter is left.

@@ -92,7 +92,7 @@ final class MeterLine {
         device = nil
     }
 
-    /// The link remains open, and the new driver sets up the meter again.
+    /// Adopts the detected model. The link remains open, and the new driver sets up the meter again.
     func identified(as found: ModelName) {
         modelIs(found)
         silentLinks = 0

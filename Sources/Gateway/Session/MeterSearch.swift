@@ -50,7 +50,7 @@ final class MeterSearch {
         waits.endAll(with: .permitted, of: .permission)
     }
 
-    /// Keeps the lease for the first attempts at a link.
+    /// Ends the search, but keeps the lease for the first attempts at a link.
     func found() {
         guard isOn else { return }
         drop()

@@ -32,7 +32,7 @@ final class MeterTalk {
 
     // MARK: Settings
 
-    /// Returns false if the settings in force are of a later transaction.
+    /// Adopts stored settings; returns false if those in force are not older.
     func adopt(_ stored: StoredSettings) -> Bool {
         guard stored.number > settingsNumber else { return false }
         (settings, settingsNumber) = (stored.settings, stored.number)

@@ -7,7 +7,7 @@ struct MeterTimes {
     let staleAfter: Duration
     private let connectTimeout: Duration
 
-    /// - Parameter requestInterval: for a meter that samples by its own clock; nil for others.
+    /// - Parameter requestInterval: time between requests to a meter that samples by its own clock; nil for others.
     init(
         _ profile: MeterProfile, _ settings: MeterSettings, sampling requestInterval: Duration? = nil, isFar: Bool
     ) {

@@ -4,7 +4,7 @@ import Logging
 import MeterCodec
 
 struct SessionReadings {
-    /// For a fast meter, one summary of each answer.
+    /// Readings for viewers; of a fast meter, one summary of each answer.
     let shown: Feed<TimedReading>
     /// Every single reading, also of fast meters.
     let samples: Feed<TimedReading>
@@ -19,7 +19,7 @@ struct SessionReadings {
     private(set) var told = TelemetryFrames()
     private(set) var sampling = MeterSampling()
     private var clock = SampleClock()
-    /// For a fast meter only.
+    /// Kept only for a fast meter.
     private(set) var recent = RecentSpread()
     private var answer = AnswerSpread()
     /// Arrival of the frame that waits for the next one to confirm it; nil if none waits.
@@ -66,7 +66,7 @@ struct SessionReadings {
         counting?.adopt(stepMax: rules.stepMax)
     }
 
-    /// An electronic load reveals the resolution of its counters only by its answers.
+    /// Adopts the resolution of the meter's counters. An electronic load reveals it only by its answers.
     func adopt(_ profile: MeterProfile?) {
         if let profile { counting?.adopt(profile.counterSteps) }
     }
@@ -91,7 +91,7 @@ struct SessionReadings {
             clock = SampleClock()
             recent = RecentSpread()
             track.keepWhole()
-            logger.info("sampling changed", metadata: ["rate": "\(now.rate.map { "\($0)/s" } ?? "on request")"])
+            logger.info("sampling rate changed", metadata: ["rate": "\(now.rate.map { "\($0)/s" } ?? "on request")"])
         }
         if let failure = now.failure, failure != before.failure {
             logger.warning("sampling rate refused", metadata: ["cause": "\(failure)"])
@@ -111,7 +111,7 @@ struct SessionReadings {
         spoilt.ended()
     }
 
-    /// The frame's readings may still need the next frame's confirmation.
+    /// Handles a frame's other data; its readings may still need the next frame's confirmation.
     mutating func came(_ frame: Frame, hearsPD: Bool, at wall: WallTime) {
         spoilt.wasGood()
         told.add(frame)

@@ -14,7 +14,7 @@ final class SessionWaits {
         self.claim = claim
     }
 
-    /// Returns at once if waiting is useless. Calls `ring` after `time`.
+    /// Waits; returns at once if that is useless. Calls `ring` if the wait exceeds `time`.
     func wait(
         for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
         ring: @escaping @Sendable (SessionTimer) -> Void

@@ -6,7 +6,7 @@ import MeterCodec
 struct TelemetryFrames {
     private var frames: [(shape: Int, frame: Frame)] = []
 
-    /// More kinds of frame than any meter sends; FNIRSI's groups alone are ten.
+    /// Maximum number of kinds of frame, more than any meter sends; FNIRSI's groups alone are ten.
     private static let shapesMax = 24
 
     mutating func add(_ frame: Frame) {

@@ -75,7 +75,7 @@ package struct MeterSettings: Hashable, Sendable {
 
     package init() {}
 
-    /// An unreadable text counts as not set, but remains in the store.
+    /// Parses stored settings. An unreadable text counts as not set, but remains in the store.
     package init(stored texts: [String: String]) {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }

@@ -16,7 +16,7 @@ extension SettingsService {
         Self.said(in: try await records(of: .meterAlias, doing: "reading the other names of meters"))
     }
 
-    /// The meter of an alias may itself be an alias.
+    /// Returns the stored meter of each alias, which may itself be an alias.
     static func said(in records: [SyncRecord]) -> [MeterID: MeterID] {
         var said: [MeterID: MeterID] = [:]
         for record in records where record.key.type == .meterAlias {

@@ -33,7 +33,7 @@ package actor SettingsService {
         self.logger = logger
     }
 
-    /// The function that makes a change waits until all listeners return.
+    /// Adds a listener. A function that makes a change waits until all listeners return.
     package func subscribe(_ listener: @escaping @Sendable (SettingsNews) async -> Void) { listeners.append(listener) }
 
     // MARK: Meters

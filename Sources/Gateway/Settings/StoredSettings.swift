@@ -5,8 +5,8 @@ package struct StoredSettings: Hashable, Sendable {
     /// Settings as people type them.
     package let texts: [String: String]
     package let settings: MeterSettings
-    /// `MergeOutcome.number` of the transaction that stored these settings, or of a later one. The greatest number is
-    /// in force.
+    /// `MergeOutcome.number` of the transaction that stored these settings, or of a later one. The settings with the
+    /// greatest number are in force.
     let number: UInt64
 
     package init(of meter: MeterID, _ record: SyncRecord?, number: UInt64) {

@@ -2,7 +2,7 @@ import Domain
 import Logging
 
 extension SyncEngine {
-    /// More merged records get a single log line.
+    /// Maximum number of singly logged records; more get one line.
     private static let newsMax = 5
 
     /// Logs settings that this host sent again, because the cloud acknowledged and then lost them, as in a rollback.

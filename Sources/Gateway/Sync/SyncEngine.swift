@@ -13,7 +13,7 @@ package actor SyncEngine {
         package var network: (any NetworkMonitor)?
         /// Called after each merge that changed records is stored, before any further sync.
         package var changed: @Sendable (MergeOutcome) async -> Void
-        /// Called with every event of the cloud's stream, in order: `opened` after each gap, leases, offers.
+        /// Called with every event of the cloud's stream, in order.
         package var heard: @Sendable (CloudEvent) async -> Void
         package var hostName: @Sendable (HostID) async -> String?
         /// Returns a date known to be right, by which parked records (excluded from sync) age. Nil while the date is
@@ -147,7 +147,7 @@ package actor SyncEngine {
 
     package var status: SyncStatus { machine.status }
 
-    /// Includes the store's present backlog, unlike `status`.
+    /// Returns the status with the store's present backlog, which `status` lacks.
     package func report() async -> SyncReport {
         var status = machine.status
         // If the store fails, show the numbers of the last sync run.
@@ -257,7 +257,7 @@ package actor SyncEngine {
         case .halted(let halt):
             logHalt(halt, metadata)
         }
-        if total.parked > 0 { logger.warning("records parked: not synced with the cloud", metadata: metadata) }
+        if total.parked > 0 { logger.warning("records quarantined: not synced with the cloud", metadata: metadata) }
     }
 
     private var nextWake: MonotonicTime? { [machine.nextWake, debounce.nextWake].compactMap { $0 }.min() }

@@ -6,7 +6,7 @@ extension MetricsPage {
         addInfo(GatewayMetrics.build, [version.version, version.commit, version.build])
     }
 
-    /// A meter without data has no values, so that its line in a graph ends.
+    /// Adds a meter's metrics. A meter without data has no values, so that its line in a graph ends.
     ///
     /// - Parameter totals: counted totals as saved in the store. Unsaved ones may decrease after a power cut, and
     ///   `increase()` would then count the whole total as consumption.

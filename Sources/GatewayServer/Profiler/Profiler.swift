@@ -18,7 +18,7 @@ package actor Profiler {
 
     private struct Grant: Sendable {
         var meters: [Meter]
-        /// Nil for Firefox's own power tracks, because Firefox requests the range.
+        /// Time span of the profile; nil for Firefox's own power tracks, because Firefox requests the range.
         var span: Range<WallTime>?
         /// Nil if the grant is valid until meterd restarts.
         var end: MonotonicTime?
@@ -32,7 +32,7 @@ package actor Profiler {
     private static let grantsMax = 64
     private static let metersMax = 8
     private static let lengthMax = Duration.seconds(86_400)
-    /// Limits of one answer for all meters.
+    /// Maximum numbers of loaded readings and of sent samples in one answer, for all meters together.
     private static let (readingsMax, samplesMax) = (2_000_000, 200_000)
 
     private let directory: MeterDirectory
@@ -57,7 +57,7 @@ package actor Profiler {
 
     // MARK: For people
 
-    /// - Returns: path and lifetime; a nil lifetime ends when meterd ends.
+    /// - Returns: path and lifetime; the lifetime is nil if the path is valid until meterd ends.
     func open(_ request: ProfilerRequest) async throws -> (path: ProfilerPath, duration: Duration?) {
         guard (1...Self.metersMax).contains(request.meters.count) else {
             throw GatewayError(

@@ -8,7 +8,7 @@ import NIOCore
 /// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Since version 62, a counter contains translated labels
 /// for its graph. Version 61 needs none, because viewers upgrade it and derive these labels from the category `power`.
 struct ProfilerDocument {
-    /// Further gaps have no marker, but contain no energy either.
+    /// Maximum number of gaps with a marker. Further gaps contain no energy either.
     private static let gapsMax = 1000
 
     private struct Counter {
@@ -53,7 +53,7 @@ struct ProfilerDocument {
             })
     }
 
-    /// Markers represent gaps in the readings.
+    /// Profile in the processed format, with markers for gaps in the readings.
     var profile: ByteBuffer {
         let tracks = Self.list(counters) { counter in
             """

@@ -7,7 +7,7 @@ import ServerKit
 /// higher limit, which keeps the table small. Above the shared limit, wrong tokens are refused without counting them,
 /// and the right one still works.
 package struct LoginGuesses: Sendable {
-    /// Too few attempts to find one of 2²⁵⁶ tokens.
+    /// Rate of wrong tokens per address: too low to find one of 2²⁵⁶.
     static let addressRate = Rate(perSecond: 0.1, burst: 10)
     static let networkRate = Rate(perSecond: 1, burst: 100)
 

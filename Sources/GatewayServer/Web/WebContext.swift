@@ -30,7 +30,7 @@ package struct WebContext: InitializableFromSource {
 }
 
 package struct WebConnection: Hashable, Sendable {
-    /// Numeric address.
+    /// Client's numeric address.
     package var client: String
     package var clientPort: Int
     package var server: String

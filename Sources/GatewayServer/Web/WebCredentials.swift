@@ -16,7 +16,8 @@ package struct WebCredentials: Hashable, Sendable {
 
     static let loginDuration = Duration.seconds(30 * 86_400)
 
-    /// One more login ended early ends all logins. Only clients with the access token can add entries.
+    /// Maximum number of entries in `ended`; one more ends all logins. Only clients with the access token can add
+    /// entries.
     package static let endedMax = 1000
 
     package init(tokenHash: [UInt8], key: [UInt8], ended: [String: Int64] = [:]) {
@@ -51,7 +52,7 @@ package struct WebCredentials: Hashable, Sendable {
         return HMACSHA256.isCode(code, for: Array(login.signed.utf8), key: key)
     }
 
-    /// Ends a login early; ends all logins beyond `endedMax`.
+    /// Ends a login early. If `endedMax` logins have already ended early, ends all logins.
     package mutating func end(login text: String, at now: WallTime, using rng: inout some RandomNumberGenerator) {
         guard admits(login: text, at: now), let login = Login(text) else { return }
         ended = ended.filter { $0.value > now.millisecondsSince1970 }
@@ -63,7 +64,7 @@ package struct WebCredentials: Hashable, Sendable {
         }
     }
 
-    /// Accepts logins of an earlier version, which contain no number.
+    /// Parts of a login. Accepts logins of an earlier version, which contain no number.
     private struct Login {
         var signed: String
         var end: Int64

@@ -60,7 +60,7 @@ package struct WebFiles: Sendable {
 
     package func file(at path: String) -> File? { files[path] }
 
-    /// The files' bytes remain in the program's read-only data.
+    /// Returns the files that are built into the program, in its read-only data.
     package static func built() -> WebFiles {
         var files: [String: File] = [:]
         for number in 0... {

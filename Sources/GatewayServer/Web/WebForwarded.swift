@@ -25,7 +25,7 @@ final class WebProxies: Sendable {
         self.logger = logger
     }
 
-    /// Ignores such headers from clients that are not trusted proxies.
+    /// Parses the proxy headers. Ignores them from clients that are not trusted proxies.
     func forwarded(_ head: HTTPRequest, from address: String?) -> WebForwarded {
         guard let address, networks.contains(where: { $0.contains(address) }) else { return WebForwarded() }
         let fields = head.headerFields

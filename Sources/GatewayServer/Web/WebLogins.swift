@@ -27,7 +27,7 @@ package final class WebLogins: Sendable {
 
     func admits(_ token: BearerToken) -> Bool { state.withLock { $0.credentials.admits(token) } }
 
-    /// If the login is valid, records the connection, which then ends with the login.
+    /// Returns whether the login is valid. If so, the connection ends with the login.
     func admits(login: String, at now: WallTime, on channel: any Channel) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isAdmitted, isNew) = state.withLock { state in

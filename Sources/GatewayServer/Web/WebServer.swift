@@ -48,7 +48,7 @@ package struct WebServer: Sendable {
         self.logger = logger
     }
 
-    /// Cancelling the service closes every connection.
+    /// Returns the service. Cancelling it closes every connection.
     ///
     /// - Parameter onRunning: called with the port once clients can connect.
     package func application(

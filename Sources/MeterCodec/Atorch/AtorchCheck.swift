@@ -1,10 +1,10 @@
 /// Known rules for the check byte of Atorch messages (Docs/Protocols/Atorch.md#check-byte).
 package enum AtorchCheck {
-    /// Start of a report's checksum. Some meters follow neither rule.
+    /// First byte that a report's check byte covers. Some meters follow neither rule.
     package enum Rule: Sendable, CaseIterable {
         /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage
-        /// One byte later: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        /// After the type byte: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         case fromType
 
         fileprivate var start: Int {

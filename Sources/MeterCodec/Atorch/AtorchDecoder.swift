@@ -154,7 +154,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .report(AtorchReport(report, type: type))
     }
 
-    /// All known replies follow the check byte rule, even if reports do not.
+    /// Judges a reply. All known replies follow the check byte rule, even if reports do not.
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard raw.u16BE(5) == 0 else {
@@ -222,7 +222,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
     }
 }
 
-/// Check byte rule of a meter, determined from its reports. Ignores reports that fail otherwise, because the result
+/// Check byte rule of a meter, determined from its reports. Ignores reports that fail other checks, because the result
 /// must not depend on fragmentation.
 private struct CheckScore {
     /// Successive reports that establish or end trust in a rule. So many check bytes match by chance once in 16

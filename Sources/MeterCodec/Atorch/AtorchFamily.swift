@@ -5,13 +5,13 @@ extension MeterFamily {
 }
 
 extension ModelName {
-    /// Pushes type 3 reports: a USB meter (UD18, UD24, J7-C).
+    /// USB meters that push type 3 reports: UD18, UD24, J7-C.
     package static let atorchUSB = ModelName("atorch-usb", of: .atorch, displayName: "Atorch USB")
-    /// Pushes type 2 reports: a DC meter (DT24).
+    /// DC meters that push type 2 reports: DT24.
     package static let atorchDC = ModelName("atorch-dc", of: .atorch, displayName: "Atorch DC")
-    /// Pushes type 1 reports: an AC meter (AT24, S1).
+    /// AC meters that push type 1 reports: AT24, S1.
     package static let atorchAC = ModelName("atorch-ac", of: .atorch, displayName: "Atorch AC")
-    /// A load that pushes type 2 reports and answers queries: DL24, DL24P, DL24M, PX-100, BW150.
+    /// Loads that push type 2 reports and answer queries: DL24, DL24P, DL24M, PX-100, BW150.
     package static let dl24 = ModelName("dl24", of: .atorch, displayName: "DL24")
 }
 
@@ -76,7 +76,8 @@ package struct AtorchFamily: FamilyDescription {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Classic only: most other devices offer the same serial port, so only the name's suffix identifies an Atorch.
+    /// Bluetooth Classic only: most other devices offer the same serial port, so only the name's suffix identifies an
+    /// Atorch.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }

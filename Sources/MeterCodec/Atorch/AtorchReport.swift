@@ -21,7 +21,7 @@ package struct AtorchReport: Sendable {
     private func u8(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u8(offset)) } }
     private func u16(_ offset: Int) -> Int { bytes.withRawBytes { Int($0.u16BE(offset)) } }
 
-    /// Without impossible values. Type 1 reports contain power; for types 2 and 3, it is computed.
+    /// Reading without impossible values. Type 1 reports contain power; for types 2 and 3, it is computed.
     package var reading: Reading {
         var reading = Reading()
         bytes.withRawBytes { raw in
@@ -64,7 +64,7 @@ package struct AtorchReport: Sendable {
         bytes.withRawBytes { raw in type.fields.filter { isWanted($0.quantity) }.map { Int($0.raw(in: raw)) } }
     }
 
-    /// Highest value of `backlight`: the screen is always on.
+    /// Highest value of `backlight`: screen always on.
     static let backlightMax = 60
 
     /// Power factor of a type 3 report: the byte before the check byte, in hundredths on a J7-H (fawno/ATORCH-HiDANCE,

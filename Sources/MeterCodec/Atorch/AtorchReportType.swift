@@ -86,12 +86,12 @@ package struct AtorchField: Sendable {
     /// Width in bytes: 2, 3 or 4.
     package let width: Int
     package let scale: Scale
-    /// Several times a meter's range, but low enough to detect noise.
+    /// Highest accepted raw value: several times a meter's range, but low enough to detect noise.
     package let rawMax: UInt32
 
     /// Whether a report is useless without this field.
     var isVital: Bool { [.voltage, .current, .power].contains(quantity) }
-    /// Negative values go down to -0.5 V on a data line, or to -50 °C.
+    /// Whether the value may be negative: down to -0.5 V on a data line, or to -50 °C.
     private var maySink: Bool { [.temperature, .dataPlus, .dataMinus].contains(quantity) }
 
     package enum Scale: Sendable {

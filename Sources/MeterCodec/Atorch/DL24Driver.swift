@@ -63,7 +63,8 @@ package struct DL24Driver: MeterDriver {
         }
     }
 
-    /// A load that never answers may not receive the host's bytes.
+    /// Whether the host's bytes probably do not reach the load, because it never answers. False once another output was
+    /// tried.
     package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
 
     /// Restarts the queries if the way to send has changed.
@@ -145,7 +146,7 @@ package struct DL24Driver: MeterDriver {
     /// Sends nothing: the user decides when to switch the load off.
     package mutating func closing() -> [Outgoing] { [] }
 
-    /// Handles an overdue answer. Keeps a partial report.
+    /// Discards an overdue answer and counts it as lost. Keeps a partial report.
     package mutating func discardPartial() -> Int {
         conversation.answerLost()
         decoder.asked = nil

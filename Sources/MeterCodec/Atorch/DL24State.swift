@@ -31,7 +31,7 @@ package struct DL24State: Hashable, Sendable {
         return state
     }
 
-    /// Setting under its key in Docs/Meters/Atorch.md; nil for measured values.
+    /// Returns a setting under its key in Docs/Meters/Atorch.md; nil for measured values.
     static func detail(of query: PX100Query, _ raw: UInt32) -> FrameDetail? {
         switch query {
         case .isOn: .told("load_on", .flag(raw == 1))

@@ -1,6 +1,7 @@
 package import Domain
 
-/// Stops streams that may still run, starts samples, and receives them (Docs/Protocols/CT3.md#conversation).
+/// Driver of a CT-3. Stops streams that may still run, then starts and receives samples
+/// (Docs/Protocols/CT3.md#conversation).
 package struct CT3Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = CT3Decoder()

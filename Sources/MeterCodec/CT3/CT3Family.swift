@@ -30,8 +30,8 @@ package struct CT3Family: FamilyDescription {
     package var decoders: [NamedDecoder] { [NamedDecoder("ct3") { CT3Decoder(enforcesChecks: $0) }] }
 
     /// The vendor ID is ST's, so the product text identifies the meter. A C3's is `Korona YK003C in Application Mode`
-    /// (Docs/Identities.md). All other models have the same ending (fqueze/usb-power-profiling removes it). A product
-    /// 374B without it is an ST-Link.
+    /// (Docs/Identities.md). All other models' texts have the same ending (fqueze/usb-power-profiling removes it). A
+    /// device with product ID 374B but without this ending is an ST-Link.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x0483, 0xFFFF, .tty, match: "in Application Mode", .avhzyCT3),

@@ -128,7 +128,7 @@ extension CT3Message: PackedFrameContent {
         body(reading)
     }
 
-    /// By the meter's clock, as in fqueze/usb-power-profiling usb-power-profiling.js.
+    /// Sampling time by the meter's clock, as in fqueze/usb-power-profiling usb-power-profiling.js.
     package var sampleTicks: SampleTicks? {
         guard isSample else { return nil }
         let tick = UInt16(truncatingIfNeeded: microseconds / 1000)

@@ -38,7 +38,8 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return .frame(.fnirsiBLE(frame))
     }
 
-    /// Limit for unknown types: 1.5 times the longest known payload. Otherwise a length byte could delay 255 bytes.
+    /// Maximum payload of unknown types: 1.5 times the longest known one. Otherwise a wrong length byte could delay 255
+    /// bytes.
     private static let longestUnknownPayload = 32
 
     /// Returns the offset of a complete frame of a known type. It takes precedence over the unknown frame around it,
@@ -68,7 +69,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
     }
 
-    /// In ten-thousandths of a watt: 1575 W, from the highest voltage and current.
+    /// In ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
     private static let powerMax: UInt32 = 15_750_000
 
     /// Limits are those of FNIRSI's USB packets.
@@ -76,7 +77,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
             case .info: [(15, (1...10).contains(raw.u8(15)))]
-            // The unit is ten-thousandths, but hundred-thousandths in a USB packet.
+            // Values are in ten-thousandths, but in hundred-thousandths in a USB packet.
             case .measurement:
                 [
                     (3, raw.u32LE(3).isPossible(upTo: FNIRSIBLEFrame.voltageMax, orBelowZeroBy: 5000)),

@@ -53,7 +53,7 @@ package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case vooc = "VOOC"
     case superVOOC = "SVOOC"
 
-    /// Both 9 and 10 mean SVOOC.
+    /// Highest number. Both 9 and 10 mean SVOOC.
     static let codeMax: UInt8 = 10
 
     package init?(code: Int) {

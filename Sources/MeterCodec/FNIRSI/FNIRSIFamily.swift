@@ -76,7 +76,8 @@ package struct FNIRSIFamily: FamilyDescription {
         "FNB58": .fnb58, "FNB48": .fnb48, "FNB48S": .fnb48s, "FNB48P": .fnb48s, "FNB38": .fnb38, "C1": .c1,
     ]
 
-    /// The prefix is from osnwt/ha-fnirsi-fnb58 manifest.json. It does not identify the model.
+    /// Returns whether the name has the prefix from osnwt/ha-fnirsi-fnb58 manifest.json, which does not identify the
+    /// model.
     package func isMakersName(_ name: String) -> Bool { name.hasPrefix("FNIRSI") }
 
     package var makersNameRadio: LinkAddress.Transport? { .ble }

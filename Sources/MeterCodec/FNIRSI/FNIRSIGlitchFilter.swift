@@ -7,7 +7,7 @@
 /// As in the bench logger, a sample too far from the median of itself and its neighbours is replaced by this median. A
 /// step of two samples, 20 ms, passes. A suspect last sample of a packet is delayed until the next packet.
 package struct FNIRSIGlitchFilter: Sendable {
-    /// In hundred-thousandths of a volt and of an ampere.
+    /// Voltage and current, in hundred-thousandths of a volt and of an ampere.
     struct Level: Equatable, Sendable {
         var voltage: Int
         var current: Int
@@ -64,7 +64,7 @@ protocol FNIRSISample: Sendable {
 }
 
 struct FNIRSINeighbours<Sample: FNIRSISample>: Sendable {
-    /// The delayed sample, and the previous sample's level.
+    /// The delayed sample; `before` is the previous sample's level.
     private(set) var held: Sample?
     var before: FNIRSIGlitchFilter.Level?
 

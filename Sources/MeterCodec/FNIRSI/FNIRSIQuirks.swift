@@ -5,11 +5,11 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     /// Command after the first `start` on a new link.
     var secondStart: FNIRSIUSBCommand
     package var keepAlive: FNIRSIUSBCommand
-    /// Each keep-alive makes the meter stream for one second.
+    /// Interval between keep-alives. Each makes the meter stream for one second.
     package var keepAlivePeriod: Duration
     /// Whether to determine the right keep-alive: first `start` and, after a silence, `keepAlive`.
     var findsKeepAlive = false
-    /// Commands at shorter intervals can hang the meter.
+    /// Shortest interval between commands; a shorter one can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
 
     /// Number of keep-alives in one second. After so many without a packet, the stream counts as ended.
@@ -39,8 +39,8 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     private static let either = FNIRSIQuirks(
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
-    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, every 40 ms. The rule's source uses 3 ms, but
-    /// waits for a packet before each write; real intervals of 3 ms would violate `commandGap`.
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, every 40 ms. The source of this rule uses 3
+    /// ms, but waits for a packet before each write; real intervals of 3 ms would violate `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

@@ -5,8 +5,8 @@ package struct FNIRSIUSBPacket: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
     package static let samplesPerPacket = 4
-    /// Also across packets, which arrive every 40 ms (baryluk/fnirsi-usb-power-data-logger README.md,
-    /// fqueze/usb-power-profiling usb-power-profiling.js).
+    /// Interval between samples, also across packets, which arrive every 40 ms (baryluk/fnirsi-usb-power-data-logger
+    /// README.md, fqueze/usb-power-profiling usb-power-profiling.js).
     package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
     /// Type of the answer to a hello.
@@ -103,7 +103,7 @@ package struct FNIRSIUSBPacket: Sendable {
     static let dataLineMax: UInt16 = 10_000
     /// Tenths of a degree Celsius.
     static let temperatureMax: UInt16 = 2000
-    /// Largest accepted values below zero, in their own steps: half a volt or 50 degrees.
+    /// Largest accepted magnitudes of negative values, in the packet's units: half a volt or 50 degrees.
     static let voltageBelowZero: UInt32 = 50_000
     static let dataLineBelowZero: UInt16 = 500
     static let temperatureBelowZero: UInt16 = 500

@@ -1,7 +1,7 @@
 import Domain
 
 extension LineDescription {
-    /// All quantities that a field can have: not those that meterd counts itself.
+    /// All quantities that a field can have: all except those that meterd counts itself.
     static let quantities = Quantity.allCases.filter { $0 != .countedEnergy && $0 != .countedCharge }
     /// Baud rates that LinuxIO's `BaudRate` supports.
     static let baudRates = [
@@ -46,7 +46,7 @@ extension LineDescription {
         try checkNames()
     }
 
-    /// Names that contain the separator or the assignment character would never match.
+    /// Rejects names that contain the separator or the assignment character, because they would never match.
     private func checkNames() throws(DescriptionError) {
         guard format == .pairs else { return }
         for field in fields where field.name.contains(separator) || field.name.contains(assignment) {

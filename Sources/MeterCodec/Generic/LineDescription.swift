@@ -42,7 +42,7 @@ package struct LineDescription: Hashable, Sendable {
     package var columns: Int
     /// Bits per second.
     package var baudRate: Int
-    /// Makes the board send a line; empty for a board that sends by itself.
+    /// Bytes that make the board send a line; empty for a board that sends by itself.
     package var request: [UInt8]
     /// Time between two requests, or between two lines of a board that sends by itself.
     package var interval: Duration
@@ -92,7 +92,7 @@ package struct LineDescription: Hashable, Sendable {
 
 package struct LineField: Hashable, Sendable {
     package var quantity: Quantity
-    /// Unused in columns.
+    /// Name in a line; unused in the format `columns`.
     package var name: [UInt8]
     /// Index of the column, from 0. Unused in pairs and JSON.
     package var column: Int

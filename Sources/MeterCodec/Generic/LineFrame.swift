@@ -11,8 +11,8 @@ package struct LineFrame: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds a quantity that the frame does not contain yet, up to `LineDescription.fieldsMax`. Nil means that the board
-    /// sent an unknown value.
+    /// Adds a quantity that the frame does not contain yet, up to `LineDescription.fieldsMax`. A nil value means that
+    /// the board sent an unknown one.
     package mutating func add(_ quantity: Quantity, _ value: Double?) {
         guard count < LineDescription.fieldsMax else { return }
         quantities[count] = quantity.rawValue

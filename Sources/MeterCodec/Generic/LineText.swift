@@ -1,4 +1,4 @@
-/// All accesses check bounds, because an access outside the line would crash.
+/// Bytes of a line. All accesses check bounds, because an access outside the line would crash.
 struct LineText {
     let bytes: UnsafeRawBufferPointer
 
@@ -64,7 +64,8 @@ struct LineText {
 
     private func isUnit(_ part: Range<Int>, _ unit: [UInt8]) -> Bool { isEqual(trimmed(part), unit) }
 
-    /// More significant digits would not make a double more exact. A longer number makes the line a misfit.
+    /// Maximum number of significant digits: more would not make a double more exact. A longer number makes the line a
+    /// misfit.
     private static let digitsMax = 18
     /// Powers of ten that are exact in a double.
     private static let powers: [Double] = (0...22).reduce(into: []) { powers, _ in

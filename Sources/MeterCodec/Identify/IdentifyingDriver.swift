@@ -36,15 +36,15 @@ package struct IdentifyingDriver: MeterDriver {
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // One step each, so that `poll` is called in each step, even while bytes arrive.
+            // Both are one step, so that `poll` is called in each step, even while bytes arrive.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )
         startOver()
     }
 
-    /// For an unknown meter, or one that does not answer as the suspected model. Nil over a cable, where USB identifies
-    /// the meter.
+    /// Creates a driver for an unknown meter, or one that does not answer as the suspected model. Nil over a cable,
+    /// where USB identifies the meter.
     ///
     /// - Parameter suspected: from the name or an earlier connection. Excludes families with other characteristics.
     package init?(
@@ -91,7 +91,7 @@ package struct IdentifyingDriver: MeterDriver {
         listeners.indices.reduce(0) { most, place in max(most, listeners[place].decoder.reset()) }
     }
 
-    /// The slowest meter takes 0.8 s to answer.
+    /// Time for an answer: the slowest meter takes 0.8 s.
     private static let stepLength = Duration.seconds(1)
     /// Steps before the first request: time for two reports of an Atorch, which pushes one a second.
     private static let listeningSteps = 2

@@ -28,7 +28,7 @@ package struct KM003CADC: Sendable {
     private func u8(_ offset: Int) -> UInt8 { bytes.withRawBytes { $0.u8(offset) } }
 
     package var microvolts: Int32 { i32(0) }
-    /// Positive from the female to the male connector.
+    /// Current, positive from the female to the male connector.
     var microamperes: Int32 { i32(4) }
     /// Nil for the field's lowest number, which means "not measured". Captured answers contain that number while the
     /// meter samples at a high rate.
@@ -84,7 +84,7 @@ package struct KM003CADC: Sendable {
     /// voltage, as 3.277 V, and their own place contains no flag.
     private var isTailEarly: Bool { !isShort && u8(34) <= 4 && u8(35) == 0x80 && u8(37) & 0x80 == 0 }
 
-    /// Up to twice the meter's rated voltage, and eight times its rated current.
+    /// Accepts up to twice the meter's rated voltage, and eight times its rated current.
     static func isPlausible(microvolts: Int32, microamperes: Int32) -> Bool {
         microvolts.magnitude <= voltageMax && microamperes.magnitude <= currentMax
     }
@@ -133,7 +133,7 @@ struct KM003CSteadiness: Successor {
 }
 
 extension Reading {
-    /// The meter sends no power, so it is computed.
+    /// Sets voltage, current and power, which is computed because the meter sends none.
     mutating func setElectrical(microvolts: Int32, microamperes: Int32) {
         self[.voltage] = Double(microvolts) / 1e6
         self[.current] = Double(microamperes) / 1e6

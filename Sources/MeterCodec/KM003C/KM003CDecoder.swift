@@ -10,7 +10,7 @@ package struct KM003CDecoder: BufferedFrameDecoder {
     private let enforcesChecks: Bool
     /// Rate of the meter's graph (its own sampling), if known. Determines the units of queue samples.
     var graphRate: KM003CRate?
-    /// Encrypted bytes, without a header, that are still missing after a memory answer.
+    /// Number of encrypted bytes, without a header, that are still missing after a memory answer.
     private var memoryRemaining = 0
     private var negotiation = PDNegotiation()
     private var queueRest: KM003CQueueRest?

@@ -22,7 +22,7 @@ package struct KM003CDriver: MeterDriver {
     private var asked: [UInt8] = []
     /// Whether this driver requested the last data message. Otherwise samples after its queue are ignored.
     private var isLastDataOurs = false
-    /// Maximum length of each list. Answers to older requests no longer arrive.
+    /// Maximum length of `awaited` and `asked`. Answers to older requests no longer arrive.
     private static let rememberedMax = 8
 
     /// - Parameter transport: over links other than `bulk`, the only one proved to work
@@ -129,7 +129,7 @@ package struct KM003CDriver: MeterDriver {
         return decoder.reset()
     }
 
-    /// Never 0 (`KM003CFraming.isPlausible`).
+    /// Returns the next request's ID, which is never 0 (`KM003CFraming.isPlausible`).
     private mutating func nextID() -> UInt8 {
         lastID = lastID == .max ? 1 : lastID + 1
         return lastID
@@ -159,7 +159,7 @@ package struct KM003CDriver: MeterDriver {
         case .reject, .notReadable:
             return takeAwaited(message.id) || message.id == lastID ? .rejected : passedOver
         case .disconnect:
-            // Answers no request. Seen from a meter that an earlier program had left connected
+            // This message answers no request. It was seen from a meter that an earlier program had left connected
             // (Docs/Protocols/KM003C.md#link).
             return passedOver
         case .data:

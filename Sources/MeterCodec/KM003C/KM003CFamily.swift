@@ -31,7 +31,7 @@ package struct KM003CFamily: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { KM003CADC.ranges }
 
-    /// A serial interface, and the maker's own with more functions.
+    /// USB interfaces: a serial one, and a vendor-specific one with more functions.
     package var usbDevices: [USBIdentity] {
         [
             USBIdentity(0x5FC9, 0x0063, .tty, .km003c),

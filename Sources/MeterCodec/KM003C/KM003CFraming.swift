@@ -2,17 +2,17 @@ import Cryptography
 
 /// Finds the end of a message, which a serial line does not mark (Docs/Protocols/KM003C.md).
 package struct KM003CFraming: Sendable {
-    /// Longer than any message of a meter. Headers with a greater length are rejected.
+    /// Maximum length, above that of any message of a meter. Headers with a greater length are rejected.
     package static let longest = 4096
     /// Length in bytes of each encrypted part of a memory answer except the last (Docs/Protocols/KM003C.md#logs).
     package static let longestMemoryPiece = 2544
 
     /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// To a driver, without memory and authentication answers: with fewer expected kinds, noise is less likely to
-        /// look like a message.
+        /// A meter that answers a driver, without memory and authentication answers: with fewer expected kinds, noise
+        /// is less likely to look like a message.
         case meter
-        /// To a `MeterTransfer`, such as a log download: includes memory and authentication answers.
+        /// A meter that answers a `MeterTransfer`, such as a log download: includes memory and authentication answers.
         case transfer
         /// A capture of both directions.
         case both
@@ -28,7 +28,7 @@ package struct KM003CFraming: Sendable {
 
     package init(side: Side) { self.side = side }
 
-    /// `bytes` must not be empty.
+    /// Measures the message at the start of `bytes`, which must not be empty.
     package func measure(_ bytes: UnsafeRawBufferPointer) -> Extent {
         guard let kind = KM003CKind(rawValue: bytes.u8(0)) else { return .bad(.noStartMark(found: bytes.u8(0))) }
         guard bytes.count >= KM003CHeader.length else { return .incomplete }
@@ -84,7 +84,8 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// If a message begins directly after an answer's header, that answer is empty.
+    /// Returns whether a message may begin with this header. If one begins directly after an answer's header, that
+    /// answer is empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
@@ -125,7 +126,7 @@ package struct KM003CFraming: Sendable {
         case bad(CodecError)
     }
 
-    /// The message must be complete.
+    /// Passes each payload's header and range to `body`. The message must be complete.
     static func forEachPayload(
         in message: UnsafeRawBufferPointer, _ body: (KM003CPayloadHeader, Range<Int>) -> Void
     ) {
@@ -140,7 +141,7 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// The payload may be incomplete.
+    /// Measures a payload, which may be incomplete.
     private static func payloadExtent(
         _ header: KM003CPayloadHeader, _ bytes: UnsafeRawBufferPointer, at offset: Int
     ) -> PayloadExtent {

@@ -19,7 +19,7 @@ package struct KM003CHeader: Hashable, Sendable {
     package var attributes: KM003CAttributes { KM003CAttributes(rawValue: parameter) }
     /// Upper half of the header, for memory and authentication messages. Must be 0 in messages without a parameter.
     package var rawWord: UInt16 { UInt16(truncatingIfNeeded: word >> 16) }
-    /// Only in a data message. Captured answers with data also contain 0, so this is no payload length.
+    /// Object count of a data message. Captured answers with data also contain 0, so this is no payload length.
     package var objectCount: UInt32 { word >> 22 }
 
     package var bytes: [UInt8] {

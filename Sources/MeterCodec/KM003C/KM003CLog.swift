@@ -11,7 +11,7 @@ package struct KM003CLogEntry: Hashable, Sendable {
     /// Flags of unknown meaning.
     package let flags: UInt16
     package let duration_s: Int
-    /// With the sign of the current.
+    /// Charge with the sign of the current.
     package let charge_uAh: Int
     package let energy_uWh: Int
     /// Offset of the samples in the logs' memory, in bytes.
@@ -50,7 +50,7 @@ package struct KM003CLogSample: Hashable, Sendable {
 
     package let microvolts: Int32
     let microamperes: Int32
-    /// Since the start of the log, with the sign of the current.
+    /// Charge since the start of the log, with the sign of the current.
     package let charge_uAh: Int32
     package let energy_uWh: Int32
 
@@ -61,7 +61,7 @@ package struct KM003CLogSample: Hashable, Sendable {
         energy_uWh = raw.i32LE(offset + 12)
     }
 
-    /// Oldest first; ignores a partial sample.
+    /// Returns the samples, oldest first; ignores a partial one.
     package static func all(in bytes: [UInt8]) -> [KM003CLogSample] {
         bytes.withUnsafeBytes { raw in
             stride(from: 0, through: raw.count - length, by: length).map { KM003CLogSample(raw, at: $0) }

@@ -36,7 +36,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private var id: UInt8
     /// Received part of an announced memory answer.
     private var arriving: [UInt8]?
-    /// The current one, then those not tried yet.
+    /// The credential in use, then those not tried yet.
     private var credentials: [[UInt8]] = []
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
@@ -85,7 +85,7 @@ package struct KM003CLogDownload: MeterTransfer {
 
     var lastID: UInt8 { id }
 
-    /// By the USB ID, unless the device information names a KM003C.
+    /// Whether the meter is a KM002C by its USB ID, and its device information does not name a KM003C.
     private var isKM002C: Bool { model == .km002c && outcome.device.model != .km003c }
 
     package mutating func start() -> TransferStep<Outcome> {

@@ -34,7 +34,7 @@ package enum KM003CMemory: Hashable, Sendable {
 
     package static let logs: UInt32 = 0x9810_0000
 
-    /// Pause of other programs between two reads (Docs/Protocols/KM003C.md#logs).
+    /// Pause between two reads, as in other programs (Docs/Protocols/KM003C.md#logs).
     package static let pause = Duration.milliseconds(50)
 
     package func request(id: UInt8) -> [UInt8] {
@@ -42,7 +42,7 @@ package enum KM003CMemory: Hashable, Sendable {
         return [KM003CKind.memoryRead.rawValue, id, 0x01, 0x01] + (ECBCipher.km003cMemory.encrypt(plain) ?? [])
     }
 
-    /// Address, size, filler and their CRC-32. Requests contain this encrypted.
+    /// Returns address, size, filler and their CRC-32, which requests contain encrypted.
     package static func range(address: UInt32, size: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.appendLE(address)

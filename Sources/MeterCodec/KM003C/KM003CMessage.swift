@@ -23,7 +23,7 @@ package struct KM003CMessage: Sendable {
     package private(set) var payloads: [KM003CPayload]
     package let memoryRange: KM003CMemoryRange?
     package let graphRate: KM003CRate?
-    /// Contract between the meter's two ends, if known. Only with a PD status.
+    /// USB PD contract between source and sink, if known. Only with a PD status.
     package internal(set) var contract: PDContract?
 
     package init(queueRest sample: [UInt8], graphRate: KM003CRate) {
@@ -90,7 +90,7 @@ package struct KM003CMessage: Sendable {
         return (adc, payloads)
     }
 
-    /// The measurements may wait for confirmation.
+    /// The measurements, which may be delayed until the next message confirms them, and all other payloads.
     var parts: (measurements: KM003CMessage, rest: KM003CMessage) {
         var (measurements, rest) = (self, self)
         (measurements.payloads, measurements.contract, rest.adc) = ([], nil, nil)

@@ -11,7 +11,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
     package let current_mA: Int
     package let cc1_mV: Int
     package let cc2_mV: Int
-    /// Since the last request, oldest first.
+    /// Events since the last request, oldest first.
     package let events: [PDEvent]
     /// Bytes from the first unreadable event to the end of the payload; empty in all captures.
     package let rest: [UInt8]
@@ -55,7 +55,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
             guard raw.count >= plugLength else { return nil }
             return (PDEvent(milliseconds: extended(raw.u32LE(1), near: clock), kind: plug(raw.u8(5))), plugLength)
         }
-        // Includes the timestamp, the addressee and the message, but not this byte.
+        // The count includes the timestamp, the addressee and the message, but not the first byte itself.
         let length = 1 + Int(first & 0x3F)
         guard first & 0xC0 == 0x80, length >= messageStart, raw.count >= length else { return nil }
         let message = PDMessage(sop: raw.u8(5), bytes: Array(raw[messageStart..<length]))
@@ -70,7 +70,7 @@ package struct KM003CPDStatus: Hashable, Sendable {
         clock &+ UInt32(bitPattern: Int32(bitPattern: (low &- clock) << 8) >> 8)
     }
 
-    /// The code's upper half is the CC line, its lower half attach or detach (okhsunrog/km003c-rs,
+    /// Decodes a plug code: the upper half is the CC line, the lower half attach or detach (okhsunrog/km003c-rs,
     /// docs/pd_connection_events.md). In both captured attaches, that CC line has a voltage.
     private static func plug(_ code: UInt8) -> PDEvent.Kind {
         guard let line = CCLine(rawValue: Int(code >> 4)) else { return .plug(code: code) }

@@ -72,7 +72,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
         }
     }
 
-    /// By code, from 00 to 24.
+    /// Names by code, from 00 to 24.
     private static let stateNames = [
         "Disabled", "DelayUnattached", "AttachedResistance", "TryResistance", "AttachedDebSource",
         "UnattachedDebSource", "AttachWaitDebSource", "TryDebSource", "AttachedSource", "UnattachedSource",

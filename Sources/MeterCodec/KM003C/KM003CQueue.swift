@@ -20,7 +20,7 @@ package enum KM003CRate: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// In milliseconds, between successive samples.
+    /// Difference between the sequence numbers of successive samples, in milliseconds.
     package var sequenceStep: UInt16 { UInt16(1000 / samplesPerSecond) }
 }
 
@@ -49,10 +49,10 @@ package struct KM003CQueueSample: Sendable {
 
     var isPlausible: Bool { KM003CADC.isPlausible(microvolts: microvolts, microamperes: microamperes) }
 
-    /// Milliseconds between successive samples in one answer: four steps at the slowest rate.
+    /// Maximum milliseconds between successive samples in one answer: four steps at the slowest rate.
     static let longestStep: UInt16 = 2000
 
-    /// The first sample that is impossible by itself or after the previous one, if any.
+    /// Returns the offset of the first sample that is impossible by itself or after the previous one, if any.
     ///
     /// - Parameter rate: if known, differences of sequence numbers must be multiples of its step.
     static func implausibleOffset(in samples: UnsafeRawBufferPointer, rate: KM003CRate?) -> Int? {
@@ -73,7 +73,7 @@ package struct KM003CQueueSample: Sendable {
     package func reading(lineStep: KM003CLineStep?) -> Reading {
         var reading = Reading()
         reading.setElectrical(microvolts: microvolts, microamperes: microamperes)
-        // A list would be allocated for each sample.
+        // Set each line separately: a list would be allocated for each sample.
         reading[.cc1] = lineStep.flatMap { $0.volts(lines[0]) }
         reading[.cc2] = lineStep.flatMap { $0.volts(lines[1]) }
         reading[.dataPlus] = lineStep.flatMap { $0.volts(lines[2]) }

@@ -31,7 +31,7 @@ struct KM003CQueueRest: Sendable {
         case foreign
     }
 
-    /// Whether these bytes, which do not start a message, start the next sample.
+    /// Judges whether these bytes, which do not start a message, start the next sample.
     func judge(_ bytes: UnsafeRawBufferPointer) -> Verdict {
         let found = bytes.count == 1 ? UInt16(bytes.u8(0)) | sequence & 0xFF00 : bytes.u16LE(0)
         guard found == sequence else { return .foreign }

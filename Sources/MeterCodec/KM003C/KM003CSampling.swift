@@ -38,7 +38,7 @@ struct KM003CSampling: Sendable {
 
     private struct Proof: Sendable {
         var transfer: KM003CLogDownload
-        /// Sent after `pause` ordinary polls; nil while an answer is awaited.
+        /// Request to send after `pause` ordinary polls; nil while an answer is awaited.
         var request: [UInt8]?
         var pause = 0
     }
@@ -48,7 +48,7 @@ struct KM003CSampling: Sendable {
         var fetchesWithoutSamples = 0
     }
 
-    /// Nil for none. A new rate is tried even if the previous one failed.
+    /// Wanted rate; nil for none. A new rate is tried even if the previous one failed.
     var wanted: KM003CRate? {
         didSet {
             guard wanted != oldValue else { return }
@@ -263,6 +263,6 @@ extension KM003CRate {
         }
     }
 
-    /// Requests without a sample, about 2 s, after which the meter counts as stopped.
+    /// Number of successive requests without a sample, about 2 s, after which the meter counts as stopped.
     fileprivate var emptyFetchesMax: Int { self == .thousand ? 90 : 10 }
 }

@@ -3,7 +3,7 @@ import Domain
 /// Splits bytes from a KM001 Pro or an ACD15P into reports of 64 bytes.
 ///
 /// After noise, resynchronises at the next report with a valid start and plausible values. Skips samples of the other
-/// dialect: the meter is not the configured model.
+/// dialect, because they are not from the configured model.
 package struct KM001Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { KM001Report.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * KM001Report.length)

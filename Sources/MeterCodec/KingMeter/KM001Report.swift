@@ -3,7 +3,7 @@ package import Domain
 /// One 64-byte HID report of a KM001 Pro, an ACD15P or a C13P, little-endian (Docs/Protocols/KM001.md#reports).
 ///
 /// Without a checksum, a sample is recognised by its first bytes and plausible values. Power must fit voltage times
-/// current, and a KM001 Pro's first voltage and current its second ones.
+/// current. A KM001 Pro sends voltage and current twice, and both must agree.
 package struct KM001Report: Sendable {
     package static let length = 64
     package static let startMark: UInt8 = 0xAA
@@ -54,8 +54,8 @@ package struct KM001Report: Sendable {
 
     private var dialect: KM001Dialect? { read { Self.dialect(of: $0) } }
 
-    /// Nil for any other report. Bytes 5 to 7 must match, because a KM001 Pro sends reports between its samples that
-    /// begin like an ACD15P's, but with zeros in these bytes.
+    /// Returns the dialect of a sample; nil for any other report. Bytes 5 to 7 must match, because a KM001 Pro sends
+    /// reports between its samples that begin like an ACD15P's, but with zeros in these bytes.
     static func dialect(of report: UnsafeRawBufferPointer) -> KM001Dialect? {
         KM001Dialect.allCases.first { dialect in
             let layout = layout(of: dialect)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Driver of a TC66 or TC66C. The meter answers `getva` with three encrypted packets, and page commands never
+/// Driver of a TC66 or TC66C. The meter answers `getva` with three encrypted packets, and never answers page commands
 /// (Docs/Protocols/TC66.md#links). The driver never sends `update`, which would start the bootloader.
 package struct TC66Driver: MeterDriver {
     package let profile: MeterProfile

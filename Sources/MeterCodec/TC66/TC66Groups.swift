@@ -1,4 +1,4 @@
-/// Finds the counting one of a TC66's two data groups, whose totals rise. Answers do not name it
+/// Finds which of a TC66's two data groups is counting: the one whose totals rise. Answers do not name it
 /// (Docs/Protocols/TC66.md#groups).
 struct TC66Groups: Sendable {
     private struct Totals: Equatable, Sendable {

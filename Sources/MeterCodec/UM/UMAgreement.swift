@@ -63,9 +63,9 @@ enum UMAgreement {
     /// Resistance shown for an open circuit, in tenths of an ohm: 9999.9 Ω.
     static let openCircuit: UInt32 = 99_999
 
-    /// Returns whether an energy is the charge times some voltage of at least 0.5 V, as of a meter with its own supply,
-    /// both truncated. A charge stops at 99999 mAh while its energy keeps counting (one published block shows 797730
-    /// mWh with it).
+    /// Returns whether an energy can be the charge times a voltage of at least 0.5 V, both truncated. A meter with its
+    /// own supply can measure such low voltages. A charge stops at 99999 mAh while its energy keeps counting (one
+    /// published block shows 797730 mWh with it).
     private static func countersAgree(_ block: UnsafeRawBufferPointer, at offset: Int) -> Bool {
         let charge = Int(block.u32BE(offset))
         let energy = Int(block.u32BE(offset + 4))

@@ -5,9 +5,9 @@ package import Domain
 /// A block starts with a model word and ends with a trailer (Docs/Protocols/UM.md#finding-the-block-again). The trailer
 /// is a weak check, so values must also be plausible (`UMPlausibility`) and agree (`UMAgreement`).
 ///
-/// A decoder accepts only one model, because after lost bytes a counter may look like another model's word. That is the
-/// expected model from its first block on, or another one after two blocks in a row, because users may configure the
-/// wrong model.
+/// A decoder accepts only one model, because after lost bytes a counter may look like another model's word. It accepts
+/// the expected model from the first block on. Users may configure the wrong model, so it accepts another model after
+/// two of its blocks in a row.
 package struct UMDecoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * UMBlock.length)
     private let enforcesTrailer: Bool

@@ -1,4 +1,4 @@
-/// An object in a list of capabilities, with its number.
+/// An offer: an object in a list of capabilities, with its number.
 package struct PDOffer: Hashable, Sendable {
     /// Number used in requests, from 1; in the extended range from 8.
     package let position: Int
@@ -16,7 +16,7 @@ package struct PDOffer: Hashable, Sendable {
         words.enumerated().filter { $0.element != 0 }.map { PDOffer(position: $0.offset + 1, word: $0.element) }
     }
 
-    /// Abilities of the sender, in words. Only the first object, a fixed 5 V, contains them (Linux,
+    /// Abilities of the sender, in words. Only the first object, a fixed supply of 5 V, contains them (Linux,
     /// include/linux/usb/pd.h, PDO_FIXED_…; bit 23: elagil/usbpd, source_capabilities.rs).
     package var abilities: [String] {
         guard position == 1, word >> 30 == 0 else { return [] }

@@ -9,7 +9,7 @@ package enum PDSourceObject: Hashable, Sendable {
     case programmable(voltage_mV: ClosedRange<Int>, currentMax_mA: Int)
     /// Adjustable voltage in the extended range; `power_W` is the source's total power.
     case extendedAdjustable(voltage_mV: ClosedRange<Int>, power_W: Int)
-    /// Adjustable voltage in the standard range: highest current up to 15 V, and above.
+    /// Adjustable voltage in the standard range, with the highest currents up to 15 V and above 15 V.
     case adjustable(currentMax15_mA: Int, currentMax20_mA: Int)
     /// An object of an unknown kind, or one with an inverted range.
     case unknown(word: UInt32)

@@ -16,7 +16,7 @@ package struct PDTimeline: Sendable {
     /// Time at which the contract last changed; nil before the first contract.
     package private(set) var agreedAt: WallTime?
     private var negotiation = PDNegotiation()
-    /// The last message, if it is not an acknowledgement and not acknowledged.
+    /// The last message, if it is neither an acknowledgement nor acknowledged.
     private var unacknowledged: PDMessage?
     /// The meter's clock in milliseconds at the link's last report; nil before the first.
     private var clock: UInt32?
@@ -182,7 +182,7 @@ package struct PDEntry: Hashable, Sendable {
     package let time: WallTime
     /// The meter's clock in milliseconds, wrapping.
     package let milliseconds: UInt32
-    /// Measurement of the report that contained the event, which may be older.
+    /// Measurement of the report that contained the event; the event may be older.
     package let level: PDLevel
     package let kind: Kind
     /// Number of repeated keep-alives without any other event since this entry.

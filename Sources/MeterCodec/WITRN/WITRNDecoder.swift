@@ -2,8 +2,8 @@ import Domain
 
 /// Splits bytes from a WITRN meter into reports of 64 bytes (Docs/Protocols/WITRN.md).
 ///
-/// After invalid bytes it resynchronises at the next report with two right sums. Reports of CC messages have no sum;
-/// they are recognised by shape and contain no measurement.
+/// After invalid bytes it resynchronises at the next report with two correct checksums. Reports of CC messages have no
+/// checksum; they are recognised by shape and contain no measurement.
 package struct WITRNDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { WITRNReport.startMark.0 }
     package static var otherStartMark: UInt8? { WITRNPowerDelivery.startMark }

@@ -2,9 +2,9 @@ package import Domain
 
 /// Driver of a WITRN meter, which sends a report every 10 ms while a program reads it.
 ///
-/// The driver never sends anything: such reports can also erase and write the firmware (azwhikaru/witrn_protocol
-/// README.md, lliooly/witrn-k2-updater-re docs/protocol.md). After one malformed report a K2 ignores its output
-/// endpoint until plugged in again (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
+/// The driver never sends anything: reports to the meter can also erase and write the firmware
+/// (azwhikaru/witrn_protocol README.md, lliooly/witrn-k2-updater-re docs/protocol.md). After one malformed report a K2
+/// ignores its output endpoint until plugged in again (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
 package struct WITRNDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = WITRNDecoder()

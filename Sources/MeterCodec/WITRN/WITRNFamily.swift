@@ -41,8 +41,8 @@ package struct WITRNFamily: FamilyDescription {
     package var decoders: [NamedDecoder] { [NamedDecoder("witrn") { WITRNDecoder(enforcesChecks: $0) }] }
 
     /// USB devices by product id: didim99/witrn-ui driver/protocol.py (U3, U3L, A2, A2L) and udev/90-usbmeter.rules
-    /// (U2p), KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second). 5053 identifies no model:
-    /// didim99/witrn-ui assigns it to a C4, and KHWLGH/WITRN-RS saw it on a C5. The text is `WITRN.K2` on a K2
+    /// (U2p), KHWLGH/WITRN-RS src-tauri/src/lib.rs (K2, C5, and the U3's second id). 5053 identifies no model:
+    /// didim99/witrn-ui assigns it to a C4, and KHWLGH/WITRN-RS saw it on a C5. A K2's product text is `WITRN.K2`
     /// (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs). Whether a C4L's text contains `C4L` is unverified. Only WITRN
     /// uses the vendor id.
     package var usbDevices: [USBIdentity] {
@@ -60,8 +60,8 @@ package struct WITRNFamily: FamilyDescription {
         ]
     }
 
-    /// The maker's USB properties. Serial numbers are dates: 20230727 on a K2, 20211222 on a C5 (KHWLGH/WITRN-RS
-    /// crates/witrn-hid/src/info.rs).
+    /// The maker's USB properties. Meters may share a serial number, because it is a date: 20230727 on a K2, 20211222
+    /// on a C5 (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs).
     package var usbMaker: USBMaker? { USBMaker(.witrn, vendors: [0x0716], word: "witrn", sharesSerials: true) }
 
     package var modelsHearingPD: [ModelName] { [.witrnK2, .witrnC5, .witrnAny] }

@@ -7,19 +7,19 @@ package struct WITRNPowerDelivery: FrameContent, Hashable {
 
     /// Code of the ordered set before the message.
     package let orderedSet: UInt8
-    /// Header and objects; empty for a reset, which has neither.
+    /// Header and data objects; empty for a reset, which has neither.
     package let bytes: [UInt8]
     /// Clock and voltages of the last measurement before the message, if any.
     package let context: Context?
 
-    /// Values missing from a message, from a measurement at most 10 ms earlier.
+    /// Values that a message lacks, from a measurement at most 10 ms earlier.
     package struct Context: Hashable, Sendable {
         package var milliseconds: UInt32
         package var level: PDLevel
     }
 
-    /// Codes of the ordered sets before a message, with the addressee (`PDMessage.sop`): E0 SOP, C0 SOP', A0 SOP''.
-    /// Those for debug accessories keep their code (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
+    /// Codes of the ordered sets before a message, with the addressee (`PDMessage.sop`): E0 SOP, C0 SOP', A0 SOP''. For
+    /// debug accessories, the addressee is the code itself (happyme531/WITRN_HID_WEB public/python/witrnhid/core.py).
     private static let addressees: [UInt8: UInt8] = [0xE0: 0, 0xC0: 1, 0xA0: 2, 0x80: 0x80, 0x60: 0x60]
     /// Codes of a hard reset and a cable reset, which no message follows. Unverified, from one program (KHWLGH/WITRN-RS
     /// crates/witrn-hid/src/device.rs).

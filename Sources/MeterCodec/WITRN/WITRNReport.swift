@@ -4,10 +4,11 @@ package import Domain
 package struct WITRNReport: Sendable {
     package static let length = 64
     package static let startMark: (UInt8, UInt8) = (0xFF, 0x55)
-    /// Byte 8 of a report with measurements. It is 0A in an answer to another program, which overwrites the first
-    /// values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs), so such a report is ignored.
+    /// Byte 8 of a report with measurements. An answer to another program's command contains 0A and overwrites the
+    /// first values (KHWLGH/WITRN-RS crates/witrn-hid/src/info.rs), so it is ignored.
     package static let measurement: UInt8 = 0x1A
-    /// Legal values of byte 9, the length of the remaining bytes. It is 52 in captured reports; the values end at 45.
+    /// Legal values of byte 9, the length of the remaining bytes. It is 52 in captured reports; 45 is enough for all
+    /// values except the CC voltages.
     package static let payloadLengths: ClosedRange<UInt8> = 45...52
 
     /// Accepted voltages in volts. The meters measure up to 60 V (KHWLGH/WITRN-RS general.rs); an offset may cause
@@ -34,9 +35,9 @@ package struct WITRNReport: Sendable {
     /// Seconds since the meter was switched on.
     var runTime_s: UInt32 { word(26) }
 
-    /// Milliseconds since the meter was switched on, wrapping. Byte 26 begins the seconds. Byte 3 contains the low
-    /// eight bits of the milliseconds, byte 6 the milliseconds modulo 100 (fqueze, usb-power-profiling.js). If these
-    /// contradict each other, the milliseconds count as 0.
+    /// Milliseconds since the meter was switched on, wrapping. Bytes 26 to 29 contain the seconds. Byte 3 contains the
+    /// low eight bits of the milliseconds, byte 6 the milliseconds modulo 100 (fqueze, usb-power-profiling.js). If
+    /// these contradict each other, the milliseconds count as 0.
     package var milliseconds: UInt32 { exactMilliseconds ?? runTime_s &* 1000 }
 
     /// Like `milliseconds`; nil if bytes 3 and 6 contradict each other, or if byte 2 is not the low byte of the
@@ -51,7 +52,7 @@ package struct WITRNReport: Sendable {
 
     package static let interval_ms: UInt16 = 10
 
-    /// Volts on the two CC lines; nil for a model without them, or if impossible.
+    /// Volts on the two CC lines; nil for a model without them, or if a value is impossible.
     private var ccVoltages: (Double, Double)? {
         let (cc1, cc2) = (bytes[55], bytes[56])
         guard cc1 | cc2 != 0, cc1 <= Self.ccMax, cc2 <= Self.ccMax else { return nil }
@@ -123,20 +124,23 @@ extension WITRNReport: PackedFrameContent {
         body(reading)
     }
 
-    /// Ticks of the meter's clock, which date each report even if several are waiting (as in fqueze/usb-power-profiling
-    /// usb-power-profiling.js). A wrapping tick is exact, because 65,536 divides the clock's range.
+    /// The report's time on the meter's clock, which is right even if several reports are waiting (as in
+    /// fqueze/usb-power-profiling usb-power-profiling.js). Truncating it to 16 bits is exact, because 65,536 divides
+    /// the clock's range.
     package var sampleTicks: SampleTicks? {
         guard isMeasurement, let tick = exactMilliseconds.map(UInt16.init(truncatingIfNeeded:)) else { return nil }
         return SampleTicks(oldest: tick, newest: tick, step: Self.interval_ms, count: 1)
     }
 
-    /// Voltages and current only; a message on the CC line has its own report (`WITRNPowerDelivery`).
+    /// USB PD report of a measurement: voltages and current only. A message on the CC line has its own report
+    /// (`WITRNPowerDelivery`).
     package var powerDelivery: PDReport? { isMeasurement ? PDReport(milliseconds: milliseconds, level: level) : nil }
 
     package var countingGroup: Int? { isMeasurement ? selectedGroup : nil }
     private var selectedGroup: Int { Int(bytes[54]) + 1 }
 
-    /// An answer to another program has only the command number, because the answer overwrites the fields.
+    /// Further values of the report; for an answer to another program only the command number, because the answer
+    /// overwrites the fields.
     package var details: [FrameDetail] {
         guard isMeasurement else { return [FrameDetail("command", .integer(Int(bytes[8])))] }
         let internalCelsius = float(38)

@@ -1,6 +1,7 @@
 import Domain
 
-/// Splits bytes of a ZY1280 into reports of 28 bytes, from AB 00 06 to the sum of all bytes before.
+/// Splits bytes of a ZY1280 into reports of 28 bytes. Each begins with AB 00 06 and ends with a checksum: the sum of
+/// all bytes before it.
 package struct ZY1280Decoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { ZY1280Report.mark[0] }
     package var buffer = ReceiveBuffer(capacity: 64 * ZY1280Report.length)

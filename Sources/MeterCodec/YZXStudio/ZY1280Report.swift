@@ -11,7 +11,7 @@ package struct ZY1280Report: Sendable {
     static let currentMax: UInt32 = 100_000
     /// Highest accepted voltage of D+ and D- in millivolts: twice that of a line shorted to 5 V.
     static let dataLineMax: UInt16 = 10_000
-    /// How far below zero D+ and D- may be, in millivolts. A negative value is reported as unknown.
+    /// Accepted depth of D+ and D- below zero, in millivolts. A negative value is reported as unknown.
     private static let dataLineBelowZero: UInt16 = 500
 
     private let bytes: InlineArray<28, UInt8>

@@ -15,8 +15,8 @@ package struct AtorchSimulator: FamilySimulator {
             period: options.refresh ?? .seconds(1), seed: options.seed)
     }
 
-    /// Returns a load that is already on. A discharge empties the battery in its duration at the initial 1 A. A load
-    /// cannot charge.
+    /// Returns a load that is already on. For a discharge, its battery is empty after the requested duration at the
+    /// initial 1 A. A load cannot charge.
     private func load(_ options: SimulatorOptions) -> SimulatedDL24 {
         var battery = SimulatedDL24.Battery()
         if case .discharge(let time) = options.flow {

@@ -39,7 +39,7 @@ package struct SimulatedAtorch: SimulatedMeter {
             change(&self)
         }
 
-        /// The last byte of a report (Docs/Protocols/Atorch.md#check-byte).
+        /// Way to compute the last byte of a report, the check byte (Docs/Protocols/Atorch.md#check-byte).
         package enum Check: Hashable, Sendable {
             case rule(AtorchCheck.Rule)
             case constant(UInt8)

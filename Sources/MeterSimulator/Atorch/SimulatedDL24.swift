@@ -24,7 +24,7 @@ package struct SimulatedDL24: SimulatedMeter {
     private var cutoff: UInt16 = 280
     private var timer = 0
     private var onSeconds = 0.0
-    /// Charge and energy drawn from the battery; `counter` can also be reset.
+    /// Charge and energy drawn from the battery. Unlike `counter`, a command cannot reset them.
     private var drawn = EnergyCounter()
     private var counter = EnergyCounter()
     private var countedSeconds = 0.0
@@ -102,7 +102,7 @@ package struct SimulatedDL24: SimulatedMeter {
         return answers.first.map { min($0.time, report) } ?? report
     }
 
-    /// Keeps settings and counters, but the load is off.
+    /// Keeps settings and counters, and switches the load off.
     package mutating func powerCycle() {
         lastStep = 0
         isOn = false

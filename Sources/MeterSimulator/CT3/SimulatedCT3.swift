@@ -91,7 +91,8 @@ package struct SimulatedCT3: SimulatedMeter {
         return [CT3Framing.frame([payload[0], payload[1], payload[2], 0x80])]
     }
 
-    /// Returns 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur tools/avhzy-monitor.py).
+    /// Returns a sample of 28 bytes, eight of them with unknown meaning (zingo/Crazy_Capy_Randonneur
+    /// tools/avhzy-monitor.py).
     private func sample(at time: Duration, of id: UInt8) -> [UInt8] {
         let state = load.state(step: time.wholeSteps(of: .milliseconds(1)), length: 0.001)
         var payload: [UInt8] = [0x04, 0, id, 0]

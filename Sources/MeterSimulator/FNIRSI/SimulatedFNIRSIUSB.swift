@@ -26,7 +26,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// Kept after `leaseEnd`, when the last keep-alive expires.
+    /// State of the sample stream. Kept after `leaseEnd`, when the last keep-alive expires.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration

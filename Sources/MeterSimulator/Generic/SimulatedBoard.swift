@@ -3,7 +3,7 @@ package import MeterCodec
 
 /// A simulated board that prints lines according to its description, by itself or on request (Docs/Meters/GENERIC.md).
 ///
-/// After power-on or reset, its bootloader runs silently. It then prints a greeting, as Arduino sketches do.
+/// After power-on or reset, its bootloader runs silently. The board then prints a greeting, as Arduino sketches do.
 package struct SimulatedBoard: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none

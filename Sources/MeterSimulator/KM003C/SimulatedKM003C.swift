@@ -180,7 +180,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Omits payloads that the host may not read, even all.
+    /// Answers a request for data. Omits payloads that the host may not read, even all of them.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }
@@ -192,7 +192,7 @@ package struct SimulatedKM003C: SimulatedMeter {
             let size =
                 switch attribute {
                 case .queue: KM003CQueueSample.length
-                // The trace contains the lengths of its lists, so the payload header contains 0.
+                // The trace contains the lengths of its lists, so the size in the payload header is 0.
                 case .pdTrace: 0
                 default: bytes.count
                 }

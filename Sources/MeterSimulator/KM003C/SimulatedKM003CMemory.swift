@@ -28,7 +28,7 @@ struct SimulatedKM003CMemory: Sendable {
 
     enum Content {
         case bytes([UInt8])
-        /// This read would crash a real meter.
+        /// A read that would crash a real meter.
         case crash
     }
 
@@ -57,7 +57,7 @@ struct SimulatedKM003CMemory: Sendable {
     var firmware: String { "1.9.5" }
     private var serialBlock: [UInt8] { Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0] }
 
-    /// Hardware id for the logs of a KM002C and the calibration of a KM003C.
+    /// Start of the serial number: the hardware id that opens the logs of a KM002C, and the calibration of a KM003C.
     var serialStart: [UInt8] { Array(serialBlock.prefix(KM003CProof.hardwareIDLength)) }
 
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }
@@ -67,7 +67,7 @@ struct SimulatedKM003CMemory: Sendable {
         Array((bytes + [UInt8](repeating: 0xFF, count: max(0, length - bytes.count))).prefix(length))
     }
 
-    /// Returns sixteen unknown bytes and texts of twelve bytes each.
+    /// Returns a memory block: sixteen bytes of unknown meaning, then texts of twelve bytes each.
     private func block(version: String, date: String) -> [UInt8] {
         let texts = [model.displayName, version, date].flatMap { text in
             Array(text.utf8) + [UInt8](repeating: 0, count: 12 - text.utf8.count)
@@ -90,7 +90,7 @@ struct SimulatedKM003CMemory: Sendable {
         }
     }
 
-    /// One entry per log, with the totals of the log's last sample.
+    /// Catalogue of the logs: one entry per log, with the totals of the log's last sample.
     var catalogue: [UInt8] {
         logs.flatMap { log in
             var bytes = Array(log.name.utf8) + [UInt8](repeating: 0, count: 16 - log.name.utf8.count)

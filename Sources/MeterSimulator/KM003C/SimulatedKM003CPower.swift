@@ -33,11 +33,11 @@ struct SimulatedKM003CPower: Sendable {
         return waiting.flatMap { $0 }
     }
 
-    /// Trace of the meter's own state machine: two lists, each with one state and its second.
+    /// Trace of the meter's own state machine: two lists, each with one state and its time in seconds.
     var trace: [UInt8] { told == 0 ? [0, 0] : [5, 0x02, 0, 0, 0, 0, 5, 0x76, 0, 0, 0, 0] }
 
     struct Supply: Hashable, Sendable {
-        /// CC line of the device; nil without a device.
+        /// CC line through which a device is connected; nil without a device.
         var line: CCLine?
         var voltage_mV: Int
 
@@ -124,7 +124,7 @@ private struct PDScript {
         offer(Self.offers, after: 150)
         request([0x1304_B12C], volts: 5000)
         now = 10_000
-        // As captured: 2.2 A at 9 V.
+        // The captured request: 2.2 A at 9 V.
         request([0x2303_70DC], volts: 9000)
         // A sink must request a programmable voltage again within ten seconds (USB PD specification 3.1, 6.6.17).
         for step in 0..<30 {
@@ -182,7 +182,8 @@ private struct PDScript {
         supplies.append((now, .init(line: nil, voltage_mV: 0)))
     }
 
-    /// - Parameter cable: object that describes the cable (Linux, include/linux/usb/pd_vdo.h, VDO_CABLE).
+    /// - Parameter cable: VDO (Vendor Defined Object) that describes the cable (Linux, include/linux/usb/pd_vdo.h,
+    ///   VDO_CABLE).
     private mutating func askCable(_ cable: UInt32, after pause: Int) {
         data(15, [0xFF00_A001], from: .sourceToCable, after: pause)
         data(15, [0xFF00_A041, 0x1800_FFFF, 0, 0, cable], from: .cable, after: 3)
@@ -192,7 +193,7 @@ private struct PDScript {
         data(PDHeader.sourceCapabilities, offers, from: .source, isAcknowledged: isAcknowledged, after: pause)
     }
 
-    /// Adds a list of 36 bytes: 26 in the first chunk, 10 on the laptop's request.
+    /// Adds the source's offers, 36 bytes: 26 in the first chunk, 10 on the laptop's request.
     private mutating func offerExtendedRange() {
         let list = Self.bytes(Self.extendedOffers)
         extended(17, 0x8000 | UInt16(list.count), Array(list.prefix(26)), from: .source, after: 10)

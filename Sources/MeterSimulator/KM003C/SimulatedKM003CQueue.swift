@@ -9,7 +9,7 @@ struct SimulatedKM003CQueue: Sendable {
 
     private let rate: KM003CRate
     private var nextSample: Int64
-    /// All samples. An array for each would be the simulator's largest cost.
+    /// Bytes of all samples. An array for each sample would be the simulator's largest cost.
     private var bytes: [UInt8] = []
 
     init(rate: KM003CRate, start: Duration) {

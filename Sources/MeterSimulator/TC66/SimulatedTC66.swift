@@ -8,7 +8,7 @@ package import MeterCodec
 package struct SimulatedTC66: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Running program; the firmware after a power-on without the button.
+    /// Running program; the firmware after a power-on without the button held.
     package private(set) var mode: TC66Mode
     /// Displayed page, 0 to 5.
     package private(set) var page = 0

@@ -2,8 +2,8 @@ package import Domain
 import MeterCodec
 
 /// A simulated UM24C, UM25C, UM34C or A3-B (Docs/Protocols/UM.md). Updates its values twice a second, answers F0 with a
-/// block, and executes commands without an answer. Loses a command within half a second of another. An A3-B delays its
-/// first answer over Classic, and ignores input until then.
+/// block of values, and executes other commands without an answer. Loses a command within half a second of another. An
+/// A3-B delays its first answer over Bluetooth Classic, and ignores input until then.
 package struct SimulatedUM: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
@@ -135,7 +135,8 @@ package struct SimulatedUM: SimulatedMeter {
         let current = UInt16(clamping: Int((state.current * scales.current).rounded()))
         bytes.appendBE(voltage)
         bytes.appendBE(current)
-        // Product of the displayed values, rounded down, as in every unedited block (Docs/Protocols/UM.md#block).
+        // Product of the displayed values, rounded down, as in every public block that is not edited
+        // (Docs/Protocols/UM.md#block).
         bytes.appendBE(UInt32(voltage) * UInt32(current) / UInt32(scales.voltage * scales.current / 1000))
         // Negative values are in two's complement, because a real meter's encoding is unpublished.
         for degrees in [state.temperature, state.temperature * 1.8 + 32] {

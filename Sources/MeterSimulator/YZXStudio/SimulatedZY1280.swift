@@ -2,14 +2,14 @@ package import Domain
 import MeterCodec
 
 /// A simulated ZY1280 or ZY1276 (Docs/Protocols/ZY1280.md). Sends a report every 250 ms; counts energy, charge and the
-/// duration of the current. Ignores all input.
+/// time during which a current flows. Ignores all input.
 package struct SimulatedZY1280: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
     private let load: ElectricalLoad
     private let period: Duration
     private var counter = EnergyCounter()
-    /// Duration of the current, in hundredths of a second.
+    /// Total time during which a current flowed, in hundredths of a second.
     private var flowing = 0.0
     private var lastStep = 0
     private var sent = 0

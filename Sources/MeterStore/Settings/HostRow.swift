@@ -4,7 +4,7 @@ import GRDB
 import Gateway
 
 package struct Machine: Hashable, Sendable {
-    /// Digest of a machine id such as /etc/machine-id, which changes if the file is copied to another machine.
+    /// Digest of a machine id such as /etc/machine-id. It differs after the store's file is copied to another machine.
     package var digest: String
     package var boot: String
 

@@ -86,7 +86,8 @@ extension SettingsTransaction {
     /// Replaces future stamps of unsent changes by stamps from `physical` (milliseconds since 1970) on, and lowers the
     /// hybrid clock.
     mutating func restamp(from physical: UInt64) throws {
-        // Use only half of the cloud's tolerance: the cloud may have accepted later stamps, but its answer was lost.
+        // Use only half of the cloud's tolerance: the cloud may have accepted later stamps in a request whose answer
+        // was lost.
         let limit = StampLimit.latest(now: physical, accepted: 0) - StampLimit.ahead / 2
         let latest = max(limit, host.cloudMark.milliseconds)
         let waiting = try allPending()
@@ -94,8 +95,8 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Returns the unsent changes. Their time of writing is only known for changes since the last boot that were never
-    /// sent.
+    /// Returns all unsent changes. A change's time of writing is known only if it was made since the last boot and
+    /// never sent.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {

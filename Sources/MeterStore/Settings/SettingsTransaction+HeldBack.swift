@@ -37,7 +37,7 @@ extension MeterStore {
 extension SettingsTransaction {
     /// Excludes the record from batches but keeps it in the outbox, so that others can be sent.
     mutating func holdBack(_ row: Int64) throws {
-        // Only if a change of the record is still unsent, because the outbox may have changed since sending.
+        // Hold the record back only if it still has an unsent change: the outbox may have changed since sending.
         guard try waits(row) else { return }
         hasHeldBack = true
         try db.cachedStatement(

@@ -2,7 +2,7 @@ import Domain
 import GRDB
 
 // The cloud's store may be rolled back after it accepted a change, and nothing else reveals the loss
-// (Docs/Decisions/0016; found by the model of timelines). So the host remembers sent changes until the cloud lists
+// (Docs/Decisions/0016; found with the model in Tests/Models). So the host remembers sent changes until the cloud lists
 // them. If a fetch that began after the cloud's answer lacks a sent change, the host resends it once.
 
 extension SettingsTransaction {

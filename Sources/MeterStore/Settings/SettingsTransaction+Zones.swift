@@ -19,11 +19,11 @@ extension SettingsTransaction {
             try comeBack(to: membership.zone)
         }
         host.epoch = zone.epoch
-        // The new store has not accepted these stamps.
+        // Reset the greatest accepted stamp, because the new store has accepted none yet.
         host.cloudMark = Stamp(milliseconds: 0, counter: 0, host: host.id)
         refetches = [:]
         try db.execute(sql: "UPDATE progress SET token = NULL, cursor = NULL, is_refetching = 0")
-        // These changes were accepted by the previous store.
+        // Forget the sent changes: the previous store accepted them, not the new one.
         try db.execute(sql: "DELETE FROM told")
         try db.execute(sql: "DELETE FROM held_back")
         switch entry {

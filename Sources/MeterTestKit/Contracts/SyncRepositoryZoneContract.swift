@@ -198,7 +198,7 @@ enum SyncRepositoryZoneContract {
 
 extension SettingsRepository where Self: SyncRepository {
     fileprivate func tellAll() async throws {
-        // Limited, because a broken store would never empty its outbox.
+        // Limit the number of batches, because a broken store would never empty its outbox.
         for _ in 0..<100 {
             guard let batch = try await nextBatch(recordsMax: 100, bytesMax: 1 << 20) else { return }
             _ = try await settle(batch, .to(batch))

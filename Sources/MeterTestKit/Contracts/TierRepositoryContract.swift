@@ -212,7 +212,7 @@ package enum TierRepositoryContract {
         try requireAlike(try await series(in: repository), expected.finish())
     }
 
-    /// Requires equal extremes, and means that differ by at most 0.000002 (volts or amperes).
+    /// Requires equal extremes. Mean values may differ by at most 0.000002 (volts or amperes).
     private static func requireAlike(_ found: Series, _ expected: Series) throws {
         try ContractViolation.requireEqual(found.times, expected.times, "times")
         try ContractViolation.requireEqual(found.columns.map(\.quantity), expected.columns.map(\.quantity), "columns")

@@ -10,7 +10,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
 
     package enum AlternativeName: Hashable, Sendable {
         case dns(String)
-        /// Four or sixteen bytes.
+        /// An IP address of 4 or 16 bytes.
         case address([UInt8])
     }
 

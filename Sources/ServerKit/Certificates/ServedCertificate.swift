@@ -6,8 +6,8 @@ package import NIOSSL
 package struct ServedCertificate: Sendable {
     /// Server configuration for HTTP/1.1 over TLS 1.2 or later.
     package let tlsConfiguration: TLSConfiguration
-    /// TLS context of the same configuration. Closes a connection if the client does not answer the TLS shutdown within
-    /// a second.
+    /// TLS context made from `tlsConfiguration`. Closes a connection if the client does not answer the TLS shutdown
+    /// within a second.
     package let context: NIOSSLContext
     /// SHA-256 of the server's own certificate, in the form of `openssl x509 -fingerprint` and browsers.
     package let fingerprint: String

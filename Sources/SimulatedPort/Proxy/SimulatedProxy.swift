@@ -46,7 +46,7 @@ package struct SimulatedProxy: Sendable {
         /// Links outlive their client, until another client closes them.
         case linksKept = "links-kept"
         case pingIgnored = "ping-ignored"
-        /// A plain-text frame's header contains a number of five bytes.
+        /// A plain-text frame's header declares an impossible length: a varint of five bytes.
         case oversized
     }
 
@@ -186,7 +186,7 @@ package struct SimulatedProxy: Sendable {
         case EmptyMessage.unsubscribeAdvertisements.id where subscriber == client:
             subscriber = nil
             return []
-        // Answered for any client, not only for the subscriber (esphome 2026.6.5, `send_connections_free`).
+        // Answer any client, not only the subscriber (esphome 2026.6.5, `send_connections_free`).
         case EmptyMessage.subscribeConnectionsFree.id: return send(slots, to: client)
         case SetScannerMode.id:
             mode = SetScannerMode.read(frame)?.mode ?? 0

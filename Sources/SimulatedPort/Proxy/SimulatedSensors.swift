@@ -38,7 +38,8 @@ package struct SimulatedSensors: Sendable {
         }
     }
 
-    /// Returns all states after the newest line that the board sends at or before `time`; empty if it sends none.
+    /// Returns the states of all sensors after the newest line that the board sends at or before `time`; empty if it
+    /// sends none.
     mutating func due(at time: Duration) -> [APIFrame] {
         var newest: Reading?
         for bytes in board.due(at: time) {

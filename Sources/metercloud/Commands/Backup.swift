@@ -14,9 +14,9 @@ struct Backup: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write a backup to a new file. The server may be running.",
         discussion: """
-            The backup contains settings, leases and the digests of tokens, but not the certificate's key. Copy \
-            key.pem from the folder once too, so that hosts recognise the restored cloud by the same fingerprint \
-            (pin). metercloud serve --backup-directory writes a backup every day.
+            The backup contains settings, leases and the digests of tokens, but not the certificate's key. Also copy \
+            key.pem from the cloud's folder (--data) once, so that hosts recognise the restored cloud by the same \
+            fingerprint (pin). metercloud serve --backup-directory writes a backup every day.
             """)
 
     @Argument(help: "Path of the new file.") var file: String
@@ -37,7 +37,7 @@ struct Restore: AsyncParsableCommand {
             everything again and send the changes that the backup lacks. No meter is leased to another host until \
             every lease granted since the backup has expired.
 
-            With --engine etcd, FILE is loaded into etcd, which must not contain a cloud under this prefix. After \
+            With --engine etcd, FILE is loaded into etcd, which must not contain a cloud under --etcd-prefix. After \
             etcdctl snapshot restore, run metercloud restore once without FILE, before the first replica starts.
             """)
 

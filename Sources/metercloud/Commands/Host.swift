@@ -25,8 +25,8 @@ struct HostCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove a host permanently.",
             discussion: """
-                Revokes its tokens and deletes its name on all hosts. Frees its leases at once, or in a \
-                strict zone once they expire. Its settings and recordings stay.
+                Revokes its tokens and deletes its name on all hosts. Frees its leases at once, or once they expire if \
+                the zone has --policy strict. Its settings and recordings stay.
                 """)
 
         @Argument(help: "The host's id, or its name if unique.") var host: String

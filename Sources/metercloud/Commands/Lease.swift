@@ -27,8 +27,8 @@ struct LeaseCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Revoke a lease.",
             discussion: """
-                The holder must stop and cannot renew. The meter is free once the holder has stopped, or once the lease \
-                and the lock delay have expired.
+                The host that has the lease must stop using the meter and cannot renew the lease. The meter is free \
+                once that host has stopped, or once the lease and the zone's lock delay have expired.
                 """)
 
         @Argument(help: "Id of the meter, as shown by metercloud lease list.") var meter: String

@@ -49,8 +49,8 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --engine etcd: URL at which other replicas of this cloud reach this replica. Default: the name and "
-                + "port in the command that joins a host.",
+            "With --engine etcd: URL at which other replicas of this cloud reach this replica. Default: the URL in "
+                + "the meterctl cloud join command that metercloud serve prints.",
             valueName: "url"))
     var advertise: String?
 

@@ -12,14 +12,17 @@ struct ZoneCommand: AsyncParsableCommand {
     struct TermOptions: ParsableArguments {
         @Option(
             help:
-                "Lease policy: keep or strict. With strict, two hosts never communicate with one meter at the same time."
+                """
+                Lease policy: keep (a host keeps its link to the meter even if it cannot renew its lease) or strict \
+                (two hosts never communicate with one meter at the same time). Default: keep.
+                """
         )
         var policy: String?
 
         @Option(help: "Duration of a lease without renewal, from 30s to 10m. Default: 2m.")
         var ttl: String?
 
-        @Option(help: "Lock delay after a lease has expired; at least --ttl / 8. Default: 15s.")
+        @Option(help: "Delay between a lease's expiry and a grant to another host; at least --ttl / 8. Default: 15s.")
         var lockDelay: String?
 
         func validate() throws {
@@ -135,10 +138,10 @@ struct ZoneCommand: AsyncParsableCommand {
             commandName: "set",
             abstract: "Change the terms and limits of a zone.",
             discussion: """
-                A change to strict applies to a holder from its next lease renewal, at most half of --ttl later. The \
-                command lists holders that have not renewed since. A change to keep, and new values of --ttl and \
-                --lock-delay, apply when a meter is next acquired. A new limit applies to later changes; existing data \
-                stays.
+                A change to --policy strict applies to each holder of a lease at its next renewal, after at most half \
+                of --ttl. The command lists the holders that have not renewed since. A change to --policy keep, and \
+                new values of --ttl and --lock-delay, apply when a meter is next acquired. A new limit applies to \
+                later changes; existing data stays.
                 """)
 
         @Argument(completion: .zones) var name: String

@@ -2,7 +2,7 @@ import CloudAPI
 import Domain
 
 enum Formatting {
-    /// `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
+    /// Formats a duration: `250 ms`, `12 s`, `7.5 s`, `3 min`, `5 h`, `2 d`.
     static func time(_ milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"
@@ -14,13 +14,14 @@ enum Formatting {
         }
     }
 
-    /// For example `57.3 of 100 MB`, in units of 1,048,576 bytes; a dash if an older server does not report sizes.
+    /// Returns text such as `57.3 of 100 MB`, in units of 1,048,576 bytes; a dash if an older server does not report
+    /// sizes.
     static func megabytes(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(tenths(used)) of \(tenths(limit)) MB"
     }
 
-    /// For example `3600 of 200000`; a dash if unknown.
+    /// Returns text such as `3600 of 200000`; a dash if unknown.
     static func count(_ used: Int?, of limit: Int?) -> String {
         guard let used, let limit else { return "–" }
         return "\(used) of \(limit)"
@@ -32,7 +33,7 @@ enum Formatting {
         return tenth == 0 ? "\(whole)" : "\(whole).\(tenth)"
     }
 
-    /// `all` or `look`; a dash without a token, or if an older server does not report the role.
+    /// Returns `all` or `look`; a dash without a token, or if an older server does not report the role.
     static func role(_ role: String?) -> String {
         switch role {
         case HostRole.full.rawValue: "all"

@@ -23,7 +23,7 @@ struct ZoneLine: Encodable {
     var host_max_records: Int?
     var used_leases: Int?
     var max_leases: Int?
-    /// Shares of the hosts, largest first.
+    /// Each host's use of the zone's storage, largest first.
     var hosts: [ShareLine]
 
     init(_ zone: ConsoleZone) {

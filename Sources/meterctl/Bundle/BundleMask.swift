@@ -33,7 +33,7 @@ struct BundleMask {
             #/(?<key>password|passwd|passphrase|secret|token|psk|ssid|pin)(?<sign>\s*[=:]\s*)[^\s,;]+/#.ignoresCase()
         ) { "\($0.output.key)\($0.output.sign)<masked>" }
         text = text.replacing(#/\/home\/[^\s\/]+/#, with: "/home/<user>")
-        // Radio addresses and IPv6 addresses.
+        // Mask radio addresses and IPv6 addresses.
         text = text.replacing(#/[0-9a-fA-F]{0,4}(?::[0-9a-fA-F]{0,4}){2,7}/#) { match in
             let found = String(match.output)
             guard let address = MACAddress(found) else {

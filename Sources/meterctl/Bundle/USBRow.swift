@@ -13,7 +13,7 @@ struct USBRow: Codable, Hashable {
     var bcd_device: String?
     var manufacturer: String?
     var product: String?
-    /// All interfaces and endpoints, without texts and serial number.
+    /// Configuration descriptors: all interfaces and endpoints, without texts and serial number.
     var config_descriptor_hex: String?
     var interfaces: [Interface]
     var taken_for: TakenFor?
@@ -74,7 +74,7 @@ extension USBRow {
             })
         return switch DeviceTable.builtIn.identify(description) {
         case .meter, .unread, .unrecognised: true
-        // A boot loader with a meter's ids, but not a printer.
+        // Include a meter's boot loader, but no other device with a known id, such as a printer.
         case .stranger(let known): known.maker != nil
         case .none: false
         }

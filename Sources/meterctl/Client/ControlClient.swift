@@ -150,8 +150,8 @@ struct ControlClient: Sendable {
         return CommandFailure(.error, message, next: "meterctl status shows whether meterd still runs; see its log")
     }
 
-    /// The shared client closes a connection after 90 s without a byte, but a meter may send nothing for longer. So
-    /// `body` gets a separate client.
+    /// Runs `body` with a separate client: the shared one closes a connection after 90 s without a byte, but a meter
+    /// may send nothing for longer.
     private func withClient<Result>(_ body: (HTTPClient) async throws -> Result) async throws -> Result {
         try await HTTPClient.withHTTPClient(configuration: HTTPClient.Configuration(), body)
     }

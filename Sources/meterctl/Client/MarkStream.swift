@@ -30,7 +30,7 @@ struct MarkStream {
     func run() async throws {
         // Fail for a wrong meter or a stopped meterd before the program that writes the input starts its work.
         let _: MarksBody = try await client.call(.get, path)
-        // Ctrl-C ends the program that writes the input, and so the input.
+        // Ignore Ctrl-C: it ends the program that writes the input, and so the input itself.
         if isatty(0) == 0 { signal(SIGINT, SIG_IGN) }
         var lines = MarkLines()
         var refused = 0

@@ -8,7 +8,7 @@ import Synchronization
 final class UploadFile: Sendable {
     let label: String
     let length: Int64
-    /// At most 64 kB; cut after a whole line if the file is longer.
+    /// First part of the file, at most 64 kB; cut after a whole line if the file is longer.
     let beginning: ArraySlice<UInt8>
     private let descriptor: Int32
 

@@ -7,8 +7,8 @@ struct Alert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Add, list, show, remove or test alerts.",
         discussion: """
-            A condition is a value above or below a limit, its rate of change, silence, a state, or a change of the \
-            holder:
+            A condition is one of these: a value above or below a limit, a value's rate of change, missing readings, a \
+            state, or a change of the host that has the meter:
 
               "current < 50mA for 2m"    "temperature rate > 2/min"
               "voltage > 5.5V"           "stale for 30s"

@@ -22,9 +22,10 @@ struct Assert: AsyncParsableCommand {
             A limit is undecided if there is a gap, a lost reading, or too few readings. A gap is longer than five \
             times the usual interval between two readings, and longer than a second.
 
-            The exit code is the first that applies: 8 a limit is broken, 10 the program failed, 9 a limit is \
-            undecided, 0 all limits are met. meterctl assert does not take a lease. --for and a program measure any \
-            meter that this host shows; --from, --between and --recording use readings stored on this host.
+            The exit code is the first of these that applies: 8 if a limit is broken, 10 if the program after -- \
+            failed, 9 if a limit is undecided, 0 if all limits are met. meterctl assert does not take a lease. With \
+            --for or a program, it measures any meter that this host shows. With --from, --between or --recording, it \
+            uses readings stored on this host.
             """)
 
     @OptionGroup var daemon: DaemonOptions
@@ -35,7 +36,7 @@ struct Assert: AsyncParsableCommand {
     var words: [String]
     @Option(name: .customLong("for"), help: "Duration of the measurement, starting now, such as 60s.")
     var duration: TimeArgument?
-    @Option(help: "A recording: its id, the beginning of its id, or its name.", completion: .recordings)
+    @Option(help: "Check this recording: its id, the beginning of its id, or its name.", completion: .recordings)
     var recording: String?
     @Option(help: "Maximum share of missing time, and of lost readings, such as 2%. Default: 0%.")
     var allowGaps: ShareArgument?
@@ -286,7 +287,7 @@ struct LiveStretch {
 }
 
 extension MeasuredStretch {
-    /// A line with an invalid time counts as lost.
+    /// Adds a measurement. A line with an invalid time counts as lost.
     mutating func add(_ line: ReadingLine) {
         lose(line.missed ?? 0)
         guard let time = WallTime(line.time) else { return lose(1) }

@@ -16,7 +16,7 @@ struct BatteryTest: AsyncParsableCommand {
 
             meterctl battery-test start dl24 --load 1.5A --cutoff 3.0V --at-most 8h --on-link-loss keep
 
-            record export, plot, rename, note and delete also accept battery tests.
+            The commands export, plot, rename, note and delete of meterctl record also accept battery tests.
             """,
         subcommands: [Start.self, Stop.self, List.self, Show.self])
 
@@ -26,34 +26,37 @@ struct BatteryTest: AsyncParsableCommand {
             discussion: """
                 The cut-off is a condition like that of an alert: a value above or below a limit for some time \
                 (default 10 s). Use 'current < 50mA for 30s' for a full battery, 'voltage < 3.0V for 10s' for an empty \
-                one. The cut-off applies once a value on the other side of the limit was measured.
+                battery. The cut-off applies once a value on the other side of the limit was measured.
 
                 A test continues after restarts and lost links. It lists its gaps, during which nothing is measured. \
-                It also ends if the meter is silent for longer than its setting record-gap, for example because a \
-                power bank switched the meter off.
+                A test also ends if the meter is silent for longer than the meter's setting record-gap, for example \
+                because a power bank switched the meter off.
 
                 --load is for a meter that is an electronic load. After a confirmation, meterd sets the load's \
                 current, its own cut-off and its time limit, and switches the load on. The load keeps these limits \
                 without the link and without meterd. meterd switches the load off at the end of the test, and when you \
-                stop the test. The load continues while the link is lost. When meterd ends, the load stays on, and the \
-                next start resumes the test.
+                stop the test. The load continues while the link is lost. When meterd stops, the load stays on, and \
+                meterd resumes the test when it starts again.
                 """)
 
         @OptionGroup var daemon: DaemonOptions
         @Argument(completion: .meters) var meter: String
         @Option(
             help:
-                "Condition that ends the test: 'current < 50mA for 30s'. Optional with --load (see --cutoff)."
+                "Condition that ends the test, such as 'current < 50mA for 30s'. Optional with --load (see --cutoff)."
         )
         var until: String?
-        @Option(help: "Current that the load draws: 1.5A or 1500mA, in steps of 10 mA.")
+        @Option(help: "Current that the load draws, such as 1.5A or 1500mA, in steps of 10 mA.")
         var load: String?
         @Option(help: "With --load: voltage below which the load switches itself off, such as 3.0V.")
         var cutoff: String?
         @Option(help: "With --load: time after which the load switches itself off, such as 8h or 90m. Default: never.")
         var atMost: String?
         @Option(
-            help: "With --load: continue (keep) or switch the load off (off) after a lost link. Default: keep.")
+            help: """
+                With --load: action after a lost link: keep (continue the test) or off (end the test and switch the \
+                load off once the link is back). Default: keep.
+                """)
         var onLinkLoss: String?
         @Option(help: "Begin once this current flows in either direction, such as 0.1 (ampere) or 100mA. Default: now.")
         var startAbove: String?

@@ -8,7 +8,7 @@ struct Command: AsyncParsableCommand {
         abstract: "Send a command to a meter.",
         discussion: """
             Commands: \(MeterCommand.Kind.allCases.map(\.rawValue).joined(separator: ", ")). If the model lacks the \
-            command, meterctl lists the commands that it has. Commands that clear a counter or may switch a load ask \
+            command, meterctl lists the commands of the model. Commands that clear a counter or may switch a load ask \
             for confirmation.
 
             A command is sent once, now. To send it again at each connect, use the setting with the same effect, if \

@@ -54,7 +54,7 @@ struct Connect: AsyncParsableCommand {
         Terminal.talk("\(meter): \(status.state)")
     }
 
-    /// Longer than meterd's own timeout, so that meterd answers first, with the reason.
+    /// Timeout of the request: longer than meterd's own, so that meterd answers first, with the reason.
     var patience: Duration {
         if let timeout { return timeout.duration + .seconds(1) }
         return .milliseconds((request.wait_ms ?? 0) + (request.queue_ms ?? 0) + 10_000)

@@ -10,8 +10,8 @@ struct Doctor: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Diagnose problems, and suggest what to do.",
         discussion:
-            "Works without meterd too. Exit code 1 if there is a problem. --bundle writes a file for a bug report. It "
-            + "omits names of hosts and people and anything that looks like a password. meterctl lists its content.")
+            "Works without meterd too. Exit code 1 if there is a problem. --bundle writes a file for a bug report and "
+            + "lists its content. The file omits names of hosts and people, and anything that looks like a password.")
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var times: TimeOptions

@@ -9,8 +9,8 @@ struct Export: AsyncParsableCommand {
         abstract: "Export the stored readings of a stretch of time, as CSV or one JSON object per line.",
         discussion: """
             Exports readings that this host stored, within and outside recordings. Old readings exist only as means \
-            over seconds or minutes. --every gives several meters common times: meterctl export charger phone \
-            --every 1s. --between uses the marks of the first meter.
+            over seconds or minutes. With --every, all meters have values at the same times: meterctl export charger \
+            phone --every 1s. --between uses the marks of the first meter.
             """)
 
     @OptionGroup var daemon: DaemonOptions

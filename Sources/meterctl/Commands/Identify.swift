@@ -8,13 +8,13 @@ struct Identify: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Identify meters from descriptions of USB or Bluetooth devices, without hardware or meterd.",
         discussion:
-            "The input is JSON: an object, or a list of objects. Each describes a USB device (vid, pid, manufacturer, "
-            + "product, interfaces, config_descriptor_hex), a Bluetooth LE device (name, address, address_type, "
-            + "adv_hex, scan_response_hex, service_uuids) or a Bluetooth Classic device (name, address). See "
-            + "Docs/Identities.md."
+            "The input is JSON: an object, or a list of objects, one per device. Keys of a USB device: vid, pid, "
+            + "manufacturer, product, interfaces, config_descriptor_hex. Keys of a Bluetooth LE device: name, "
+            + "address, address_type, adv_hex, scan_response_hex, service_uuids. Keys of a Bluetooth Classic device: "
+            + "name, address. See Docs/Identities.md."
     )
 
-    @Flag(help: "Print one JSON object per device, with the keys given, model, family, transport and reason.")
+    @Flag(help: "Print one JSON object per device. Its keys: given, model, family, transport, reason.")
     var json = false
     @Argument(help: "File to read, or - for standard input.", completion: .file())
     var file: String

@@ -131,7 +131,7 @@ struct Import: AsyncParsableCommand {
     private static let zones = ImportZones(
         local: { LinuxClock.zoneOffset(at: $0) }, file: { LinuxClock.zoneFile(named: $0) })
 
-    /// `local` becomes the `TZ` of meterctl's environment, which meterd cannot read.
+    /// Replaces `local` by the `TZ` of meterctl's environment, which meterd cannot read.
     private static func named(_ zone: String?) -> String? {
         guard zone?.lowercased() == "local", let variable = getenv("TZ") else { return zone }
         let own = String(cString: variable)

@@ -21,7 +21,7 @@ func runProxy(
     options.key = key
     options.mac = MACAddress(bits: options.mac.bits &+ (seed &- 1) << 8)
     options.bluetoothMAC = MACAddress(bits: options.bluetoothMAC.bits &+ (seed &- 1) << 8)
-    // A locally administered address, so no real meter's.
+    // A locally administered address, which no real meter has.
     let radio = SimulatedRadioMeter(meter, address: MACAddress(bits: 0x02_00_00_00_E5_25))
     let sensors = SimulatedSensors(meter)
     if sensors != nil { options.features = 0 }

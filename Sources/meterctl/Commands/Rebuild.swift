@@ -39,7 +39,7 @@ struct Rebuild: AsyncParsableCommand {
         Terminal.line(Self.summary(last))
     }
 
-    /// For example `complete: 1,206 records looked at, nothing to do`.
+    /// Returns text such as `complete: 1,206 records looked at, nothing to do`.
     static func summary(_ last: RebuildLine) -> String {
         let folded = last.folded ?? 0
         let done = folded == 0 && last.state == .complete ? "nothing to do" : "\(Formatting.count(folded)) folded"

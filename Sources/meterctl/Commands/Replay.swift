@@ -19,7 +19,7 @@ struct Replay: AsyncParsableCommand {
     var file: String
     @Option(help: "Model of the meter, if the file does not name it.")
     var model: String?
-    @Option(help: "Create a symbolic link to the port at this path.")
+    @Option(help: "Path at which to create a symbolic link to the pseudo-terminal.")
     var link: String?
 
     func run() async throws {

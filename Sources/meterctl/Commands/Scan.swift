@@ -43,8 +43,8 @@ struct Scan: AsyncParsableCommand {
         if let nodes { NodeText.show(nodes) }
     }
 
-    /// Usual duration of a scan. With a working adapter, one search over both kinds of radio, for which the kernel
-    /// takes 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
+    /// Usual duration of a scan. With a working adapter, it is one search over both kinds of radio, for which the
+    /// kernel takes 10 to 12 s (`DISCOV_INTERLEAVED_TIMEOUT`, `DISCOV_INTERLEAVED_INQUIRY_LEN`).
     private func usualPatience() async throws -> Duration {
         let status: GatewayStatus = try await daemon.client.call(.get, "/v1/status")
         let listens = status.adapters.contains { [.searching, .idle, .starting].contains($0.state) }

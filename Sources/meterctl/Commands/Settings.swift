@@ -42,7 +42,7 @@ struct Set: AsyncParsableCommand {
         }
     }
 
-    /// Hints about commands with the same effect as a setting, but only once.
+    /// Returns hints about commands that apply a setting's value once, without storing it.
     static func onceInstead(
         of changes: [String: String?], on meter: String, _ commands: [String: String]
     ) -> [String] {
@@ -103,7 +103,7 @@ struct Get: AsyncParsableCommand {
         }
     }
 
-    /// Returns nil if not set. Throws if the daemon lists its settings without this one.
+    /// Returns the setting's value; nil if not set. Throws if the daemon's list of settings lacks this one.
     static func value(of key: String, in body: SettingsBody) throws -> String? {
         if let value = body.settings[key] { return value }
         guard let known = body.known, !known.contains(key) else { return nil }

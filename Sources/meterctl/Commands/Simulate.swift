@@ -14,15 +14,15 @@ struct Simulate: AsyncParsableCommand {
         discussion: """
             Prints the path of its port and runs until Ctrl-C. While it runs, you can type: fault \
             \(SimulatorFaults.Kind.allCases.map(\.rawValue).joined(separator: "|"))|none [N], power-cycle, unplug, \
-            plug.
+            plug. Every Nth answer is faulty; without N, every answer.
 
-            With --stdio, it uses standard input and output instead, until the input ends, for a program that \
-            simulates the link. With --framed, the length of each message, in two bytes, big-endian, precedes the \
-            message. A message is one write of the meter or its host.
+            With --stdio, the simulator uses standard input and output instead of a port, until the input ends. This \
+            is for a program that simulates the link. With --framed, each message begins with its length in two \
+            bytes, big-endian. A message is the data of one write by the meter or its host.
 
-            With --proxy, the meter is reached over a simulated ESPHome Bluetooth proxy instead. The model esphome is \
-            an ESPHome board with its own sensors. While it runs, you can type: reboot, and fault with one of none, \
-            \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
+            With --proxy, hosts reach the meter over a simulated ESPHome Bluetooth proxy instead. The model esphome is \
+            an ESPHome board with its own sensors. While the simulator runs, you can type: reboot, or fault followed \
+            by one of none, \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
             """
     )
 
@@ -33,7 +33,7 @@ struct Simulate: AsyncParsableCommand {
     @Flag(help: "Use standard input and output instead of a pseudo-terminal.")
     var stdio = false
     @Option(
-        help: "Serve a Bluetooth proxy or an ESPHome board at this address: 127.0.0.1:6053. Port 0 is any free port.")
+        help: "Serve a Bluetooth proxy or ESPHome board at this address, such as 127.0.0.1:6053. Port 0: a free port.")
     var proxy: String?
     @Option(help: "With --proxy: file with the proxy's key in base64. Default: no encryption.")
     var proxyKey: String?
@@ -41,7 +41,7 @@ struct Simulate: AsyncParsableCommand {
     var framed = false
     @Option(
         help:
-            "With --stdio: kind of link: serial, hid, bulk, network, ble or spp. Default: the model's first kind."
+            "With --stdio: kind of link: serial, hid, bulk, network, ble or spp. Default: the first that the model has."
     )
     var over: String?
     @Option(help: "With --over ble: maximum length of a notification, in bytes.")
@@ -51,7 +51,7 @@ struct Simulate: AsyncParsableCommand {
             "With --stdio: accept several commands that arrive together, without losing any of them or hanging."
     )
     var bunched = false
-    @Option(help: "Create a symbolic link to the port at this path, so that the path stays the same after restarts.")
+    @Option(help: "Path at which to create a symbolic link to the port. The path stays the same after restarts.")
     var link: String?
     @Option(help: "Number that distinguishes simulated meters of one model, or simulated proxies of one meter.")
     var seed: UInt64 = 1

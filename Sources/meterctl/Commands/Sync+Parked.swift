@@ -8,11 +8,15 @@ extension Sync {
         static let configuration = CommandConfiguration(
             abstract: "List, restore or delete quarantined records, which this host keeps and does not sync.",
             discussion: """
-                Each record has a reason: refused means that the cloud rejected the record, and its values apply on \
-                this host. unreadable means that the cloud sent the record, but this host cannot store it. unlisted \
-                means that the cloud did not list the record in a full read. otherZone means that another host set it \
-                in the zone that this host left. Unlisted and otherZone records expire after 30 days, unless the \
-                setting was made on this host.
+                Each record has a reason:
+
+                  refused      The cloud rejected the record. Its values apply on this host.
+                  unreadable   The cloud sent the record, but this host cannot store it.
+                  unlisted     The cloud did not list the record in a full resync.
+                  otherZone    Another host set the record in the zone that this host left.
+
+                Records with the reason unlisted or otherZone expire after 30 days, unless the setting was made on \
+                this host.
                 """,
             subcommands: [List.self, Restore.self, Drop.self], defaultSubcommand: List.self)
 

@@ -108,7 +108,7 @@ struct Sync: AsyncParsableCommand {
 
     struct Cancel: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Stop the current sync after the page in progress. The next sync continues from there.")
+            abstract: "Stop the current sync after the current page of records. The next sync continues from there.")
 
         @OptionGroup var daemon: DaemonOptions
         @OptionGroup var json: JSONOption

@@ -9,8 +9,8 @@ struct Top: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show all meters on the full screen, live.",
         discussion:
-            "Arrow keys, PgUp, PgDn, Home and End scroll; q quits. If meterd does not answer, the last values stay "
-            + "in grey until it answers.")
+            "Arrow keys, PgUp, PgDn, Home and End scroll; q quits. If meterd does not answer, the last values are "
+            + "shown in grey until it answers.")
 
     @OptionGroup var daemon: DaemonOptions
     @OptionGroup var times: TimeOptions

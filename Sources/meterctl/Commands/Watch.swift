@@ -5,7 +5,7 @@ import ProgramKit
 
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print live readings of a meter, on any host.")
+        abstract: "Print live readings of a meter connected to any host.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String
@@ -60,7 +60,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// In CSV, the header precedes the first line.
+    /// Returns the lines to print for a measurement. In CSV, the header precedes the first line.
     mutating func lines(for line: ReadingLine) throws -> [String] {
         switch form {
         case .json: [try JSONOutput.line(line)]
@@ -69,7 +69,7 @@ struct ReadingPrinter {
         }
     }
 
-    /// All lines have the columns of the first measurement.
+    /// Returns CSV lines, all with the columns of the first measurement.
     private mutating func csvLines(_ line: ReadingLine) -> [String] {
         let reading = line.values.reading
         var lines: [String] = []

@@ -34,7 +34,7 @@ struct Completion {
         return Self.handles(of: status?.meters ?? [])
     }
 
-    /// Names, then ids, then models with only one meter.
+    /// Returns the meters' names, then their ids, then models with only one meter.
     static func handles(of meters: [MeterStatus]) -> [String] {
         let models = meters.compactMap(\.model)
         let unique = models.filter { model in models.count { $0 == model } == 1 }
@@ -54,7 +54,7 @@ struct Completion {
         return known.map(\.command)
     }
 
-    /// Numbers that the command accepts, if there are at most `choicesMax`.
+    /// Returns the numbers that the command accepts; none if there are more than `choicesMax`.
     func numbers() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let name = words.positionals.last, let command = body?.commands.first(where: { $0.command == name }),
@@ -75,7 +75,7 @@ struct Completion {
         return body?.details?.map(\.key) ?? body?.known ?? []
     }
 
-    /// `key=` for each setting; after `key=`, its legal values or its current value.
+    /// Returns `key=` for each setting; after `key=`, its legal values or its current value.
     func changes() async -> [String] {
         let body: SettingsBody? = await askAboutMeter("/settings")
         return Self.changes(of: body?.details ?? [], prefix: prefix)

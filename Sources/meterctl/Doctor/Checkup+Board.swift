@@ -16,7 +16,8 @@ extension Checkup {
     }
 
     /// Finding for a disabled on-board adapter. With `dtoverlay=disable-bt` (raspberrypi/linux,
-    /// overlays/disable-bt-overlay.dts), it is absent, not broken: the chip's UART is at the pins.
+    /// overlays/disable-bt-overlay.dts), it is absent, not broken: the overlay connects the chip's UART to the board's
+    /// pins.
     var ownRadioOff: Finding? {
         guard let line = machine.radioSwitchedOff, !machine.adapters.contains(where: { $0.usb == nil }) else {
             return nil

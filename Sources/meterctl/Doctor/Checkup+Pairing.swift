@@ -2,7 +2,7 @@ import GatewayAPI
 
 extension Checkup {
     func pairing(_ adapters: [AdapterStatus]) -> [Finding] {
-        // All adapters report the same agent, the host's.
+        // All adapters report the same pairing agent, the host's.
         let agent = adapters.compactMap(\.pairing).first.flatMap(agent)
         return adapters.compactMap(Self.bondable) + [agent].compactMap { $0 }
     }

@@ -48,7 +48,7 @@ struct MachineFacts: Hashable {
     }
 
     var kernel: String?
-    /// For example `Debian GNU/Linux 13 (trixie)` (os-release(5), PRETTY_NAME).
+    /// Operating system, such as `Debian GNU/Linux 13 (trixie)` (os-release(5), PRETTY_NAME).
     var system: String?
     /// Owner of meterd's socket; without a socket, the user of this program.
     var user: String
@@ -59,14 +59,14 @@ struct MachineFacts: Hashable {
     var sharedSerials: [SharedSerial] = []
     var adapters: [Adapter] = []
     var hasBluetooth = false
-    /// Version; empty if unknown, nil if `bluetoothd` does not run.
+    /// Version of `bluetoothd`; empty if unknown, nil if it does not run.
     var bluetoothDaemon: String?
     var udevRules: [String] = []
-    /// For example `Raspberry Pi 4 Model B Rev 1.4`; nil on other machines.
+    /// Model of the board, such as `Raspberry Pi 4 Model B Rev 1.4`; nil on a machine without a device tree.
     var boardModel: String?
     /// A Wi-Fi interface that is up.
     var wirelessInterface: String?
-    /// MHz; nil if not reported.
+    /// Wi-Fi frequency in MHz; nil if not reported.
     var wirelessFrequency: Int?
     /// Whether the supply voltage was too low within the last seconds; nil without a sensor.
     var isUnderVoltage: Bool?

@@ -150,7 +150,7 @@ private enum BluetoothDaemon {
         "/usr/libexec/bluetooth/bluetoothd", "/usr/lib/bluetooth/bluetoothd", "/usr/sbin/bluetoothd",
     ]
 
-    /// The installed program's version, such as `5.66`; nil if it is not found.
+    /// Returns the version of the installed `bluetoothd`, such as `5.66`; nil if it is not found.
     static func version(root: String) -> String? {
         guard let path = paths.map({ root + $0 }).first(where: { access($0, X_OK) == 0 }),
             let pipe = popen("'\(path)' --version 2>/dev/null", "r")

@@ -71,7 +71,7 @@ enum AlertText {
         }
     }
 
-    /// For example `2 alerts are raised: meterctl alert list`; nil if no alert is raised.
+    /// Returns text such as `2 alerts are raised: meterctl alert list`; nil if no alert is raised.
     static func line(raised: Int?) -> String? {
         guard let raised, raised > 0 else { return nil }
         return "\(raised) alert\(raised == 1 ? " is" : "s are") raised: meterctl alert list"

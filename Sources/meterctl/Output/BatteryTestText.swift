@@ -51,7 +51,7 @@ enum BatteryTestText {
             "it begins when \(Formatting.quantity(.current, current)) flow through \(meter), and goes on until \(until)"
     }
 
-    /// For example `1.500 A down to 3.000 V, for 8 h at most`.
+    /// Returns text such as `1.500 A down to 3.000 V, for 8 h at most`.
     private static func words(_ load: LoadBody) -> String {
         let limit = load.limit_ms.map { ", for \(Formatting.span(milliseconds: $0)) at most" } ?? ""
         return
@@ -99,7 +99,7 @@ enum BatteryTestText {
         return facts
     }
 
-    /// The test's end, with a warning if gaps may make the measured capacity too small.
+    /// Describes the test's end, with a warning if gaps may make the measured capacity too small.
     private static func result(of recording: RecordingBody) -> String {
         let end =
             switch recording.end {

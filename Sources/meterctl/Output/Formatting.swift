@@ -3,7 +3,7 @@ import GatewayAPI
 import ProgramKit
 
 enum Formatting {
-    /// For example `5.106 V`; `–` if unknown.
+    /// Formats a value with its unit, such as `5.106 V`; `–` if unknown.
     static func quantity(_ quantity: Quantity, _ value: Double?) -> String {
         guard let value else { return "–" }
         let digits =
@@ -42,7 +42,7 @@ enum Formatting {
         return "\(decimal(cost.amount, digits: digits)) \(cost.currency)"
     }
 
-    /// For example `1,206`.
+    /// Formats a number with thousands separators: `1,206`.
     static func count(_ number: Int) -> String {
         let digits = "\(number.magnitude)"
         let grouped = digits.enumerated().map { index, digit in
@@ -51,7 +51,7 @@ enum Formatting {
         return (number < 0 ? "-" : "") + grouped.joined()
     }
 
-    /// `250 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
+    /// Formats a duration in a single unit: `250 ms`, `12 s`, `3 min`, `5 h`, `2 d`.
     static func age(milliseconds: Int64) -> String {
         switch milliseconds {
         case ..<1000: "\(milliseconds) ms"
@@ -62,7 +62,7 @@ enum Formatting {
         }
     }
 
-    /// `1 h 2 min 3 s`, `1 min 43 s`, `0 s`: exact to the second, from one day on to the minute.
+    /// Formats a duration: `1 h 2 min 3 s`, `1 min 43 s`, `0 s`. Exact to the second, from one day on to the minute.
     static func span(milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1000
         let parts = [

@@ -2,7 +2,7 @@ import GatewayAPI
 import ProgramKit
 
 enum LeaseText {
-    /// `0 s`, `103 s`, `2 min`. Rounds down, so that nobody relies on a second too many.
+    /// Formats the remaining time: `0 s`, `103 s`, `2 min`. Rounds down, so that nobody relies on a second too many.
     static func countdown(milliseconds: Int64) -> String {
         milliseconds < 1000 ? "0 s" : Formatting.age(milliseconds: milliseconds)
     }

@@ -24,7 +24,8 @@ struct LimitReport {
 
     private var programFailed: Bool { program.map { $0.end != .exited(0) } ?? false }
 
-    /// A broken limit takes precedence over a failed program, and that over an undecided limit.
+    /// Exit status. A broken limit takes precedence over a failed program, and a failed program over an undecided
+    /// limit.
     var status: ExitStatus {
         if results.contains(where: { $0.verdict.kind == .broken }) { return .limitBroken }
         if programFailed { return .programFailed }

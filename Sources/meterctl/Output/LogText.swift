@@ -16,7 +16,7 @@ enum LogText {
         return table
     }
 
-    /// For example `held over ble, token 7: given back`, `offline: device gone` or `name = Bench`.
+    /// Describes an event: `held over ble, token 7: given back`, `offline: device gone` or `name = Bench`.
     static func what(_ line: LogLineBody) -> String {
         switch line.kind {
         case "held":

@@ -23,7 +23,7 @@ enum MeterTable {
         return table
     }
 
-    /// Fits 80 terminal cells for a meter with data and a lease.
+    /// Returns a table that fits 80 terminal cells for a meter with data and a lease.
     private static func narrow(_ meters: [MeterStatus], _ isOld: Bool) -> Table {
         var table = Table(["METER", "STATE", "LEASE", "VOLTAGE", "CURRENT", "POWER", "AGE"])
         for meter in meters {
@@ -32,7 +32,7 @@ enum MeterTable {
         return table
     }
 
-    /// In terminal cells: the length of a MAC address.
+    /// Maximum width of a name in terminal cells: the length of a MAC address.
     private static let nameMax = 17
 
     private static func values(of meter: MeterStatus, _ isOld: Bool) -> [Table.Cell] {
@@ -50,7 +50,7 @@ enum MeterTable {
         ]
     }
 
-    /// For example `40 meters, 38 with data, together 123.456 W`.
+    /// Returns text such as `40 meters, 38 with data, together 123.456 W`.
     static func heading(_ meters: [MeterStatus]) -> String {
         let live = meters.filter(\.hasData)
         let power = live.compactMap { $0.reading?.reading[.power] }.reduce(0, +)

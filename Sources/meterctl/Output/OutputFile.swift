@@ -2,7 +2,7 @@ import Glibc
 import LinuxIO
 import ProgramKit
 
-/// A full disk is an error, because a truncated file would look complete.
+/// Output to a file or to standard output. A full disk is an error, because a truncated file would look complete.
 struct OutputFile: Sendable {
     /// Nil for standard output.
     private let descriptor: Int32?

@@ -130,7 +130,7 @@ struct RecordingPlot {
     /// Indices of the points of each unbroken part of the line.
     private func runs(of column: SeriesBody.Column) -> [[Int]] {
         var runs: [[Int]] = [[]]
-        // The lists have equal length, but a meterd of another version might send others.
+        // The lists have equal length, but another version of meterd might send unequal ones.
         let count = min(series.t_ms.count, column.min.count, column.max.count, column.mean.count)
         for place in 0..<count {
             if column.mean[place] != nil {

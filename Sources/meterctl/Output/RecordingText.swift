@@ -83,7 +83,7 @@ enum RecordingText {
         let details = keys.map { ($0, change(start?.details[$0].map { "\($0)" }, end?.details[$0].map { "\($0)" })) }
         let groups = (end ?? start)?.groups.compactMap { group -> (String, String)? in
             let before = start?.groups.first { $0.index == group.index }
-            // People use one or two of the meter's ten counter groups.
+            // Omit empty groups: people use one or two of the meter's ten counter groups.
             guard [before, group].contains(where: { $0.map { $0.charge_mAh != 0 || $0.energy_Wh != 0 } ?? false })
             else {
                 return nil
@@ -126,7 +126,7 @@ enum RecordingText {
         return marks.isEmpty ? "–" : marks.joined(separator: ", ")
     }
 
-    /// For example `0.0016 EUR, at 0.32 EUR a kWh`.
+    /// Returns text such as `0.0016 EUR, at 0.32 EUR a kWh`.
     static func words(for cost: CostBody) -> String {
         let tariff = Tariff("\(Formatting.decimal(cost.per_kWh, digits: 6)) \(cost.currency)")
         return Formatting.cost(cost) + (tariff.map { ", at \($0) a kWh" } ?? "")

@@ -9,7 +9,7 @@ enum ScanOthers {
         @NullCodable var name: String? = nil
         /// Kind of link: `ble`, `spp`, `usb`, or `network` for an ESPHome node.
         var transport: String
-        /// Adapter, device nodes, or network address.
+        /// Place of the device: adapter, device nodes, or network address.
         var port: String
         var looks_like_meter: Bool
         var reason: String

@@ -14,12 +14,12 @@ enum SyncText {
         return table
     }
 
-    /// For example `complete in 120 ms, 3 skipped`.
+    /// Returns text such as `complete in 120 ms, 3 skipped`.
     static func summary(_ result: SyncResultBody) -> String {
         "\(result.end) in \(Formatting.age(milliseconds: result.duration_ms)), \(result.skipped) skipped"
     }
 
-    /// For example `fetch`, or `halted: …`.
+    /// Returns text such as `fetch`, or `halted: …`.
     static func mode(_ status: SyncStatusBody) -> String {
         let words = status.cancelling ? "\(status.mode), being cancelled" : status.mode
         return status.halt.map { "\(words): \($0)" } ?? words
@@ -59,7 +59,7 @@ enum SyncText {
         return table
     }
 
-    /// For example `12 changes`. On a read-only host, adds why the changes wait.
+    /// Returns text such as `12 changes`. On a read-only host, adds why the changes wait.
     private static func waiting(_ status: SyncStatusBody) -> String {
         let changes = "\(status.pending) changes"
         guard status.role == HostRole.readOnly.rawValue, status.pending > 0 else { return changes }

@@ -32,7 +32,7 @@ struct Configuration: Hashable, Sendable {
     var mqtt = MQTT()
     var influx = Influx()
     var backup = BackupSettings()
-    /// Sorted by name.
+    /// Destinations of notifications, sorted by name.
     var notify: [NotificationTarget] = []
     var catalogue = MeterCatalogue.standard
     var ports: [Port] = []
@@ -56,7 +56,7 @@ struct Configuration: Hashable, Sendable {
         }
     }
 
-    /// Other hosts' access to this host's meters.
+    /// Settings of other hosts' access to this host's meters.
     struct Relay: Hashable, Sendable {
         var shares = true
         var takesCommands = true
@@ -91,7 +91,7 @@ struct Configuration: Hashable, Sendable {
         /// Whether users may create URLs for the Firefox Profiler.
         var profiler = false
         var tls = TLS.off
-        /// Set it together with `keyPath`; without them, meterd makes its own certificate.
+        /// Path of the TLS certificate. Set it together with `keyPath`; without them, meterd makes its own certificate.
         var certificatePath: String?
         var keyPath: String?
 

@@ -5,7 +5,7 @@ import ServerKit
 
 /// An ESPHome node, before its keys are checked against each other.
 struct NodeKeys: Sendable {
-    /// The host is empty until its key is read.
+    /// The settings read so far. The host is empty until its key is read.
     var node: NodeSettings
     var isPlaintext = false
 

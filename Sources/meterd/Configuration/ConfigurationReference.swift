@@ -9,7 +9,7 @@ enum ConfigurationReference {
     }
 
     struct Block: Sendable {
-        /// For example `[cloud]`; empty for the keys before all tables.
+        /// Heading of the table, such as `[cloud]`; empty for the keys before all tables.
         var heading: String
         var explanation: String
         var lines: [Line]

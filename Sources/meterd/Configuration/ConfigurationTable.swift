@@ -3,13 +3,13 @@ import MeterCodec
 
 struct ConfigurationKey<Target>: Sendable {
     let name: String
-    /// Environment variable and command-line flag.
+    /// Environment variable and command-line flag that override the key.
     let overrides: [String]
-    /// `{range}` stands for the legal values.
+    /// Purpose of the key, in which `{range}` stands for the legal values.
     private let purpose: String
     private let range: String
     let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
-    /// Example or else default, in TOML; nil for a key without its own line in the reference.
+    /// Returns the example or else the default, in TOML; nil for a key without its own line in the reference.
     let shown: @Sendable (_ defaults: Target) -> String?
 
     var explanation: String { purpose.replacing("{range}", with: range) }

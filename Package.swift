@@ -118,7 +118,7 @@ let package = Package(
             exclude: ["Page"]),
         .target(
             name: "HomeAutomation",
-            dependencies: ["CMosquitto", "Domain", "CloudAPI", "LinuxIO", logging]),
+            dependencies: ["CMosquitto", "Domain", "MeterCodec", "CloudAPI", "LinuxIO", logging]),
         .target(
             name: "CloudStore",
             dependencies: ["Domain", "CloudAPI", "Cloud", "LinuxIO", "StoreKit", grdb]),
@@ -167,7 +167,8 @@ let package = Package(
             name: "meterctl",
             dependencies: [
                 "Domain", "MeterCodec", "MeterSimulator", "GatewayAPI", "LinuxIO", "SimulatedPort", "ProgramKit",
-                "USBTransport", "BluetoothCore", "ESPHomeCore", "CloudAPI", "SystemBus", argumentParser,
+                "USBTransport", "BluetoothCore", "ESPHomeCore", "HomeAutomation", "CloudAPI", "SystemBus",
+                argumentParser,
                 asyncHTTPClient, nioCore, nioHTTP1, unixSignals,
             ]),
         .target(
@@ -272,7 +273,7 @@ let package = Package(
         .testTarget(
             name: "HomeAutomationTests",
             dependencies: [
-                "Domain", "HomeAutomation", "Gateway", "LinuxIO", "MeterTestKit", "CoreTestKit", logging,
+                "Domain", "MeterCodec", "HomeAutomation", "Gateway", "LinuxIO", "MeterTestKit", "CoreTestKit", logging,
             ]),
         .testTarget(name: "CloudAPITests", dependencies: ["Domain", "CloudAPI"]),
         .testTarget(

@@ -5,8 +5,8 @@ package import Domain
 package protocol BrokerLink: Sendable {
     /// Ends any earlier attempt or link, whose listener receives no more events.
     ///
-    /// - Parameter will: message that the broker publishes if it loses the connection.
-    func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
+    /// - Parameter will: message that the broker publishes if it loses the connection; nil for none.
+    func open(will: BrokerMessage?, tell listener: @escaping @Sendable (BrokerEvent) -> Void)
     /// Ends link or attempt, possibly without an event to the listener.
     func close()
     func subscribe(_ topics: [String])

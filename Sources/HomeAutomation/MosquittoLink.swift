@@ -38,7 +38,7 @@ package final class MosquittoLink: BrokerLink {
 
     deinit { close() }
 
-    package func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void) {
+    package func open(will: BrokerMessage?, tell listener: @escaping @Sendable (BrokerEvent) -> Void) {
         close()
         let orders: MosquittoOrders
         do {

@@ -27,7 +27,7 @@ final class MosquittoSession {
     private static let isReady: Bool = mosquitto_lib_init() == MosquittoCode.success
 
     static func run(
-        _ settings: MosquittoLink.Settings, will: BrokerMessage, orders: MosquittoOrders,
+        _ settings: MosquittoLink.Settings, will: BrokerMessage?, orders: MosquittoOrders,
         tell: @escaping @Sendable (BrokerEvent) -> Void
     ) -> BrokerTrouble {
         guard isReady, let client = mosquitto_new(settings.clientID, true, nil) else {
@@ -55,15 +55,17 @@ final class MosquittoSession {
 
     // MARK: Before the link
 
-    private func prepare(_ settings: MosquittoLink.Settings, _ will: BrokerMessage) throws(HomeAutomationError) {
+    private func prepare(_ settings: MosquittoLink.Settings, _ will: BrokerMessage?) throws(HomeAutomationError) {
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
         setCallbacks()
         try check("MQTT 5", mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V5))
         try check("no delay", mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1))
-        try check(
-            "will",
-            mosquitto_will_set_v5(
-                client, will.topic, Int32(will.payload.count), will.payload, 1, will.isRetained, nil))
+        if let will {
+            try check(
+                "will",
+                mosquitto_will_set_v5(
+                    client, will.topic, Int32(will.payload.count), will.payload, 1, will.isRetained, nil))
+        }
         if let path = settings.credentialsPath {
             // Read at each attempt, so that a new password needs no restart.
             let credentials = try BrokerCredentials(file: path)
@@ -201,8 +203,8 @@ final class MosquittoSession {
 
     private func received(_ message: mosquitto_message) {
         guard let topic = message.topic else { return }
-        // One byte more than allowed suffices to detect an overlong payload.
-        let count = min(Int(max(message.payloadlen, 0)), MeterRequest.payloadMax + 1)
+        // The broker sends no longer packet.
+        let count = min(Int(max(message.payloadlen, 0)), Int(Self.packetMax))
         let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))
     }

@@ -26,6 +26,7 @@ package struct MeterCatalogue: Sendable {
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
         CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
+        SmartPlugFamily(),
     ])
 
     package subscript(_ family: MeterFamily) -> (any FamilyDescription)? {

@@ -16,6 +16,7 @@ package struct SimulatorCatalogue: Sendable {
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
             CT3Simulator(), ZY1280Simulator(), KM001Simulator(), ACD15PSimulator(), GenericSimulator(),
+            SmartPlugSimulator(),
         ],
         of: .standard)
 

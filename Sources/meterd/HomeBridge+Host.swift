@@ -13,10 +13,7 @@ extension HomeBridge {
         alerts: AlertService, marks: MarkService, loop: IOLoop,
         formerMeters: [MeterID], logger: Logger
     ) -> HomeBridge? {
-        guard let address = configuration.address else { return nil }
-        var link = MosquittoLink.Settings(address: address, clientID: "metergateway-\(host)")
-        link.credentialsPath = configuration.credentialsPath
-        link.certificatePath = configuration.certificatePath
+        guard let link = configuration.link(clientID: "metergateway-\(host)") else { return nil }
         var settings = BridgeMachine.Settings(
             topics: BrokerTopics(
                 base: configuration.baseTopic, discoveryPrefix: configuration.discoveryPrefix, host: hostName,
@@ -25,7 +22,7 @@ extension HomeBridge {
         settings.interval = configuration.interval
         settings.formerMeters = formerMeters
         var logger = logger
-        logger[metadataKey: "broker"] = "\(address)"
+        logger[metadataKey: "broker"] = "\(link.address)"
         return HomeBridge(
             settings,
             Dependencies(
@@ -38,6 +35,17 @@ extension HomeBridge {
                 },
                 rng: SystemRandomNumberGenerator()),
             logger: logger)
+    }
+}
+
+extension Configuration.MQTT {
+    /// Returns nil if no broker is configured.
+    func link(clientID: String) -> MosquittoLink.Settings? {
+        address.map { address in
+            var link = MosquittoLink.Settings(address: address, clientID: clientID)
+            (link.credentialsPath, link.certificatePath) = (credentialsPath, certificatePath)
+            return link
+        }
     }
 }
 

@@ -103,7 +103,9 @@ struct Host {
             scanner: makeScanner(store.identity.host), loop: loop,
             listen: { UdevMonitor()?.events(on: loop) })
         var dependencies = MeterDirectory.Dependencies(
-            loop: loop, opener: Self.openers(on: loop, ports, radios, proxies, configuration.boards), ports: ports,
+            loop: loop,
+            opener: Self.openers(on: loop, ports, radios, proxies, configuration, host: store.identity.host),
+            ports: ports,
             repository: store, settings: settings, meters: meters, recorder: recorder,
             hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() })
         dependencies.catalogue = configuration.catalogue
@@ -159,13 +161,18 @@ struct Host {
     }
 
     private static func openers(
-        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?, _ boards: [NodeMeterSettings]
+        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?,
+        _ configuration: Configuration, host: HostID
     ) -> ChannelOpeners {
+        let boards = NodeChannelOpener(configuration.boards, on: loop, makeRNG: { SystemRandomNumberGenerator() })
         var openers: [LinkAddress.Transport: any ChannelOpener] = [
             .serial: SerialChannelOpener(loop: loop),
             .hid: HidChannelOpener(loop: loop, isDeclared: { ports.declaresRawHID(at: $0) }),
             .bulk: BulkChannelOpener(loop: loop),
-            .network: NodeChannelOpener(boards, on: loop, makeRNG: { SystemRandomNumberGenerator() }),
+            .network: SmartPlugChannelOpener(
+                configuration.smartPlugs.enumerated().compactMap { index, plug in
+                    configuration.mqtt.link(clientID: "metergateway-\(host)-\(index + 1)").map { (plug, $0) }
+                }, on: loop, else: boards),
         ]
         if let radios {
             let opener = RadioChannelOpener(loop: loop, slots: radios)

@@ -61,9 +61,9 @@ final class ScriptedBroker: BrokerLink {
     /// Forgets what was published.
     func forget() { change { $0.published = [] } }
 
-    func open(will: BrokerMessage, tell listener: @escaping @Sendable (BrokerEvent) -> Void) {
+    func open(will: BrokerMessage?, tell listener: @escaping @Sendable (BrokerEvent) -> Void) {
         let accepts = state.withLock { state in
-            state.wills.append(will)
+            if let will { state.wills.append(will) }
             state.listener = listener
             return state.accepts
         }

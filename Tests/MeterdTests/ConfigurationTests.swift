@@ -123,6 +123,77 @@ struct ConfigurationTests {
         #expect(failure(of: text)?.message.contains(words) == true, "\(failure(of: text)?.message ?? "")")
     }
 
+    @Test func smartPlugs_areReadAndDeclared() throws {
+        let configuration = try read(
+            """
+            [mqtt]
+            url = "mqtt://localhost"
+            [[mqtt.meter]]
+            preset = "tasmota"
+            topic = "desk"
+            poll = true
+            mac = "a0b765001125"
+            name = "Desk"
+            [[mqtt.meter]]
+            preset = "shelly"
+            topic = "plug"
+            component = "pm1:0"
+            connect = false
+            max-age = "3s"
+            [[mqtt.meter]]
+            topic = "zigbee2mqtt/lamp"
+            power = "power"
+            current = { path = "meter.0.current", unit = "mA" }
+            energy = { path = "", factor = 3.6, topic = "lamp/energy" }
+            availability = "zigbee2mqtt/lamp/availability"
+            time = "last_seen"
+            """)
+        var shelly = try #require(SmartPlugPreset.shellyStatus.description("plug", component: "pm1:0"))
+        shelly.maxAge = .seconds(3)
+        let topic = "zigbee2mqtt/lamp"
+        var lamp = SmartPlugDescription(
+            key: topic,
+            values: [
+                .init(.current, topic: topic, path: ["meter", "0", "current"], unit: ScaledUnit(factor: 0.001)),
+                .init(.power, topic: topic, path: ["power"]),
+                .init(.energy, topic: "lamp/energy", path: [], unit: ScaledUnit(factor: 3.6)),
+            ])
+        (lamp.availability, lamp.timePath) = (.init(topic: "\(topic)/availability"), ["last_seen"])
+        let desk = try #require(SmartPlugPreset.tasmotaTelemetry.description("desk", isPolled: true))
+        #expect(configuration.smartPlugs == [desk, shelly, lamp])
+        let id = MeterID.mac(MACAddress(bits: 0xA0B7_6500_1125))
+        #expect(
+            configuration.ports == [
+                .init(
+                    declared: DeclaredPort(.network(host: "mqtt:desk"), model: desk.model, id: id, name: "Desk"),
+                    connects: true),
+                .init(
+                    declared: DeclaredPort(.network(host: "mqtt:plug/pm1:0"), model: shelly.model), connects: false),
+                .init(declared: DeclaredPort(.network(host: "mqtt:\(topic)"), model: lamp.model), connects: true),
+            ])
+    }
+
+    @Test(arguments: [
+        ("preset = \"tasmota\"", "has no topic"), ("topic = \"a/#\"", "topic cannot be"),
+        ("topic = \"a\"", "has neither a preset nor"), ("topic = \"a\"\nfrequency = \"f\"", "has neither a preset nor"),
+        ("topic = \"a\"\npreset = \"tasmotta\"", "preset cannot be"),
+        ("topic = \"a\"\npreset = \"shelly\"\npoll = true", "has poll = true"),
+        ("topic = \"a\"\npreset = \"shelly\"\ncomponent = \"pm2:0\"", "has the component \"pm2:0\""),
+        ("topic = \"a\"\npreset = \"shelly\"\npower = \"p\"", "has a preset, and power"),
+        ("topic = \"a\"\npower = \"p\"\nchannel = 1", "has a channel"),
+        ("topic = \"a\"\npower = { path = \"p\", unit = \"V\" }", "power.unit cannot be"),
+        ("topic = \"a\"\npower = { path = \"p\", factor = 0 }", "power.factor cannot be"),
+        ("topic = \"a\"\npower = { paht = \"p\" }", "unknown key"),
+        ("topic = \"a\"\npower = 1", "power has the wrong type"),
+        ("topic = \"a\"\npower = { path = \"p\", unit = \"W\", factor = 2 }", "has unit and factor"),
+        ("topic = \"metergateway/meter/a/state\"\npower = \"power_W\"", "which meterd itself publishes"),
+        ("topic = \"a\"\npower = \"p\"\n[[mqtt.meter]]\ntopic = \"a\"\npower = \"p\"", "two meters have"),
+    ])
+    func smartPlugThatCannotBe_isRefused(keys: String, words: String) {
+        let found = failure(of: "[mqtt]\nurl = \"mqtt://localhost\"\n[[mqtt.meter]]\n\(keys)\n")
+        #expect(found?.message.contains(words) == true, "\(found?.message ?? "")")
+    }
+
     // MARK: - Defaults
 
     @Test func rootsDefaults_areTheSystemsPlaces() {

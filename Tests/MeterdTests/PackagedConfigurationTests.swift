@@ -76,8 +76,12 @@ struct PackagedConfigurationTests {
         #expect(configuration.web.proxies == [IPNetwork("127.0.0.1")])
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
-        #expect(configuration.ports.map(\.declared.link.transport) == [.serial, .hid, .network])
+        #expect(
+            configuration.ports.map(\.declared.link.transport) == [.serial, .hid] + Array(repeating: .network, count: 4)
+        )
         #expect(configuration.boards.map(\.node.host) == ["shelf.local"])
+        #expect(
+            configuration.smartPlugs.map(\.key) == ["desk#0", "shellyplusplugs-80646fd031f8/pm1:0", "zigbee2mqtt/lamp"])
         #expect(configuration.catalogue.models.last?.rawValue == "ina226")
         #expect(configuration.notify.map(\.name) == ["lamp", "phone"])
         #expect(configuration.notify.map(\.kind) == ["exec", "ntfy"])
@@ -103,6 +107,7 @@ struct PackagedConfigurationTests {
         configuration.catalogue = defaults.catalogue
         configuration.ports = defaults.ports
         configuration.boards = defaults.boards
+        configuration.smartPlugs = defaults.smartPlugs
         configuration.notify = defaults.notify
         #expect(configuration == defaults)
     }

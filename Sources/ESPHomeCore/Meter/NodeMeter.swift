@@ -130,7 +130,7 @@ package struct NodeMeter: Sendable {
         -> Bool
     {
         guard let sensor = choice.sensors[state.key], !remembered.insert(state.key).inserted else { return false }
-        values[sensor.quantity] = (state.isMissing ? nil : sensor.unit.value(of: state.state), now)
+        values[sensor.quantity] = (state.isMissing ? nil : sensor.unit.value(of: state.state.asWritten), now)
         return true
     }
 
@@ -141,4 +141,9 @@ package struct NodeMeter: Sendable {
         }
         return Array("{\(members.joined(separator: ","))}\n".utf8)
     }
+}
+
+extension Float {
+    /// The nearest short decimal, which is what the node's program computed: 0.31 remains 0.31.
+    fileprivate var asWritten: Double { Double("\(self)") ?? .nan }
 }

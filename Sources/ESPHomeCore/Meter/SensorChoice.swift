@@ -2,7 +2,7 @@ import Domain
 
 /// Sensors of an ESPHome node that together act as one meter.
 struct SensorChoice: Sendable {
-    private(set) var sensors: [UInt32: (quantity: Quantity, unit: SensorUnit)] = [:]
+    private(set) var sensors: [UInt32: (quantity: Quantity, unit: ScaledUnit)] = [:]
     private(set) var quantities: [Quantity] = []
     private(set) var remark: String?
 
@@ -34,7 +34,7 @@ struct SensorChoice: Sendable {
                         + " \(node.table), as \(quantity.word) = \"\(one.id.visible)\", or none with \"\".")
             }
             quantities.append(quantity)
-            if let unit = SensorUnit(one.sensor.unit, of: quantity) {
+            if let unit = ScaledUnit(one.sensor.unit, of: quantity) {
                 sensors[one.sensor.key] = (quantity, unit)
             } else {
                 let before = remark.map { "\($0) " } ?? ""
@@ -71,24 +71,5 @@ struct SensorChoice: Sendable {
                 default: UInt8(ascii: "_")
                 }
             }, as: UTF8.self)
-    }
-}
-
-/// Factor of a sensor's unit to the quantity's own unit.
-struct SensorUnit: Hashable, Sendable {
-    private let factor: Double
-
-    private static let prefixes = ["": 1.0, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6]
-
-    init?(_ text: String, of quantity: Quantity) {
-        guard text.hasSuffix(quantity.unit), let factor = Self.prefixes[String(text.dropLast(quantity.unit.count))]
-        else { return nil }
-        self.factor = factor
-    }
-
-    func value(of state: Float) -> Double? {
-        // Convert through text, which rounds like the node, so that 0.31 remains 0.31.
-        guard let number = Double("\(state)"), number.magnitude * factor <= 1e9 else { return nil }
-        return (number * factor * 1e9).rounded() / 1e9
     }
 }

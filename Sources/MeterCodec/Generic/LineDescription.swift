@@ -46,6 +46,8 @@ package struct LineDescription: Hashable, Sendable {
     package var request: [UInt8]
     /// Time between two requests, or between two lines of a board that sends by itself.
     package var interval: Duration
+    /// Minimum of the interval that a user may set for requests.
+    package var shortestInterval: Duration
     /// Time between opening the port and the first request.
     package var settle: Duration
 
@@ -61,6 +63,7 @@ package struct LineDescription: Hashable, Sendable {
         baudRate = 115_200
         request = []
         interval = .seconds(1)
+        shortestInterval = .milliseconds(100)
         // Opening the port resets some boards, whose boot loader then waits for an upload: half a second on a Nano,
         // whose data sheet recommends a wait of one second (Arduino A000005, "Automatic (Software) Reset"), and 1.5 s
         // on another board (astroscopic.com/blog/disable-arduinos-auto-reset-connection).

@@ -14,7 +14,7 @@ package struct LineDriver: MeterDriver {
         let rhythm: MeterProfile.Rhythm =
             description.request.isEmpty
             ? .push(expected: description.interval, keepAlive: nil)
-            : .poll(interval: description.interval, shortest: min(description.interval, .milliseconds(100)))
+            : .poll(interval: description.interval, shortest: min(description.interval, description.shortestInterval))
         profile = MeterProfile(
             model: model, rhythm: rhythm, answerTimeout: .seconds(2), baudRate: description.baudRate,
             counterSteps: .whole)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Domain
 import ESPHomeCore
 import Glibc
+import HomeAutomation
 import LinuxIO
 import MeterCodec
 import MeterSimulator
@@ -23,6 +24,9 @@ struct Simulate: AsyncParsableCommand {
             With --proxy, hosts reach the meter over a simulated ESPHome Bluetooth proxy instead. The model esphome is \
             an ESPHome board with its own sensors. While the simulator runs, you can type: reboot, or fault followed \
             by one of none, \(SimulatedProxy.Fault.allCases.map(\.rawValue).joined(separator: ", ")).
+
+            With --broker, the models tasmota and shelly publish through an MQTT broker, as the device does. While the \
+            simulator runs, you can type: unplug, plug.
             """
     )
 
@@ -37,6 +41,14 @@ struct Simulate: AsyncParsableCommand {
     var proxy: String?
     @Option(help: "With --proxy: file with the proxy's key in base64. Default: no encryption.")
     var proxyKey: String?
+    @Option(help: "Publish through the MQTT broker at this address: mqtt://localhost.")
+    var broker: String?
+    @Option(help: "With --broker: file with user and password, one per line.")
+    var credentials: String?
+    @Option(help: "With --broker: topic of the device. Default: the model's name.")
+    var topic: String?
+    @Flag(help: "With --broker: publish as a Shelly of the first generation.")
+    var gen1 = false
     @Flag(help: "With --stdio: prefix each message with its length (2 bytes, big-endian).")
     var framed = false
     @Option(
@@ -83,6 +95,12 @@ struct Simulate: AsyncParsableCommand {
         if proxy != nil, pty || stdio || link != nil || over != nil {
             throw ValidationError("--proxy says over which link: it excludes --pty, --stdio, --link and --over")
         }
+        if broker != nil, pty || stdio || link != nil || over != nil || proxy != nil || fault != nil {
+            throw ValidationError("--broker excludes --pty, --stdio, --link, --over, --proxy and --fault")
+        }
+        if broker == nil, topic != nil || credentials != nil || gen1 {
+            throw ValidationError("--topic, --credentials and --gen1 are for --broker")
+        }
         if proxyKey != nil, proxy == nil { throw ValidationError("--proxy-key is for --proxy") }
         if stdio, link != nil { throw ValidationError("--link is for a pseudo-terminal, and --stdio makes none") }
         if chargeHalf != nil, dischargeIn != nil {
@@ -99,9 +117,33 @@ struct Simulate: AsyncParsableCommand {
         }
         var meter = try simulator(of: name)
         if let fault { meter.faults = try PortConsole.faults(fault, every: every) }
+        if let broker { return try await runSmartPlug(try plug(meter), over: try link(to: broker)) }
         if let proxy { return try await runProxy(meter, at: try Self.address(proxy), key: try key, seed: seed) }
         guard stdio else { return try await runPort(meter, link: link) }
         try runStream(meter, as: framed ? .framed : .raw)
+    }
+
+    private func plug(_ meter: any SimulatedMeter) throws -> SimulatedSmartPlug {
+        let name = gen1 ? "\(meter.model.rawValue)-gen1" : meter.model.rawValue
+        guard let preset = SmartPlugPreset(rawValue: name),
+            let plug = SimulatedSmartPlug(meter, as: preset, topic: topic ?? name)
+        else {
+            let all = SmartPlugPreset.allCases.map(\.rawValue).joined(separator: ", ")
+            throw CommandFailure(
+                .usage, "a \(meter.model.displayName) has no messages of its own", next: "--broker is for \(all)")
+        }
+        return plug
+    }
+
+    private func link(to broker: String) throws -> MosquittoLink.Settings {
+        do throws(HomeAutomationError) {
+            var link = MosquittoLink.Settings(
+                address: try BrokerAddress(broker), clientID: "simulated-\(topic ?? model)")
+            link.credentialsPath = credentials
+            return link
+        } catch {
+            throw CommandFailure(.usage, error.message, next: error.next)
+        }
     }
 
     private static func address(_ text: String) throws -> (host: String, port: Int) {

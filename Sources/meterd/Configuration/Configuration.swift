@@ -38,6 +38,8 @@ struct Configuration: Hashable, Sendable {
     var ports: [Port] = []
     /// ESPHome nodes that are meters. The meters are also among `ports`.
     var boards: [NodeMeterSettings] = []
+    /// Meters behind the broker of `mqtt`. They are among `ports`.
+    var smartPlugs: [SmartPlugDescription] = []
 
     /// Section `[cloud]` of meterd.toml. `meterctl cloud join` chooses which cloud.
     struct Cloud: Hashable, Sendable {

@@ -54,7 +54,7 @@ struct ConfigurationFile {
         }
         try read(keys.discovery, into: &configuration.discovery)
         if try read(keys.web, into: &configuration.web) { try keys.check(configuration.web) }
-        if try read(keys.mqtt, into: &configuration.mqtt) { try keys.check(configuration.mqtt) }
+        if try read(keys.mqtt, tables: ["meter"], into: &configuration.mqtt) { try keys.check(configuration.mqtt) }
         if try read(keys.influx, into: &configuration.influx) { try keys.check(configuration.influx) }
         for (name, table) in try named("notify", max: 32) {
             configuration.notify.append(try NotificationTarget(name: name, table))
@@ -80,6 +80,9 @@ struct ConfigurationFile {
             }
         }
         for table in try tables(of: keys.board.name, max: keys.proxiesMax) { try configuration.add(board: table) }
+        for table in try tables(of: keys.smartPlug.name, max: keys.smartPlugsMax) {
+            try configuration.add(smartPlug: table)
+        }
     }
 
     private func entry(_ name: String) -> ConfigurationEntry? {

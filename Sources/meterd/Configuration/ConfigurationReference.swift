@@ -15,14 +15,16 @@ enum ConfigurationReference {
         var lines: [Line]
     }
 
-    static let blocks = [
-        ConfigurationKeys.general.block, ConfigurationKeys.cloud.block, ConfigurationKeys.relay.block,
-        ConfigurationKeys.sync.block, ConfigurationKeys.bluetooth.block, ConfigurationKeys.proxy.block,
-        ConfigurationKeys.discovery.block, ConfigurationKeys.web.block, ConfigurationKeys.mqtt.block,
-        ConfigurationKeys.influx.block, ConfigurationKeys.notify.block, ConfigurationKeys.notifyProgram,
-        ConfigurationKeys.store.block, ConfigurationKeys.backup.block, ConfigurationKeys.model,
-        ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
-    ]
+    static let blocks =
+        [
+            ConfigurationKeys.general.block, ConfigurationKeys.cloud.block, ConfigurationKeys.relay.block,
+            ConfigurationKeys.sync.block, ConfigurationKeys.bluetooth.block, ConfigurationKeys.proxy.block,
+            ConfigurationKeys.discovery.block, ConfigurationKeys.web.block, ConfigurationKeys.mqtt.block,
+            ConfigurationKeys.influx.block, ConfigurationKeys.notify.block, ConfigurationKeys.notifyProgram,
+            ConfigurationKeys.store.block, ConfigurationKeys.backup.block, ConfigurationKeys.model,
+            ConfigurationKeys.port.block, ConfigurationKeys.rawPort, ConfigurationKeys.board.block,
+            ConfigurationKeys.smartPlug.block,
+        ] + ConfigurationKeys.otherSmartPlugs
 
     /// - Parameter isSwitchedOff: whether to comment out each key and table.
     static func text(isSwitchedOff: Bool) -> String {

@@ -179,3 +179,42 @@ extension JSONReader {
         return problem == nil ? text : nil
     }
 }
+
+extension FuzzTarget {
+    /// Messages behind a broker: any bytes end in lines that are readings, or in remarks.
+    static let smartPlug = FuzzTarget(
+        name: "smart-plug", run: runSmartPlug,
+        seeds: {
+            let texts = [
+                #"{"Time":"2018-01-17T18:59:50","ENERGY":{"Total":1.956,"Power":9,"Voltage":231,"Current":0.089}}"#,
+                #"{"StatusSNS":{"ENERGY":{"Power":[1,0,0],"Total":0}}}"#,
+                #"{"at":1790000000,"apower":0.0,"aenergy":{"total":30473.355,"by_minute":[0.000]}}"#, "101.123",
+                #"{"state":"online"}"#,
+            ]
+            return texts.flatMap { text in (0..<8).map { [$0] + Array(text.utf8) } }
+        })
+
+    private static func runSmartPlug(_ input: [UInt8]) {
+        guard let mode = input.first else { return }
+        let presets = SmartPlugPreset.allCases
+        let preset = presets[Int(mode & 3) % presets.count]
+        guard var plug = preset.description("t", channel: mode & 4 == 0 ? nil : 1, component: "switch:0") else {
+            return
+        }
+        plug.timePath = mode & 8 == 0 ? nil : ["at"]
+        let wall = WallTime(millisecondsSince1970: 1_790_000_000_000)
+        for topic in plug.topics {
+            var machine = SmartPlugMachine(plug, at: .origin)
+            var driver = SmartPlugFamily().driver(for: plug.model, over: .network)
+            for action in machine.received(BrokerMessage(topic, Array(input.dropFirst())), at: .origin, wall) {
+                guard case .line(let line) = action else { continue }
+                var readings = 0
+                driver?.receive(line) { event in
+                    if case .frame(let frame) = event { frame.forEachReading { _ in readings += 1 } }
+                }
+                promise(readings == 1, "a line is a reading: \(String(decoding: line, as: UTF8.self))")
+            }
+            promise(machine.remark?.isEmpty != true, "a remark has words")
+        }
+    }
+}

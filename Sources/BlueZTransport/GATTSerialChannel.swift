@@ -144,8 +144,8 @@ package final class GATTSerialChannel: GATTChannel, @unchecked Sendable {
         case .deliver(let bytes):
             guard case .open(let handle) = state else { break }
             handle(.received(bytes))
-            // Re-arm only if packets were sent. Otherwise no deadline changed, and getting `nextWake` would copy the
-            // machine for nothing.
+            // Set the alarm again only if packets were sent. Otherwise no deadline changed, and getting `nextWake`
+            // would copy the machine for nothing.
             if sendWaiting() { arm() }
             return
         case .failed(let reason): fail(reason)

@@ -101,7 +101,7 @@ final class RFCOMMChannel: ByteChannel, @unchecked Sendable {
     }
 
     /// Returns whether a serial port is still possible after this search error. The listed errors come from a meter
-    /// without a working SDP server. Any other would recur on each channel, after the full connect timeout.
+    /// without a working SDP server. Any other error would recur on each channel, after the full connect timeout.
     private static func mayStillHaveAPort(_ reason: Errno) -> Bool {
         [ECONNREFUSED, ECONNRESET, ECONNABORTED, EPROTO].contains(reason.code)
     }

@@ -17,7 +17,7 @@ package protocol RadioSlots: Sendable {
     /// - Parameter proceed: called exactly once, on the event loop, within seconds and possibly before this function
     ///   returns.
     func prepare(_ link: RadioLink, over transport: LinkAddress.Transport, _ proceed: @escaping @Sendable () -> Void)
-    /// Adds the cause of a failed pairing to the failure, if known. Call it before `giveBack`.
+    /// Returns the failure, with the cause of a failed pairing if known. Call it before `giveBack`.
     func explain(
         _ failure: ChannelFailure, of link: RadioLink, over transport: LinkAddress.Transport
     ) -> ChannelFailure

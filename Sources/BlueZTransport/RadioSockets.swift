@@ -11,7 +11,7 @@ package protocol RadioSockets: Sendable {
     func connectRFCOMM(_ link: RadioLink, channel: UInt8) throws(Errno) -> FileDescriptor
     /// Requests the channel of the meter's serial port. Waits up to `limit`, or until `cancel` becomes readable.
     ///
-    /// - Returns: nil if the meter names none.
+    /// - Returns: nil if the meter lists no serial port.
     func findSerialPort(_ link: RadioLink, limit: Duration, cancel: FileDescriptor) throws(Errno) -> UInt8?
 }
 

@@ -2,7 +2,7 @@ import Domain
 
 /// RFCOMM channels that opened but delivered no bytes. The next attempt tries them last. Use only on the event loop.
 ///
-/// An A3-B opens on channels where it stays silent; it answers on channel 2 (dernasherbrezon.github.io).
+/// The meter A3-B also opens channels on which it stays silent; it answers on channel 2 (dernasherbrezon.github.io).
 final class SilentChannels: @unchecked Sendable {
     private var channels: [MACAddress: UInt8] = [:]
 

@@ -1,6 +1,5 @@
 /// UUID of a service, characteristic or descriptor (Core Specification 5.4, vol 3 part B 2.5.1).
 package struct BluetoothUUID: Hashable, Sendable {
-    /// More significant 64 bits.
     package var high: UInt64
     package var low: UInt64
 

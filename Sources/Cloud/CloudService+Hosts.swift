@@ -22,7 +22,7 @@ extension CloudService {
         return Principal(credential: credential, zone: await present)
     }
 
-    /// Nil if the zone is missing or cannot be read: the caller then reads it again to report the error.
+    /// Returns the zone. Nil if it is missing or cannot be read: the caller then reads it again to report the error.
     private func presentZone(_ name: String?) async -> Zone? {
         guard let name else { return nil }
         return try? await engine.zone(name)

@@ -69,7 +69,8 @@ extension CloudService {
         return (queue, queues.update(queue, at: place))
     }
 
-    /// Logs errors instead of throwing them. The next `settleQueue` or the host repeats a failed change.
+    /// Changes the queue, but logs errors instead of throwing them. The next `settleQueue` or the host repeats a failed
+    /// change.
     func tryChange(_ change: QueueEdit, at place: MeterPlace) async -> Bool {
         do {
             return try await self.change(change, at: place).isNews

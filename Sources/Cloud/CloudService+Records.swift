@@ -45,8 +45,8 @@ extension CloudService {
         return (known + types.subtracting(known).sorted { $0.rawValue < $1.rawValue }).map(\.rawValue)
     }
 
-    /// Accepts a host's record about itself only from that host while it is enrolled. Another host's copy may be a
-    /// legitimate re-push, so it gets the stored record as its result.
+    /// Accepts the record about an enrolled host only from that host. Another host's copy may be a legitimate re-push,
+    /// so its result is the stored record, not an error.
     private func keepHostsOwn(
         _ batch: inout RecordBatch, from member: Member, in zone: String
     ) async throws(CloudFailure) {

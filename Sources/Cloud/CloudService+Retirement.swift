@@ -3,7 +3,7 @@ package import Domain
 import Logging
 
 extension CloudService {
-    /// Every host that has a valid access token, a lease or a name in the zone, sorted by name.
+    /// Returns every host that has a valid access token, a lease or a name in the zone, sorted by name.
     package func hosts(in zone: String) async throws(CloudFailure) -> [HostBody] {
         let zone = try await existing(zone)
         var hosts: [HostID: HostBody] = [:]

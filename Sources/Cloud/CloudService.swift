@@ -56,7 +56,8 @@ package final class CloudService: Sendable {
         await pending
     }
 
-    /// Runs in its own loop, so that waiting hosts do not depend on the store's speed.
+    /// Ends requests whose deadlines have passed. Has its own loop, so that waiting hosts do not depend on the store's
+    /// speed.
     private func endPendingRequests() async {
         while !Task.isCancelled {
             commands.passed(clock.now())

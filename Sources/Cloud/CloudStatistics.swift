@@ -6,7 +6,7 @@ package struct CloudStatistics: Hashable, Sendable {
     package var leases: Int
     /// Number of store transactions since the start, each with a wait for the disk or etcd.
     package var commits: UInt64
-    /// Number of writes in these transactions, which concurrent writes share.
+    /// Number of writes in all store transactions; concurrent writes share one.
     package var writes: UInt64
     /// Size on disk: the SQLite file without its log, or the database of the answering etcd member.
     package var bytes: Int64

@@ -49,7 +49,7 @@ struct LeaseQueue: Hashable, Sendable {
     }
 
     enum OnTurn: Equatable {
-        /// Valid for `LeaseRules.reservation`.
+        /// Offer to send to this host, valid for `LeaseRules.reservation`.
         case offer(Waiter)
         case none
     }

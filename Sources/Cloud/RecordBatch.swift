@@ -33,7 +33,8 @@ struct RecordBatch {
     }
 
     /// Returns the reason to refuse a recording, if any. The recording is named `<host>/…`, and only that host writes
-    /// it (rule 7). Other hosts may send its contents again, as after a restore, and any host may delete it.
+    /// it (Docs/Recordings.md#several-hosts). Other hosts may send its contents again, as after a restore, and any host
+    /// may delete it.
     private static func recordingFault(of record: SyncRecord) -> String? {
         let name = record.key.name
         guard let slash = name.firstIndex(of: "/"), let host = HostID(name[..<slash]) else {
@@ -80,7 +81,7 @@ struct RecordBatch {
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
-    /// Records to store after `toStore`, without those that the engine refused by then.
+    /// Leftovers to store after `toStore`, without those of records that the engine has refused.
     var toStoreAfter: (records: [SyncRecord], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))

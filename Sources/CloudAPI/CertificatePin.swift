@@ -3,7 +3,7 @@ import Domain
 /// Fingerprint by which a host recognises its cloud: SHA-256 of the certificate's public key (DER of its
 /// SubjectPublicKeyInfo), so a renewed certificate with the same key matches. Text: `sha256:` and 64 hex digits.
 ///
-/// A host with a pin checks neither names nor dates, so a Pi that boots in 1970 reaches its cloud.
+/// A host with a pin checks neither names nor dates, so it reaches its cloud even if its clock is wrong.
 package struct CertificatePin: Hashable, Sendable {
     /// 32 bytes.
     package let digest: [UInt8]

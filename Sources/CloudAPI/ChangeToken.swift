@@ -9,8 +9,8 @@ package struct ChangeToken: Hashable, Sendable {
     /// Key of the last record read with this sequence; nil if all of them were read.
     package var key: String?
     /// Floor (greatest sequence of a purged tombstone) when the host began to fetch all records without a change token;
-    /// nil for other fetches. Such a host misses no purged tombstone. Without this floor, its second page would always
-    /// be below the zone's floor.
+    /// nil for other fetches. Such a host misses no purged tombstone. Without this field, its second page would be
+    /// refused if its sequence is below the zone's floor.
     package var floor: UInt64?
     /// Zone, mark and sequence when the page was read; nil for a change token of the first form (`v1`).
     package var origin: Origin?

@@ -191,7 +191,7 @@ package struct ReplicaAnswerBody: Codable, Hashable, Sendable {
 extension CloudLimits {
     /// Maximum size of the logs in one answer, in bytes, counted as for `logPartBytes`.
     package static let copyLogBytes = 1 << 20
-    /// Maximum size of a body in bytes: the largest batch and its envelope.
+    /// Maximum size of a message between replicas in bytes: the largest batch and its envelope.
     package static let copyBodyBytes = 4 << 20
     package static let copyWatches = 16_384
 }

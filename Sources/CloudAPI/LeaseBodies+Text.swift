@@ -89,7 +89,8 @@ extension RenewRequest: ReadBody {
 }
 
 extension AcquireRequest: ReadBody {
-    /// Decodes the usual form. Nil for any other, such as a take-over request, which is rare.
+    /// Decodes an acquire request in its usual form. Nil for any other JSON, such as a take-over request, which is
+    /// rare.
     package init?(text: some Collection<UInt8>) {
         let request = try? text.read { reader -> AcquireRequest? in
             var texts: [String: String] = [:]

@@ -122,7 +122,7 @@ package struct RelayEventBody: Codable, Hashable, Sendable {
 extension CloudLimits {
     package static let readingsPerBatch = 1000
     package static let quantitiesPerReading = 64
-    /// Maximum number per replica.
+    /// Maximum number of one meter's watchers per replica.
     package static let watchersPerMeter = 1000
     /// Maximum number of a zone's watched meters per replica.
     package static let watchedPerZone = 4096

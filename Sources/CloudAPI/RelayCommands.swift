@@ -84,7 +84,8 @@ extension CloudLimits {
     package static let claimMilliseconds: Int64 = 5_000
     /// Timeout of the holder's answer after its claim. An answer takes at most 5 s unless it is lost.
     package static let outcomeMilliseconds: Int64 = 10_000
-    /// Maximum duration of a command, with 2 s added because the cloud checks timeouts once a second.
+    /// Maximum duration of a command, with 1 s added for each of the two timeouts, which the cloud checks once a
+    /// second.
     package static let commandMilliseconds = claimMilliseconds + outcomeMilliseconds + 2_000
     /// Maximum length of each text of an action in bytes.
     package static let actionTextBytes = 256

@@ -1,9 +1,12 @@
 package import Domain
 
 // Record in its wire form, which is also the stored form:
+//
 // {"type":…,"name":…,"properties":{p:{"value":…,"stamp":…,"broughtBy":…?}},
-// "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?} A value names its kind, because JSON does not distinguish 1
-// from 1.0: null, {"bool":…}, {"int":…}, {"double":…}, {"string":…}.
+// "deleted":{"stamp":…,"broughtBy":…?,"mergedInto":…?}?}
+//
+// A value names its kind, because JSON does not distinguish 1 from 1.0: null, {"bool":…}, {"int":…}, {"double":…},
+// {"string":…}.
 
 extension SyncRecord: Codable {
     private enum CodingKeys: String, CodingKey { case type, name, properties, deleted }

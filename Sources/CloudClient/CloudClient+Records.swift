@@ -41,7 +41,7 @@ extension CloudClient: CloudLink {
             throw SyncFailure(
                 .other, "the cloud answered \(answer.results.count) results to \(batch.records.count) records")
         }
-        // The results must be about the sent records. Otherwise another record could be stored in place of one.
+        // Each result must be about the record that was sent. Otherwise another record could be stored in its place.
         guard zip(batch.records, answer.results).allSatisfy({ $1.isAbout($0.key) }) else {
             throw SyncFailure(.other, "the cloud answered about other records than it was sent")
         }

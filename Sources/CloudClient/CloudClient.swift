@@ -11,7 +11,7 @@ import Synchronization
 /// HTTP client of metercloud.
 ///
 /// Every error is a `SyncFailure`. The addresses are replicas of one cloud: if one cannot be reached, the next call
-/// tries the next.
+/// tries the next address.
 package final class CloudClient: Sendable {
     package let membership: CloudMembership
     private let addresses: [CloudAddress]
@@ -39,7 +39,7 @@ package final class CloudClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: membership.pin))
     }
 
-    /// For a client that was never shut down, for example because meterd stopped early.
+    /// Shuts down a client that `shutdown` did not, for example because meterd stopped early.
     deinit { _ = http.shutdown() }
 
     package func shutdown() async {

@@ -31,7 +31,7 @@ extension SyncFailure {
         self.init(kind, error.message, retryAfter: error.retryAfter.flatMap { Self.wait(seconds: $0) })
     }
 
-    /// For a response without an error body, from a proxy or another program.
+    /// Creates the failure for a response without an error body, from a proxy or another program.
     init(status: HTTPResponseStatus, path: String) {
         let kind: Kind =
             switch status.code {

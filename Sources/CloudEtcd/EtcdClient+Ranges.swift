@@ -1,8 +1,8 @@
 extension EtcdClient {
     private static let entriesPerPage = 2000
 
-    /// Reads a range in pages: with `isOfOneState`, all from one revision (the range's own, or else the first page's),
-    /// otherwise each from etcd's current revision.
+    /// Reads a range in pages. With `isOfOneState`, all pages are from one revision: the range's own, or else the first
+    /// page's. Otherwise each page is from etcd's current revision.
     ///
     /// - Returns: the revision of the first page.
     @discardableResult

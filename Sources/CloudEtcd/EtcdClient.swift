@@ -31,8 +31,8 @@ final class EtcdClient: Sendable {
     private let state = Mutex(State())
     private let breaks = Atomic<UInt64>(0)
 
-    /// Changes whenever etcd may have reverted to an older state: after a broken connection, or a change of the members
-    /// or of their election term.
+    /// Number that changes whenever etcd may have reverted to an older state: after a broken connection, or a change of
+    /// the members or of their election term.
     var life: UInt64 { breaks.load(ordering: .sequentiallyConsistent) }
 
     private func beginAnotherLife() { breaks.wrappingAdd(1, ordering: .sequentiallyConsistent) }

@@ -5,9 +5,8 @@ import Logging
 extension EtcdCloudEngine {
     /// Reports changes by other replicas, until its task is cancelled.
     ///
-    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything, for
-    /// changes that the watch missed, and for leases without requests: it may give a lease away only some time after
-    /// reading it.
+    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything: the watch
+    /// may miss changes, and a lease may be given away only some time after this replica has read it.
     ///
     /// - Parameter hear: called with each change, which may be repeated.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {
@@ -154,8 +153,8 @@ extension EtcdCloudEngine {
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
-    /// Returns a change of records from a zone's head. Nil if this replica made or already reported it, or did not run
-    /// yet.
+    /// Returns a change of records from a zone's head. Nil if this replica made or already reported it, or reads the
+    /// zone's first head.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

@@ -25,7 +25,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Nil if etcd was compacted meanwhile.
+    /// Returns changes; nil if etcd was compacted meanwhile.
     private func readChanges(
         of type: RecordType, in zone: String, _ id: Zone.ID, after token: ChangeToken?, limit: Int
     ) async throws -> ChangeList? {

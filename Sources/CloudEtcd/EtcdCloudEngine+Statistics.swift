@@ -1,7 +1,7 @@
 package import Cloud
 
 extension EtcdCloudEngine {
-    /// `commits` and `writes` count only this replica's work.
+    /// Returns statistics of the store; `commits` and `writes` count only this replica's work.
     package func statistics() async throws -> CloudStatistics {
         try await finish { [self] in
             var records = EtcdRange(prefix: keys.allRecords)

@@ -101,7 +101,8 @@ package final class EtcdCloudEngine: CloudEngine {
         return try result.get()
     }
 
-    /// Zones are never deleted, so a known zone is read again only if etcd may have reverted to an older state.
+    /// Returns the zone's id. Zones are never deleted, so a known zone is read again only if etcd may have reverted to
+    /// an older state.
     ///
     /// - Throws: `zoneNotFound`.
     @discardableResult

@@ -30,7 +30,7 @@ package struct EtcdError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     package var code: Code
-    /// Failure with its value, then advice.
+    /// What failed, with the value, then advice.
     package var message: String
 
     package init(_ code: Code, _ message: String) {

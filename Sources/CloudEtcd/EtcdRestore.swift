@@ -12,8 +12,8 @@ package struct EtcdRestore: Hashable, Sendable {
     package var tokenFloor: UInt64
     package var leases: Int
 
-    /// Marks the store as restored now: a snapshot has no date, and dates in it may come from a host whose clock was
-    /// years ahead.
+    /// Marks the store as restored at the present time. A snapshot has no date, and dates in it may come from a host
+    /// whose clock was years ahead.
     ///
     /// - Throws: `badSetting` if etcd has no cloud.
     package static func run(

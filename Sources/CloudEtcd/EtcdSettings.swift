@@ -13,9 +13,9 @@ package struct EtcdSettings: Sendable {
     package var certificate: String?
     package var key: String?
     package var prefix: String
-    /// Timeout of one member.
+    /// Timeout of a request to one member.
     package var answerTimeout: Duration
-    /// Timeout of all members together: shorter than that of hosts, so that they receive the reason.
+    /// Timeout of a request to all members together: shorter than that of hosts, so that they receive the reason.
     package var patience: Duration
 
     package init(urls: [String], prefix: String = "metercloud/") {

@@ -4,8 +4,8 @@ import ServerKit
 
 package struct CloudRequestContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
-    /// Address under which requests without a token are counted: an IPv4 address, or an IPv6 network, in which one
-    /// machine may have any number of addresses.
+    /// Address by which the rate of requests without a token is limited: an IPv4 address, or an IPv6 network, in which
+    /// one machine may have any number of addresses.
     package let address: String
     private let channel: any Channel
 
@@ -15,6 +15,6 @@ package struct CloudRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Classifies the client, which decides how long the connection is kept.
+    /// Reports whether the client presented a valid token, which decides how long the connection is kept.
     func tell(_ standing: ConnectionVerdict) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

@@ -75,8 +75,8 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// Returns the later of `now` and the date of the backup, or of its store's move. Throws if `now` is earlier,
-    /// unless `ignoresClock`. A copied file has no date.
+    /// Returns `now`. If the backup, or its store's move, has a later date, throws or, with `ignoresClock`, returns
+    /// that date. A copied file has no date.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
     ) throws -> WallTime {

@@ -6,7 +6,7 @@ enum CloudSchema {
     /// Application id in the header of our files, "MGC1": the cloud never writes to another program's database.
     static let applicationID: Int32 = 0x4D47_4331
 
-    /// Only append migrations, never edit one: users' files have passed the released ones.
+    /// Only append migrations, never edit one: existing databases have already run the released ones.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 zones, credentials, records, leases", migrate: createFirstTables)
@@ -287,7 +287,7 @@ enum Meta: String {
     /// Present once the aliases from an earlier version's records are in force.
     case aliases
     case probe
-    /// Date from which the ages of tombstones are computed, in milliseconds since 1970.
+    /// Assumed present date (`BelievedDate`) for computing the ages of tombstones, in milliseconds since 1970.
     case believedDate = "believed_ms"
 
     func read(_ db: Database) throws -> String? {

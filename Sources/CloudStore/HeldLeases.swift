@@ -8,7 +8,7 @@ struct HeldLeases {
     private var others: [String: Int32] = [:]
     private var slots: [Slot] = []
     private var freeSlots: [Int32] = []
-    /// Sessions of holders, each with its number of leases, which share one `Run` object.
+    /// Sessions of holders, each with its number of leases. All leases of a session share one `Run` object.
     private var runs: [Run.Key: (run: Run, leases: Int)] = [:]
 
     var count: Int { macs.count + others.count }

@@ -83,8 +83,7 @@ final class LeaseTable: Sendable {
             for lease in leases {
                 let meter = book?.canonical(lease.meter) ?? lease.meter
                 let isReserved = !state.reserved.isEmpty && state.reserved.contains(LeaseKey(zone: zone, meter: meter))
-                // The writers' queue then decides the whole call. It renews the previous leases of this call again,
-                // which is harmless.
+                // The writers' queue then decides the whole call. Renewing the previous leases again is harmless.
                 guard !isReserved, let record = state.held.values[index][meter] else { return nil }
                 var standing = LeaseSnapshot(meter: meter, record: record)
                 if let book, meter != lease.meter { standing = book.standing(of: lease.meter) { _ in nil } }

@@ -3,8 +3,8 @@ import GRDB
 import Glibc
 
 extension SQLiteCloudEngine {
-    /// Without `writes`, examines the file on disk under the write lock: open handles cache contents that the file may
-    /// have lost.
+    /// Checks the store. Without `writes`, examines the file on disk under the write lock: open handles cache contents
+    /// that the file may have lost.
     package func probe(writes: Bool) async throws(CloudFailure) {
         guard writes else {
             let path = path

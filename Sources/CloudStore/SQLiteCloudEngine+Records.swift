@@ -43,7 +43,6 @@ extension SQLiteCloudEngine {
             }
             let state = FeedState(
                 try StoredZone(row), epoch: epoch, mark: try TimelineTable.newest(of: id, db))
-            // Only an outdated timeline mark in the change token needs a look-up.
             let marks: [TimelineMark] =
                 if let number = token?.origin?.mark, number != state.mark?.number {
                     try TimelineTable.pair(at: number, of: id, db)

@@ -4,7 +4,7 @@ import GRDB
 
 extension SQLiteCloudEngine {
     package func purgeTombstones(before time: WallTime, dating: WallTime) async throws -> Int {
-        // Date a few tombstones at a time, so that other commands can write in between.
+        // Set the dates of a few tombstones at a time, so that other commands can write in between.
         while try await dateStep(dating) > 0 {}
         var total = 0
         while case let count = try await purgeStep(before: time), count > 0 { total += count }

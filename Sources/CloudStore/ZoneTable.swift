@@ -8,7 +8,7 @@ struct StoredZone: Hashable, Sendable {
     var zone: Zone
     /// Greatest sequence of a purged tombstone; 0 if there was none.
     var floor: UInt64
-    /// Latest time of an accepted stamp, in milliseconds since 1970; 0 if there was none.
+    /// Latest time in the change stamps of accepted records, in milliseconds since 1970; 0 if there was none.
     var accepted: UInt64
     var usage = ZoneUsage()
     var leases = LeaseUsage()

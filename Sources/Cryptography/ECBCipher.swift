@@ -34,8 +34,8 @@ package struct ECBCipher: Sendable {
     /// Nil unless the length is a whole number of 16-byte blocks, at least one.
     package func decrypted(_ cipher: [UInt8]) -> [UInt8]? { decrypting.applied(to: cipher) }
 
-    /// Returns the first eight bytes of a decrypted 16-byte block, in memory order; nil for fewer than 16 bytes. Finds
-    /// the start of an answer in noise.
+    /// Returns the first eight bytes of a decrypted 16-byte block, in memory order, for finding the start of an answer
+    /// in noise. Nil for fewer than 16 bytes.
     package func beginning(of cipher: UnsafeRawBufferPointer) -> UInt64? {
         guard cipher.count >= Self.blockLength else { return nil }
         var block = InlineArray<16, UInt8>(repeating: 0)

@@ -2,8 +2,7 @@ import Synchronization
 
 /// Distributes values to listeners, each with its own bounded buffer.
 ///
-/// A slow listener loses the oldest values and receives their number (`Item.missed`). Without listeners, yielding a
-/// value costs two locks.
+/// A slow listener loses the oldest values and receives their number (`Item.missed`).
 package final class Feed<Value: Sendable>: Sendable {
     package struct Item: Sendable {
         package var value: Value

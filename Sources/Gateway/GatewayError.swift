@@ -4,7 +4,6 @@ package import GatewayAPI
 /// Reason why the gateway refused or failed a user's request.
 package struct GatewayError: Error, Hashable, Sendable, CustomStringConvertible {
     package var code: ErrorCode
-    /// Description of the failure, with the value.
     package var message: String
     /// Next step for the user.
     package var next: String

@@ -10,7 +10,7 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     /// Open and opening links. `links_max` is the assumed maximum.
     package var links: Int
     package var links_max: Int
-    /// Devices of any kind received in the last minute. After a long time at 0, recovery begins.
+    /// Devices of any kind detected in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
     /// Devices in `heard` that may be meters but are not listed, or that were dropped for lack of room (`GET
     /// /v1/scan/others`).

@@ -49,7 +49,7 @@ package struct AlertTarget: Codable, Hashable, Sendable {
     /// `webhook`, `ntfy`, `gotify` or `exec`.
     package var kind: String
     package var waiting: Int
-    /// Notices delivered since meterd started. `lost`: no room, or all attempts failed.
+    /// Notices delivered since meterd started. `lost` counts those dropped for lack of room or after the last attempt.
     package var delivered: Int
     package var lost: Int
     @NullCodable package var error: String?

@@ -2,7 +2,7 @@
 package struct CloudJoinRequest: Codable, Hashable, Sendable {
     /// URLs of one cloud's replicas, such as `https://host:8643`.
     package var urls: [String]
-    /// Access token: for enrolment, or this host's own. A secret, only for the control socket.
+    /// Secret access token: for enrolment, or this host's own. May be sent only over the control socket.
     package var token: String
     /// Fingerprint `sha256:…` of a self-signed certificate's public key.
     package var pin: String?

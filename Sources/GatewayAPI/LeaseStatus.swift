@@ -1,7 +1,7 @@
 /// A meter's lease as this host sees it, in `status`.
 package struct LeaseStatus: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
-        /// No host has the lease, or only an earlier run of this host's meterd; also without a cloud.
+        /// No host has the lease, its holder is an earlier run of this host's meterd, or there is no cloud.
         case none
         case requesting
         case held

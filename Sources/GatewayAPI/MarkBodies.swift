@@ -1,6 +1,6 @@
 /// `POST /v1/meters/{meter}/marks`: marks a moment or, with `end` or `open`, a span.
 package struct MarkRequest: Codable, Hashable, Sendable {
-    /// meterd replaces illegal characters by spaces.
+    /// Name of the mark; meterd replaces illegal characters with spaces.
     package var name: String
     /// RFC 3339; absent means now.
     package var at: String?

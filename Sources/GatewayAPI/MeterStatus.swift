@@ -46,7 +46,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     @NullCodable package var searching_ms: Int64?
     /// Null only from a meterd version without leases.
     @NullCodable package var lease: LeaseStatus?
-    /// Error since the meter stopped sending data, or a problem although it sends data; with the remedy.
+    /// Problem with its remedy: undecodable answers, the last error until data arrive, or a fault of the open link.
     @NullCodable package var error: String?
     /// Answers without a valid frame since the last good one; absent if they may be chance.
     package var rejected_answers: Int?

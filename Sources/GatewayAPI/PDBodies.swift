@@ -74,7 +74,7 @@ package struct PDObjectBody: Codable, Hashable, Sendable {
     /// Equal to the maximum for a fixed voltage.
     @NullCodable package var voltage_min_V: Double?
     @NullCodable package var voltage_max_V: Double?
-    /// Maximum current. For an adjustable voltage, the limit up to 15 V.
+    /// Maximum current; for an adjustable voltage, the maximum at up to 15 V.
     @NullCodable package var current_max_A: Double?
     @NullCodable package var power_max_W: Double?
     /// Further capabilities of the PD partner; only on the first object.

@@ -18,7 +18,7 @@ package struct ProfilerRequest: Codable, Hashable, Sendable {
 package struct ProfilerBody: Codable, Hashable, Sendable {
     /// Secret: whoever has it can view the power of these meters.
     package var url: String
-    /// Opens the profile in profiler.firefox.com; null for Firefox's own power tracks.
+    /// Address that opens the profile in profiler.firefox.com; null for Firefox's own power tracks.
     @NullCodable package var viewer: String?
     /// Expiry of the address, RFC 3339; null: when meterd ends.
     @NullCodable package var ends: String?

@@ -1,4 +1,4 @@
-/// What a Bluetooth proxy reports about itself, in `GET /v1/status`.
+/// Data that a Bluetooth proxy reports about itself, in `GET /v1/status`.
 package struct ProxyStatus: Codable, Hashable, Sendable {
     /// Node name in ESPHome.
     @NullCodable package var name: String?

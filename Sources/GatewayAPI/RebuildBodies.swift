@@ -44,7 +44,7 @@ package struct RebuildLine: Codable, Hashable, Sendable {
     package enum State: String, Codable, Hashable, Sendable {
         case running
         case complete
-        /// The next rebuild continues from here.
+        /// Stopped between two steps; the next rebuild resumes there.
         case cancelled
         case failed
     }

@@ -125,7 +125,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     /// Signed; integrated by the host over `recorded_ms`.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// At the meter's present tariff; absent without a tariff.
+    /// Cost of the energy at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
     /// From the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
@@ -146,7 +146,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     @NullCodable package var told_at_end: TelemetryBody?
     package var overlaps: [String]
 
-    /// `mean` is weighted by time.
+    /// Range of a quantity; `mean` is weighted by time.
     package struct Range: Codable, Hashable, Sendable {
         package var min: Double
         package var max: Double

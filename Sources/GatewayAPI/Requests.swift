@@ -6,7 +6,7 @@ package struct ConnectRequest: Codable, Hashable, Sendable {
     package var wait_ms: Int64?
     /// Only for a meter named by a device path.
     package var model: String?
-    /// If known; only for a meter named by a device path.
+    /// The meter's id, if known; only for a meter named by a device path.
     package var id: String?
     package var takeover: Bool?
     /// Longest wait in the lease queue; absent for no wait.
@@ -55,9 +55,9 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     package var settings: [String: String?]
     /// Only in an answer to GET: keys of all settings that a meter can have.
     package var known: [String]?
-    /// Only in an answer to GET.
+    /// Settings with defaults and origins; only in an answer to GET.
     package var details: [SettingBody]?
-    /// Only in an answer to a change: commands with the same but not lasting effect, by setting.
+    /// Only in an answer to a change: by setting, the command that does the same once.
     package var once: [String: String]?
     /// Only in an answer to a change: true if this host's rights are read-only, so that it does not sync the change.
     package var stays_here: Bool?
@@ -121,7 +121,7 @@ package struct ScanEntry: Codable, Hashable, Sendable {
     package var transports: [String]
     /// Last signal strength in dBm, as in `MeterStatus`.
     @NullCodable package var rssi: Int?
-    /// Address of this host's adapter that receives the meter; null over a cable.
+    /// Address of this host's adapter that detected the meter; null over a cable.
     @NullCodable package var adapter: String?
     package var state: String
     @NullCodable package var holder: String?

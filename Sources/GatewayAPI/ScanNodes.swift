@@ -21,7 +21,7 @@ package struct ScanNode: Codable, Hashable, Sendable {
     /// Name in ESPHome.
     package var name: String
     @NullCodable package var friendly_name: String?
-    /// Such as `garage.local`.
+    /// Name in the local network, such as `garage.local`.
     package var host: String
     package var port: Int
     @NullCodable package var version: String?

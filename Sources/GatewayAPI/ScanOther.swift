@@ -1,4 +1,4 @@
-/// A device received in the last minute that the scan does not list as a meter.
+/// A Bluetooth device detected in the last minute that the scan does not list as a meter.
 package struct ScanOther: Codable, Hashable, Sendable {
     package var address: String
     /// `ble` or `spp`.

@@ -17,10 +17,10 @@ package struct SettingBody: Codable, Hashable, Sendable {
     @NullCodable package var at: String?
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
-    /// Null for a setting of a newer version.
+    /// Legal values in words; null for a setting of a newer version.
     @NullCodable package var legal: String?
     @NullCodable package var values: [String]?
-    /// Command with the same but not lasting effect. The setting itself is sent again at each connect.
+    /// Command that does the same once. The setting is sent again at each connect.
     @NullCodable package var command: String?
 
     package init(_ key: String, origin: Origin = .standard) {

@@ -10,14 +10,14 @@ package struct StretchBody: Codable, Hashable, Sendable {
     package var readings: Int
     /// Longest averaging interval in the data; 0 if all values are single readings.
     package var resolution_ms: Int64
-    /// From the first to the last reading, gaps included.
+    /// Time from the first to the last reading, gaps included.
     package var duration_ms: Int64
     package var gap_ms: Int64
     package var gap_count: Int
     /// Signed; integrated by the host.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
-    /// At the meter's present tariff; absent without a tariff.
+    /// Cost of the energy at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
     /// From the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?

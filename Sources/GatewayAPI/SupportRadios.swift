@@ -3,7 +3,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
     package var adapters: [Adapter]
     /// Advertisements of possible meters. Other devices are only counted.
     package var advertisements: [Advertisement]
-    /// Devices received in the last minute that are no possible meters.
+    /// Number of devices detected in the last minute that cannot be meters.
     package var strangers: Int
     /// Last Bluetooth management commands to and events from the kernel, oldest first. Reports of devices are omitted.
     package var management: [Trace]
@@ -55,7 +55,7 @@ package struct SupportRadios: Codable, Hashable, Sendable {
 
     package struct Trace: Codable, Hashable, Sendable {
         package var age_ms: Int64
-        /// Such as `hci0`.
+        /// The kernel's name, such as `hci0`.
         @NullCodable package var adapter: String?
         /// `out`: to the kernel. `in`: from the kernel.
         package var dir: String

@@ -66,7 +66,7 @@ package struct LoginRequest: Codable, Sendable {
 /// `GET /v1/session` on the web page's listener, and the answer to login and logout.
 package struct SessionBody: Codable, Hashable, Sendable {
     package enum Login: String, Codable, Hashable, Sendable {
-        /// Only this machine can reach the page, or Home Assistant has logged the person in.
+        /// No login is needed: only this machine can reach the page, or Home Assistant has logged the person in.
         case none
         case needed
         case done

@@ -42,7 +42,6 @@ struct ExportTable {
         self.every = every
     }
 
-    /// CSV heading; empty for JSON.
     var header: String {
         guard format == .csv else { return "" }
         let names = columns.flatMap { column in

@@ -5,9 +5,9 @@ package import Hummingbird
 
 /// Sends changes to open pages at most twice a second, each encoded once for all pages.
 ///
-/// The feed queries only the parts that `ChangeMarks` marks as changed. Every 15 s it queries all parts: this renews
-/// the interest in other hosts' readings, which otherwise expires, and updates the counts of adapters and store, which
-/// are never marked. A slow page loses messages and then receives the whole state.
+/// The feed queries only the parts that `ChangeMarks` marks as changed, but every 15 s all parts. This renews the
+/// interest in other hosts' readings before it expires, and updates the counts of adapters and store, which are never
+/// marked. A slow page loses messages and then receives the whole state.
 package final class LiveFeed: Sendable {
     package struct Sources: Sendable {
         package var meters: @Sendable () async -> [MeterStatus]

@@ -36,7 +36,6 @@ final class EventQueue: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.events.isEmpty && $0.overrun == 0 } }
 
-    /// Removes and returns all events, and the number of dropped messages.
     func take() -> (events: [(attempt: Int, event: BrokerEvent)], overrun: Int) {
         state.withLock { state in
             defer { state = State() }

@@ -52,7 +52,7 @@ package actor HomeBridge {
         package var trouble: BrokerTrouble?
     }
 
-    /// Events that `run` handles. The timer sends none: each passes through another thread, which costs more than
+    /// Events that `run` handles. The timer sends none: passing an event through another thread costs more than
     /// fetching all meters' values.
     private enum Wake: Sendable {
         case events
@@ -77,7 +77,6 @@ package actor HomeBridge {
     private var attempt = 0
     private var isFinished = false
     private var isConnected = false
-    /// See `Status.since`.
     private var since: WallTime?
     private var hearsRequests = true
 

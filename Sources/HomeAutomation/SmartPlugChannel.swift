@@ -36,8 +36,8 @@ package struct SmartPlugChannelOpener: ChannelOpener {
     }
 }
 
-/// A meter behind the broker. The handler receives each reading as a line of JSON. Bytes to send become the meter's
-/// request, whatever they are.
+/// A meter behind the broker. The handler receives each reading as a line of JSON. Sending any bytes publishes the
+/// meter's configured request instead.
 final class SmartPlugChannel: ByteChannel, @unchecked Sendable {
     // Unchecked: used only on the loop. The link's thread uses only the queue, which has a lock.
 
@@ -57,7 +57,7 @@ final class SmartPlugChannel: ByteChannel, @unchecked Sendable {
         (self.plug, self.link, self.loop, self.handle) = (plug, link, loop, handle)
         alarm = Alarm(on: loop)
         let queue = EventQueue { [weak self] in
-            _ = loop.schedule(at: loop.now) { self?.takeEvents() }
+            _ = loop.schedule(at: loop.now) { [weak self] in self?.takeEvents() }
         }
         self.queue = queue
         link.open(will: nil) { queue.add($0, of: 0) }

@@ -1,9 +1,9 @@
 import Glibc
 
 package enum KernelLog {
-    /// Returns the last megabytes of the kernel log; nil without permission. With dmesg_restrict, that requires
-    /// CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`), for the journal's copy the group adm or
-    /// systemd-journal (journalctl(1)).
+    /// Returns the last megabytes of the kernel log; nil without permission. If dmesg_restrict is set, /dev/kmsg
+    /// requires CAP_SYSLOG (Linux kernel/printk/printk.c, `check_syslog_permissions`). The journal's copy requires the
+    /// group adm or systemd-journal (journalctl(1)).
     ///
     /// - Parameter root: prefix of the path, for tests; disables the journal.
     package static func read(root: String = "") -> String? {

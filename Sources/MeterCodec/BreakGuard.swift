@@ -61,7 +61,7 @@ package struct BreakGuard<Measurement: Successor>: Sendable {
     }
 }
 
-/// Distinguishes real steps from damaged frames.
+/// Voltage and current, compared to distinguish real steps from damaged frames.
 package struct StepLevel: Hashable, Sendable {
     package var voltage: Double
     package var current: Double
@@ -69,7 +69,8 @@ package struct StepLevel: Hashable, Sendable {
     /// Relative change of the voltage above which it is a step.
     private let voltagePart: Double
 
-    /// - Parameter voltagePart: less than 0.1 for a supply with a constant voltage.
+    /// - Parameter voltagePart: relative change that counts as a step; less than 0.1 for a supply with a constant
+    ///   voltage.
     package init(voltage: Double, current: Double, voltagePart: Double = 0.1) {
         (self.voltage, self.current, self.voltagePart) = (voltage, current, voltagePart)
     }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Reason why bytes are not a frame, or a command cannot be encoded. Cheap, because it contains only numbers.
+/// Reason why bytes are not a frame, or a command cannot be encoded.
 package enum CodecError: Error, Hashable, Sendable {
     /// `found` is the byte in the place of a start mark or model word.
     case noStartMark(found: UInt8)

@@ -12,7 +12,7 @@ package protocol FamilyDescription: Sendable {
     func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)?
 
     var usbDevices: [USBIdentity] { get }
-    /// Other USB properties that identify the maker but not the model.
+    /// USB properties that identify the maker but not the model.
     var usbMaker: USBMaker? { get }
 
     /// Returns the model with this name; nil if the name does not identify it (Docs/Identities.md#over-the-air).
@@ -95,8 +95,8 @@ package struct RadioQuestion: Sendable {
     /// Families whose meters would execute the requests as a command. Devices that may belong to one get no request.
     var isOrderTo: Set<MeterFamily>
     package var makeDecoder: @Sendable () -> any FrameDecoder
-    /// Returns the model that sends `frame`, if the frame identifies it. `unproved` counts this link's possible chance
-    /// matches.
+    /// Returns the model that sends `frame`, if the frame identifies it. `unproved` counts frames on this link that may
+    /// match by chance.
     package var judge: @Sendable (_ frame: Frame, _ unproved: inout Int) -> ModelName?
 
     package init(

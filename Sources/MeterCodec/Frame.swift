@@ -22,9 +22,9 @@ package protocol FrameContent: Sendable {
     var model: ModelName? { get }
     /// Calls `body` for each measurement, oldest first. Replies contain none.
     func forEachReading(_ body: (Reading) -> Void)
-    /// Calls `body` for each measurement, with its tick if known.
+    /// Calls `body` for each measurement, with its sampling time (`SampleTicks`) if known.
     func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
-    /// Ticks of the frame's samples; nil in a frame without samples.
+    /// Sampling times of the frame's measurements; nil if it has none or they are unknown.
     var sampleTicks: SampleTicks? { get }
     /// Data groups; empty for most frames.
     var groups: [GroupTotals] { get }
@@ -156,7 +156,7 @@ extension Frame {
     }
 }
 
-/// A further field of a frame. Its JSON key ends in the unit.
+/// A field of a frame other than its readings and groups. Its JSON key ends in the unit.
 package struct FrameDetail: Hashable, Sendable {
     package var key: String
     package var value: Value

@@ -22,11 +22,10 @@ package struct MeterCatalogue: Sendable {
         radioServices = families.flatMap(\.radioModules).reduce(into: []) { $0.formUnion($1.services) }
     }
 
-    /// All families that the gateway supports.
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
-        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), GenericFamily(),
-        SmartPlugFamily(),
+        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), SmartPlugFamily(),
+        GenericFamily(),
     ])
 
     package subscript(_ family: MeterFamily) -> (any FamilyDescription)? {

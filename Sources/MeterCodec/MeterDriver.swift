@@ -14,10 +14,10 @@ package protocol MeterDriver: Sendable {
     mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void)
     mutating func encode(_ command: MeterCommand) throws(CodecError) -> [UInt8]
     mutating func sent(_ command: MeterCommand)
-    /// Whether answers are missing, so that the driver's output probably does not reach the meter. The caller then
-    /// tries to switch the link's output and calls `outputSwitched`.
+    /// Whether answers are missing, so that the driver's bytes probably do not reach the meter. The caller then tries
+    /// to switch to the radio module's other writable characteristic, and calls `outputSwitched`.
     var doubtsOutput: Bool { get }
-    /// Records that the caller tried to switch the link to another output.
+    /// Records that the caller tried to switch to the radio module's other writable characteristic.
     ///
     /// - Parameter isSwitched: false if the link has no other output.
     /// - Returns: bytes to send again.
@@ -78,8 +78,8 @@ package struct MeterProfile: Sendable {
     package var commandSpacing: Duration
     /// Bit rate of a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int
-    /// Commands of the model, with their legal arguments. All models have `resetEnergy`, which is never sent to a
-    /// meter.
+    /// Commands of the model, with their legal arguments. Every model has `resetEnergy`, which the gateway executes
+    /// itself.
     package var commands: [CommandRule]
     /// Resolution of the meter's own charge and energy counters over this link.
     package let counterSteps: CounterSteps

@@ -15,7 +15,7 @@ extension DescribableFamily {
     package var describable: (any DescribableFamily)? { self }
 }
 
-/// A key of a description, as documented.
+/// Documentation of a key in model descriptions.
 package struct DescriptionKey: Hashable, Sendable {
     package var name: String
     /// Default in TOML syntax, or an example if the key has no default.

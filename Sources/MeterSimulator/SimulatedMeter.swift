@@ -1,6 +1,6 @@
 package import Domain
 
-/// A simulated meter as a value: receives the host's bytes and returns the meter's, exactly as on the wire.
+/// A simulated meter without I/O: receives the host's bytes and returns the meter's, exactly as on the wire.
 ///
 /// It has no clock and no random numbers: callers pass a seed and the duration since power-on, and transport the bytes
 /// (see SimulatedPort).

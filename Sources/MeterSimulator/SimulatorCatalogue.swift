@@ -15,8 +15,8 @@ package struct SimulatorCatalogue: Sendable {
     package static let standard = SimulatorCatalogue(
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
-            CT3Simulator(), ZY1280Simulator(), KM001Simulator(), ACD15PSimulator(), GenericSimulator(),
-            SmartPlugSimulator(),
+            CT3Simulator(), ZY1280Simulator(), KM001Simulator(), ACD15PSimulator(),
+            SmartPlugSimulator(), GenericSimulator(),
         ],
         of: .standard)
 

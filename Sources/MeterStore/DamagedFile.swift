@@ -97,11 +97,12 @@ enum DamagedFile {
 
     // MARK: - Doubt
 
-    /// Path of a marker file, which means that a call found damage. The next opening then checks the whole store file.
+    /// Path of a marker file, which means that an access found damage. The next opening then checks the whole store
+    /// file.
     static func doubtPath(_ path: String) -> String { path + ".suspect" }
 
     static func doubt(_ path: String) {
-        // Ignore a failure: the next call that finds the damage tries again.
+        // Ignore a failure: the next access that finds the damage tries again.
         _ = FileManager.default.createFile(atPath: doubtPath(path), contents: Data())
     }
 

@@ -53,7 +53,7 @@ extension MeterStore {
             try willDo(0)
             try opened(backup).read { db in
                 try check(db, path: backup)
-                // Remove the session id, because the backup may be a plain copy of a store's file.
+                // Remove the session id, which the backup contains if it is a plain copy of a store's file.
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)

@@ -3,16 +3,16 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Returns the session id of this host's last process that held a lease, if any. The owner of the store's lock may
-    /// take over its leases, because that process has ended (Docs/Leases.md#what-a-host-can-ask).
+    /// Returns the session id of this host's last process that held a lease, if any. Whoever holds the store's lock may
+    /// take over that process's leases, because the process has ended (Docs/Leases.md#what-a-host-can-ask).
     package func leaseSession() async throws(StoreError) -> SessionID? {
         try await access("read") { db in
             try String.fetchOne(db, sql: "SELECT session FROM host").flatMap { SessionID($0) }
         }
     }
 
-    /// Durably stores the session id of this process, which must hold a lease. Otherwise this loses the id of an
-    /// earlier process that may still hold leases.
+    /// Durably stores the session id of this process. Call it only once this process holds a lease: it overwrites the
+    /// id of an earlier process, which may still hold leases.
     package func keepLeaseSession(_ session: SessionID) async throws(StoreError) {
         try await access("written") { db in
             try db.inDurableTransaction { db in

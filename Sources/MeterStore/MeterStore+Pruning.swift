@@ -4,7 +4,7 @@ package import Gateway
 
 extension MeterStore {
     /// Deletes expired readings, and the oldest readings if the file without its log is larger than `maxBytes`. Keeps
-    /// readings of up to half of `maxBytes`, because their deletion does not help if settings fill the file.
+    /// at least `maxBytes / 2` of readings, because deleting more does not help if settings fill the file.
     ///
     /// Works in short transactions, so that other calls can write in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
@@ -68,7 +68,7 @@ extension MeterStore {
         var found: [Candidate] = []
         let limit = cutoff.millisecondsSince1970
         for reference in try references(db) where found.count < stepLength {
-            // The first condition follows from the second, but lets the index end the search.
+            // `first_ms < ?2` follows from `last_ms < ?2`, but lets the search of the index end early.
             found += try fetch(
                 "AND first_ms < ?2 AND last_ms < ?2 AND \(isUndoubted)", [reference, limit],
                 limit: stepLength - found.count, db)
@@ -77,7 +77,7 @@ extension MeterStore {
     }
 
     /// Returns the oldest chunks of readings and blocks of one-second aggregates, at most `stepLength`. Their deletion
-    /// shrinks the file towards `maxBytes` but leaves readings of at least half of `maxBytes`. Coarser aggregates are
+    /// shrinks the file towards `maxBytes`, but leaves at least `maxBytes / 2` of readings. Coarser aggregates are
     /// kept: they are small and all that remains of deleted readings.
     private static func surplus(over maxBytes: Int64, _ db: Database) throws -> [Candidate] {
         var excess = try Pages(db).used - maxBytes

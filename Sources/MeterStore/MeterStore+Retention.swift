@@ -43,8 +43,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the time of the first stored reading or setting after `time`. For a chunk of readings, this is its
-    /// start, or a millisecond after `time` if that is later.
+    /// Returns the first time after `time` of a stored reading, overwritten setting or deletion. A chunk of readings
+    /// counts from its start, or from a millisecond after `time` if that is later.
     package func firstStored(after time: WallTime) async throws(StoreError) -> WallTime? {
         let time = time.millisecondsSince1970
         return try await access("read") { db in
@@ -66,8 +66,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the first (`min`) or last (`max`) times of arrival at this host: of the overwritten values in the
-    /// history, and of the deletions. Both expire like readings.
+    /// Returns the first (`min`) or last (`max`) time at which this host received an overwritten value of the history,
+    /// and likewise for deletions. Both expire like readings.
     private static func learned(
         _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [Int64] {

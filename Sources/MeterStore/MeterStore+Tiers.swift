@@ -4,9 +4,10 @@ import GRDB
 package import Gateway
 
 extension MeterStore: TierRepository {
-    /// Maximum number of readings per call: some tens of milliseconds, during which other calls wait.
+    /// Maximum number of readings per call of `rollUp` or `thin`: some tens of milliseconds, during which other calls
+    /// wait.
     private static let stepReadings = 20_000
-    /// Minimum cost of a chunk, in readings: a thousand small chunks also take time.
+    /// Minimum number of readings as which a chunk counts for `stepReadings`, because each chunk takes time.
     private static let chunkCost = 100
 
     /// Aggregates chunks in the order of insertion, and stores the last one's id in the same transaction. Skips
@@ -38,7 +39,7 @@ extension MeterStore: TierRepository {
             var (cost, count) = (0, 0)
             for meter in try Int64.fetchAll(db, sql: "SELECT ref FROM meter_ref ORDER BY ref") {
                 var thinned: [Int64] = []
-                // The first condition follows from the second, but lets the index end the search.
+                // `first_ms < ?2` follows from `last_ms < ?2`, but lets the search of the index end early.
                 let rows = try Row.fetchCursor(
                     db,
                     sql: """
@@ -191,8 +192,8 @@ extension MeterStore: TierRepository {
         _ reference: Int64, _ meter: MeterID, _ path: String, into series: inout SeriesBuilder, _ db: Database
     ) throws {
         let rolled = series.tier == nil ? Int64.min : try rolled(db)
-        // Search by id if only the latest chunks are needed. The plus prevents SQLite from using the other index, which
-        // would scan a month.
+        // Search by id if only the latest chunks are needed. The plus prevents SQLite from using the index by meter and
+        // time, which would scan a month.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
             db,
@@ -237,7 +238,7 @@ private struct TierSums {
         let meter: Int64 = row["meter_ref"]
         // `meter_ref` determines the meter; this id is a placeholder.
         let chunk = SampleChunk(meter: .mac(MACAddress(bits: 0)), row: row)
-        // Decode the whole chunk before adding any reading.
+        // Decode first, so that an unreadable chunk adds nothing.
         if chunk.holdsSeconds { return add(try? chunk.seconds(), of: meter) }
         guard let samples = try? chunk.samples() else { return nil }
         for sample in samples {

@@ -21,8 +21,8 @@ extension StoreSchema {
                 """)
     }
 
-    /// Returns the SQL condition under which rows with dates from `first` to `last` may be deleted: no span of
-    /// unconfirmed dates (`BelievedDate.Doubt`) that is in force at the cutoff overlaps them.
+    /// Returns the SQL condition under which rows with dates from `first` to `last` may be deleted: they overlap no
+    /// span of dates (`BelievedDate.Doubt`) that was still unconfirmed at the cutoff.
     ///
     /// - Parameter cutoff: SQL parameter for the time before which rows are deleted, in milliseconds since 1970.
     static func isUndoubted(from first: String, to last: String, cutoff: String) -> String {

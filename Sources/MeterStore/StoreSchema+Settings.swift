@@ -16,7 +16,7 @@ extension StoreSchema {
         try moveSettings(db, host: host.description)
     }
 
-    /// Adds columns for the host that brought a value to the cloud; NULL if unknown or the author.
+    /// Adds columns for the host that brought a value to the cloud; NULL if that host is unknown or the author.
     static func addBringers(_ db: Database) throws {
         try db.execute(
             sql: """

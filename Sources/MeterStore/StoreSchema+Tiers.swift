@@ -4,7 +4,7 @@ import GRDB
 extension StoreSchema {
     /// Creates tables for readings aggregated by second, minute and hour.
     ///
-    /// The first calls of `rollUp` aggregate existing readings, because that takes long.
+    /// Leaves existing readings to the first calls of `rollUp`, because their aggregation takes long.
     static func createTierTables(_ db: Database) throws {
         try db.execute(
             sql: """

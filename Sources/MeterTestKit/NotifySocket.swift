@@ -27,7 +27,7 @@ package final class NotifySocket: Sendable {
         var bytes = Array(name.utf8)
         if kind == .abstract { bytes[0] = 0 }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        // A path includes its final zero. An abstract name has none and ends with the address length.
+        // The address length includes a path's final zero byte; an abstract name has no such byte.
         let size = socklen_t(MemoryLayout<sa_family_t>.size + bytes.count + (kind == .path ? 1 : 0))
         let number = descriptor.raw
         try Errno.check {

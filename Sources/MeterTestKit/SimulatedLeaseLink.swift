@@ -45,7 +45,7 @@ package final class SimulatedLeaseLink: LeaseAuthority {
 
     // MARK: What a test does and asks
 
-    /// Sets the receiver of the zone's events, called on the loop; nil for none. The first is `opened`.
+    /// Sets the receiver of the zone's events, called on the loop; nil for none. The first event is `opened`.
     package func listen(_ hear: (@Sendable (CloudEvent) -> Void)?) {
         zone.listen(host, hear)
         guard let hear else { return }

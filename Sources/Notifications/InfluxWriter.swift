@@ -105,7 +105,7 @@ package struct InfluxWriter: PointSink {
         switch status {
         case 200..<300: return .taken
         case 400, 422:
-            // "partial write" from InfluxDB 1, 2 or 3: it stored the valid points (PartialWriteError in
+            // InfluxDB 1, 2 and 3 answer "partial write" if they stored only the valid points (PartialWriteError in
             // influxdata/influxdb, tsdb/store.go).
             return body.contains("partial write") ? .partly(dropped: dropped(in: body), cause) : .unwanted(cause)
         case 413: return .tooLarge

@@ -8,7 +8,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case timedOut = 5
     case noPermission = 6
     case daemonNotRunning = 7
-    /// The meter's measurement exceeds a limit.
+    /// The meter's measurements violate a limit.
     case limitBroken = 8
     /// The meter's measurement cannot show whether the limit was kept.
     case undecided = 9

@@ -56,8 +56,8 @@ package struct TimeText: Sendable {
         let today = parts(of: now).date
         for form in ["\(text)T00:00:00Z", "\(text)Z", "\(text):00Z", "\(today)T\(text)Z", "\(today)T\(text):00Z"] {
             guard let local = WallTime(form) else { continue }
-            // The offset depends on the result, so first compute the result with the offset at the local time. Near a
-            // change to or from summer time, the second offset is then right.
+            // The time zone's offset depends on the result. So guess the result with the offset at the local time. The
+            // offset at the guess is right even near a change of summer time.
             let guess = local - offset(local)
             return local - offset(guess)
         }

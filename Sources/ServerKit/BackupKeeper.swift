@@ -11,8 +11,8 @@ package protocol BackedUpStore: Sendable {
     func checkBackup(at path: String) async throws
     /// Returns the date of the last valid backup.
     ///
-    /// - Parameter here: date of the newest backup in this program's folder. A store of only one program returns this
-    ///   date.
+    /// - Parameter here: date of the newest backup in this program's folder; the result for a store that only one
+    ///   program uses.
     func lastBackup(here: WallTime?) async throws -> WallTime?
     /// Returns whether this program must write the due backup; false if another program with the same store does.
     func takeBackup(every: Duration, at now: WallTime) async throws -> Bool
@@ -158,7 +158,6 @@ package final class BackupKeeper: Service {
         }
     }
 
-    /// - Parameter name: empty for the folder itself.
     private func path(of name: String) -> String { name.isEmpty ? directory : "\(directory)/\(name)" }
 
     private static func wanting(_ action: String, _ path: String, _ call: () -> Int32) throws(BackupFailure) {

@@ -13,7 +13,7 @@ package final class ConnectionLimit: Sendable {
     private let proxies: Set<[UInt8]>
     private let state: Mutex<State>
 
-    /// - Parameter proxies: addresses of proxies with many clients.
+    /// - Parameter proxies: addresses of proxies, for which the limit `perTrustedAddress` applies.
     package init(_ bounds: ConnectionBounds, proxies: [String] = []) {
         self.proxies = Set(proxies.compactMap(IPAddress.plainBytes(of:)))
         state = Mutex(State(table: ConnectionTable(bounds)))

@@ -84,8 +84,8 @@ package final class TLSKeeper: Sendable {
                 state.context == nil ? "https not started" : "old certificate stays in use"
             logger.warning(message, metadata: ["cause": "\(error)"])
         }
-        // Another program may have changed its files during loading, so keep the stamp from before: they are then
-        // loaded again. This server may just have written its own files, so take their stamp again.
+        // Keep the stamp from before loading, so that files that another program changed meanwhile are loaded again.
+        // This server may have written its own files, so read their stamp again.
         state.stamp = state.report.isOwn ? files.stamp : stamp
     }
 

@@ -28,7 +28,7 @@ package struct TokenBuckets<Key: Hashable & Sendable>: Sendable {
         }
 
         /// Returns nil on success, otherwise the duration until a token is available. Must not read `buckets`: a second
-        /// reference to that dictionary would make this change copy all of it.
+        /// reference during the change would copy the whole dictionary.
         mutating func take(_ rate: Rate, at now: MonotonicTime) -> Duration? {
             tokens = tokens(rate, at: now)
             filledAt = max(filledAt, now)

@@ -22,8 +22,8 @@ package actor SimulatedPort {
         case connected(PseudoTerminal)
     }
 
-    /// Interval of checks for a program that opens the port. Without one, a pseudo-terminal is always "ready", so epoll
-    /// would spin.
+    /// Interval of checks for a program that opens the port. Until then, epoll always reports the pseudo-terminal as
+    /// ready.
     private static let peerInterval = Duration.milliseconds(50)
 
     /// - Parameter link: path of a symbolic link to the port, whose own name the kernel chooses.

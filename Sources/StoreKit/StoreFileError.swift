@@ -55,7 +55,7 @@ extension StoreFileError {
         }
     }
 
-    /// - Parameter folder: the folder to create first if it is missing: "the folder above it".
+    /// - Parameter folder: description of the missing folder, for the advice: "the folder above it".
     package init(opening path: String, _ reason: Errno, folder: String) {
         switch reason.code {
         case ENOENT, ENOTDIR: self.init(.system, "\(path) cannot be made: \(reason). Make \(folder) first")

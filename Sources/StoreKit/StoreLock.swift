@@ -9,7 +9,7 @@ package struct StoreLock<Failure: StoreFileError>: Sendable {
     ///   - mode: mode for creating the lock's file, as for open(2).
     ///   - store: description for people: "the store /var/lib/…".
     ///   - alternative: suggestion if the store is in use: "another path".
-    ///   - folder: the folder to create first if it is missing: "the folder".
+    ///   - folder: description of the missing folder, for the advice: "the folder".
     package init(
         _ path: String, mode: UInt32, of store: String, alternative: String, folder: String
     ) throws(Failure) {

@@ -30,7 +30,8 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
     private enum State {
         case opening(Handler)
         case open(any BulkPort, Handler)
-        /// `close` was called. The backlog is still sent; received bytes are discarded.
+        /// `close` was called. The backlog is still sent; received bytes are discarded. `untilSent`: the channel closes
+        /// as soon as the backlog is sent.
         case lingering(any BulkPort, LoopTimer, untilSent: Bool)
         case failed(Handler)
         case closed

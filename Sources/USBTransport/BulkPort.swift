@@ -15,7 +15,7 @@ protocol BulkPort: Sendable {
 }
 
 enum BulkEvent: Hashable, Sendable {
-    /// Empty if the device ended a message of full packets with an empty packet.
+    /// Received bytes; empty if the device ended a message of full packets with an empty packet.
     case received([UInt8])
     case sent
     case failed(isInput: Bool, Errno)

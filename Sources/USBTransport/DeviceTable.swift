@@ -27,8 +27,8 @@ package struct DeviceTable: Hashable, Sendable {
         return product.map { metersOwnProducts(of: vendor).contains($0) } ?? false
     }
 
-    /// Whether a device's serial number may not be unique: the maker repeats serial numbers, or it comes from example
-    /// code.
+    /// Whether a device's serial number may not be unique: its maker repeats serial numbers, or the number comes from
+    /// example code.
     func sharesSerial(_ device: USBDevice) -> Bool {
         makers.contains { $0.sharesSerials && $0.vendors.contains(device.described.vendor) }
             || device.serial.map { Self.exampleSerials.contains($0) } ?? false

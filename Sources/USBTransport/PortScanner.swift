@@ -36,7 +36,7 @@ package struct PortScanner: Sendable {
 
     var names: USBNames { USBNames(host: host) }
 
-    /// Returns the declared ports that are present. A node in the network counts as present, so that meterd retries to
+    /// Returns the declared ports that are present. An ESPHome node always counts as present, so that meterd retries to
     /// connect.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
@@ -58,7 +58,7 @@ package struct PortScanner: Sendable {
 
     func plugged() -> [PluggedMeter] {
         var taken: Set<String> = []
-        // Terminals first: if a meter has both kinds of node, its terminal provides all data.
+        // List serial ports first: they provide all data of a meter with both kinds of node.
         let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
         return found.map { device, model, link in
             PluggedMeter(
@@ -75,8 +75,8 @@ package struct PortScanner: Sendable {
         }
     }
 
-    /// The meter's vendor-specific interface, for data that its terminal lacks; nil if there is none. The kernel
-    /// creates this interface's node before the terminal, so callers report it only together with the terminal.
+    /// The meter's vendor-specific interface, for data that its serial port lacks; nil if there is none. The kernel
+    /// creates this interface's node before the serial port, so callers report it only together with the serial port.
     private func makersLink(of device: USBDevice) -> LinkAddress? {
         guard let path = device.node.map({ "\(deviceFolder)/\($0)" }), FileTree.isCharacterDevice(path),
             devices.model(of: device.described, .usb) != nil, !awaitsRules("\(usbFolder)/\(device.port)")

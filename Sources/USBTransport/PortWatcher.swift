@@ -161,7 +161,7 @@ package final class PortWatcher: PortSource {
             let isIdle = state.isHearing && state.declared.allSatisfy { $0.link.transport == .network }
             let intervals = isIdle ? max(1, Self.intervalsPerFullLook - state.intervals) : 1
             let former = state.timer
-            // The range saves a wake-up: a meter that sends data wakes the loop within half an interval.
+            // Allow a delay, so that the timer can share a wake-up with data from a meter.
             state.timer = loop.schedule(
                 within: now + interval * intervals...now + interval * intervals + interval / 2
             ) { [weak self] in self?.intervalPassed(intervals) }

@@ -1,6 +1,5 @@
 import Domain
 
-/// Meters found in the last scan.
 struct SightingSet {
     private var present: [Sighting] = []
 

@@ -2,8 +2,8 @@ import CUdev
 import LinuxIO
 
 package enum Udev {
-    /// Whether udevd runs. Its events follow its rules, so permitted users can then open the nodes. The kernel's events
-    /// precede the rules.
+    /// Whether udevd runs. It reports a node after its rules have set the node's permissions. The kernel's own events
+    /// come earlier.
     package static var isRunning: Bool { FileTree.exists("/run/udev/control") }
 
     /// Whether udevd runs and has not handled a device yet.

@@ -22,7 +22,8 @@ enum ListenProbe {
         guard descriptor >= 0 else { return .refused(Errno(errno)) }
         defer { close(descriptor) }
         var yes: Int32 = 1
-        // As in the server: otherwise old connections of an earlier server would block the address.
+        // Allow address reuse, as the server does. Otherwise old connections of an earlier server would block the
+        // address.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
         guard bind(descriptor, found.pointee.ai_addr, found.pointee.ai_addrlen) == 0, listen(descriptor, 1) == 0
         else { return .refused(Errno(errno)) }

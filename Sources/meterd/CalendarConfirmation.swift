@@ -22,7 +22,8 @@ final class CalendarConfirmation: Sendable {
         }
     }
 
-    /// Whether a cloud at this URL runs on this machine, and so has the same system clock. True for an invalid URL.
+    /// Returns whether a cloud at this URL runs on this machine, and so has the same system clock. True for an invalid
+    /// URL.
     static func isThisMachine(_ url: String) -> Bool {
         guard let host = try? CloudAddress(url).host else { return true }
         let own = [HostName.system, "\(HostName.system).local"] + IPAddress.ofThisMachine()

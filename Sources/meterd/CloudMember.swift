@@ -205,7 +205,7 @@ actor CloudMember: CloudJoining {
 
     func engine() -> SyncEngine? { active?.engine }
 
-    /// Whether a cloud on another machine has nearly the same time.
+    /// Returns whether a cloud on another machine has nearly the same time.
     func confirmsCalendar() async -> Bool {
         guard let active, serving == nil, !active.membership.urls.contains(where: CalendarConfirmation.isThisMachine)
         else { return false }
@@ -319,7 +319,7 @@ actor CloudMember: CloudJoining {
                 for await meter in tokens { await self.keepToken(of: meter.value, in: active) }
             }
             group.addTask {
-                // The lease keeper contacts the cloud every few seconds, while the sync session might wait for minutes.
+                // Sync when the lease keeper reaches the cloud again: the sync session might wait for minutes.
                 for await _ in recoveries { active.engine.trigger(.networkGained) }
             }
             group.addTask {

@@ -41,7 +41,7 @@ struct Daemon {
         logger.notice("meterd stopped")
     }
 
-    /// Services stop in reverse order, so that hosts release their leases before the cloud ends.
+    /// Runs all services. They stop in reverse order, so that hosts release their leases before the cloud ends.
     private func run(_ hosts: [Host], _ cloud: EmbeddedCloud?, on loop: IOLoop) async throws {
         let report = manager.map { makeReport(to: $0, hosts, cloud, loop) }
         var services: [ServiceGroupConfiguration.ServiceConfiguration] = []

@@ -65,7 +65,7 @@ struct EmbeddedCloud {
     /// Returns once the cloud's store has processed a request (`HostedCloud.turn`).
     func turn() async { await cloud.turn() }
 
-    /// The request with which this host joins its own cloud; nil if the file with the access token is missing.
+    /// Returns the request with which this host joins its own cloud; nil if the file with the access token is missing.
     func joinRequest(port: Int) -> CloudJoinRequest? {
         // Without the file, which a user may remove, no host joins automatically.
         guard let text = try? String(contentsOfFile: cloud.folder.enrolmentTokenPath, encoding: .utf8) else {

@@ -50,7 +50,7 @@ extension Configuration.MQTT {
 }
 
 extension BridgedMeter {
-    /// - Parameter hostName: this host's name, the holder of a connected meter without a lease.
+    /// - Parameter hostName: this host's name, shown as the holder of a connected meter without a lease.
     init(_ snapshot: MeterSnapshot, hostName: String) {
         self.init(snapshot.id, state: snapshot.state, since: snapshot.since, isWanted: snapshot.isWanted)
         (name, model) = (snapshot.name, snapshot.model?.displayName)
@@ -104,7 +104,7 @@ extension BrokerStatus {
 }
 
 extension RequestOutcome {
-    /// Maximum wait in milliseconds. After it, the answer is that meterd is still trying.
+    /// Maximum wait for a connection, in milliseconds. Then the answer is that meterd is still trying.
     private static let connectWait: Int64 = 10_000
 
     init(of request: MeterRequest, on meter: MeterID, in directory: MeterDirectory, marks: MarkService) async {

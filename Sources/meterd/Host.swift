@@ -207,7 +207,7 @@ struct Host {
 
     /// - Parameter declared: ports to watch besides those of the configuration.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
-        // First, because a member of a cloud must request a lease before it uses a meter.
+        // Restore the membership first: a member of a cloud must request a lease before it uses a meter.
         try await member.restore()
         let former = try await store.formerIDs()
         try await recordings.restore(former: former)

@@ -32,7 +32,7 @@ struct OwnersFile<Content: Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - problem: error message, before the reason.
-    ///   - next: advice after the remedy for disk space or the folder's mode.
+    ///   - next: end of the advice "make room or correct the folder's mode, then …".
     func write(_ content: Content, problem: String, next: String) throws(GatewayError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

@@ -44,8 +44,8 @@ extension WebPage.Dependencies {
             CertificateFiles(certificatePath: "\(folder)/web-certificate.pem", keyPath: "\(folder)/web-key.pem"),
             .own(.web) {
                 let addresses = IPAddress.ofThisMachine()
-                // IPv6 addresses may change daily, and each new certificate has another fingerprint, so only a missing
-                // IPv4 address requires one.
+                // IPv6 addresses may change daily, and each new certificate has another fingerprint. So only a missing
+                // IPv4 address requires a new certificate.
                 let (lasting, passing) = (addresses.filter { !$0.contains(":") }, addresses.filter { $0.contains(":") })
                 return (Set(names + ["localhost", "127.0.0.1", "::1"] + lasting), more: Set(passing))
             }, wallNow: { LinuxClock.wallNow }, logger: logger)

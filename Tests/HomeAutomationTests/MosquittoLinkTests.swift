@@ -107,8 +107,8 @@ struct MosquittoLinkTests {
         let broker = try PacketPeer { peer in
             _ = peer.packet()
             peer.write(Self.accepted)
-            let payload = [UInt8](repeating: 0x61, count: 5000)
-            peer.write([0x30, 0x8E, 0x27, 0x00, 0x03] + Array("a/b".utf8) + [0x00] + payload)
+            let payload = [UInt8](repeating: 0x61, count: 10_000)
+            peer.write([0x30, 0x96, 0x4E, 0x00, 0x03] + Array("a/b".utf8) + [0x00] + payload)
             return peer.packet()
         }
         var attempt = try Attempt(port: broker.port)
@@ -118,7 +118,7 @@ struct MosquittoLinkTests {
             Issue.record("nothing received")
             return
         }
-        #expect(message.payload.count == 1025)
+        #expect(message.payload.count == 8192)
         attempt.link.close()
     }
 

@@ -357,13 +357,13 @@ enum Program {
     static let help = """
         OVERVIEW: Show, connect and command USB power meters through meterd.
 
-        METER is an id or MAC address in any form, a name, an unambiguous prefix of
-        either, or a model that only one meter has.
+        METER is a meter's id or MAC address in any form, its name, or an unambiguous
+        prefix of one of these. METER can also be a model that only one meter has.
 
         Exit codes: 0 ok, 1 error, 2 usage, 3 no such meter, 4 meter held by another
-        host, 5 timed out, 6 no permission, 7 daemon not running. Only assert: 8 a
-        limit is broken, 9 a limit is undecided. Only assert and mark: 10 the program
-        failed.
+        host, 5 timed out, 6 no permission, 7 daemon not running. meterctl assert also
+        uses 8 (a limit is broken) and 9 (a limit is undecided). meterctl assert and
+        meterctl mark use 10 if the program that they run fails.
 
         USAGE: meterctl <subcommand>
 
@@ -384,7 +384,7 @@ enum Program {
                                   its age, and errors.
           top                     Show all meters on the full screen, live.
           who                     Show which host has which meter, and until when.
-          watch                   Print live readings of a meter, on any host.
+          watch                   Print live readings of a meter connected to any host.
           set                     Change settings of a meter.
           get                     Show each setting of a meter with its value, its
                                   default, its author and the time of the change.

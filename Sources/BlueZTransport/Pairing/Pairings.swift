@@ -70,7 +70,7 @@ final class Pairings: @unchecked Sendable {
     /// Releases the agent: a link that is up needs no PIN.
     func linkUp(_ device: AgentDevice) { agent?.end(device) }
 
-    /// Ends pairing attempts.
+    /// Ends the meter's pairing attempts for which `isOver` returns true.
     ///
     /// - Parameter isOver: whether the ended link used this adapter. True also for an adapter that has disappeared.
     func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {

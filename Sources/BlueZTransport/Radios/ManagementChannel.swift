@@ -31,7 +31,7 @@ final class ManagementChannel: @unchecked Sendable {
 
     /// Maximum number of packets per loop iteration, so that input from meters is not delayed.
     private static let packetsPerTurn = 64
-    /// Longest queue for an adapter: received devices cause commands, such as name requests.
+    /// Maximum number of queued commands for an adapter: any received device may cause one, such as a name request.
     private static let waitingMax = 32
 
     init(socket: FileDescriptor, loop: IOLoop, listener: Listener) {

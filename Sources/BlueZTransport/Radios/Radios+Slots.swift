@@ -94,7 +94,7 @@ extension Radios {
         return true
     }
 
-    /// Device to pair. Nil for LE, or if the adapter is absent.
+    /// Returns the device to pair; nil for LE, or if the adapter is absent.
     private func pairingDevice(_ link: RadioLink, _ transport: LinkAddress.Transport) -> AgentDevice? {
         guard transport == .spp, let index = index(of: link.adapter) else { return nil }
         return AgentDevice(adapter: index, address: link.address)
@@ -109,8 +109,8 @@ extension Radios {
 
     private func index(of adapter: MACAddress) -> UInt16? { present.first { $0.address == adapter }?.index }
 
-    /// Updates the demand in the next loop iteration: it depends on the meters' sessions, which have not handled the
-    /// present event yet.
+    /// Updates the demand for a search in the next loop iteration: it depends on the meters' sessions, which have not
+    /// handled the present event yet.
     private func lookAtDemandSoon() {
         loop.execute { [weak self] in self?.assumeIsolated { $0.lookAtDemand() } }
     }

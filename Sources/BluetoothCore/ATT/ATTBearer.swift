@@ -79,7 +79,7 @@ package struct ATTBearer: Sendable {
 
     package enum OnReceived: Hashable, Sendable {
         case answered(request: ATTPDU, ATTAnswer)
-        /// Never empty.
+        /// Notified or indicated values, at least one.
         case values([ATTHandleValue])
         case none
     }

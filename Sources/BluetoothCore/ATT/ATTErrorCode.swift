@@ -32,7 +32,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
 
     package enum Origin: Hashable, Sendable {
         case protocolDefined
-        /// Only the server's manufacturer defines the meaning.
+        /// Range whose codes only the server's manufacturer defines.
         case application
         case commonProfile
         case reserved

@@ -28,7 +28,7 @@ extension AdapterMachine {
         + " AmbientCapabilities=CAP_NET_ADMIN in its systemd unit, or with"
         + " 'sudo setcap cap_net_admin+ep' on the program."
 
-    /// Whether the adapter can receive devices. If not, devices received earlier count as gone.
+    /// Whether the adapter can report devices. If not, the devices that it reported earlier count as gone.
     package var isListening: Bool { phase.isListening }
 
     package var info: ControllerInfo? { setup.info }

@@ -96,7 +96,7 @@ package struct AdapterMachine: Sendable {
         return finish(at: now)
     }
 
-    /// Runs for each received report, so it must be cheap.
+    /// Handles a device report. Runs for each one, so it must be cheap.
     package mutating func heard(at now: MonotonicTime) -> [AdapterAction] {
         if search.hasDoubts, phase == .running, !commands.isWaiting {
             search.heardWithoutDiscovery(at: now, timing)
@@ -149,12 +149,12 @@ package struct AdapterMachine: Sendable {
 
     package mutating func agentLeaves(at now: MonotonicTime) { setup.agentLeaves(at: now) }
 
-    /// - Parameter last: time of the chip's last reset, if before this adapter appeared.
+    /// - Parameter last: time of the chip's last reset, if that was before this adapter appeared.
     package mutating func allowChipReset(_ reset: ChipReset?, last: MonotonicTime? = nil) {
         ladder.allowChipReset(reset, last: last)
     }
 
-    /// After a success the adapter disappears, and should reappear.
+    /// Handles a chip reset's result. After a success the adapter disappears, and should reappear.
     package mutating func chipReset(isDone: Bool, at now: MonotonicTime) -> [AdapterAction] {
         guard isResettingChip else { return [] }
         guard !isDone else { return finish(at: now) }

@@ -47,7 +47,7 @@ struct AdapterSearch: Sendable {
         return ownTime + (now - counted.since)
     }
 
-    /// Time without a received device. Nil while no discovery runs, or while attempts to make a link disturb it.
+    /// Time without a device report. Nil while no discovery runs, or while attempts to make a link disturb it.
     var silence: SilenceWatch? { running == nil || pause.isNeeded ? nil : watch }
 
     var hasEverHeard: Bool { watch.hasEverHeard }
@@ -149,7 +149,7 @@ struct AdapterSearch: Sendable {
 
     // MARK: Time
 
-    /// Call it after each event.
+    /// Updates pauses and airtime. Call it after each event.
     mutating func update(hasAttempts: Bool, at now: MonotonicTime, _ timing: AdapterTiming) {
         pause.update(hasAttempts: hasAttempts, at: now, timing)
         countTime(at: now, timing)

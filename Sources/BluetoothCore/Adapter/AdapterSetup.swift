@@ -79,7 +79,7 @@ struct AdapterSetup: Sendable {
 
     private var needsBondable: Bool { lacksBondable && mayAsk(.setBondable(true)) }
 
-    /// Without Bondable, no program can answer a request for a PIN.
+    /// Whether Bondable is off, although supported: without it, no program can answer a request for a PIN.
     private var lacksBondable: Bool {
         settings.isSuperset(of: [.powered, .classic]) && !settings.contains(.bondable)
             && info?.supported.contains(.bondable) == true

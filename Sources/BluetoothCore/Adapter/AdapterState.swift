@@ -65,8 +65,8 @@ package enum Remedy: Sendable, CaseIterable {
 }
 
 package enum AdapterAction: Hashable, Sendable {
-    /// The driver passes the kernel's answer to `answered`. The machine sends no other command before the answer or its
-    /// timeout.
+    /// Command to the kernel, whose answer the driver passes to `answered`. The machine sends no other command before
+    /// the answer or its timeout.
     case send(ManagementCommand)
     case resetChip(ChipReset)
     case note(Remedy, because: String)
@@ -98,6 +98,6 @@ package struct SlotKey: Hashable, Sendable {
 
 package enum DiscoveryOwner: Sendable {
     case own
-    /// Another program. This program receives the same devices, but cannot begin its own discovery.
+    /// Another program. This program receives the same device reports, but cannot begin its own discovery.
     case another
 }

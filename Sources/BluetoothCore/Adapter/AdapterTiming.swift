@@ -21,23 +21,23 @@ package struct AdapterTiming: Hashable, Sendable {
     /// Duration of a round while no meter is missing. Such rounds begin at intervals of `sparseInterval`.
     var sparseRound: Duration = .seconds(5)
     var sparseInterval: Duration = .seconds(60)
-    /// Shortest round that the kernel ends by itself (`DISCOV_LE_TIMEOUT`; interleaved, 5.12 s and an inquiry of the
-    /// same length).
+    /// Minimum duration of a discovery that the kernel ends by itself: 10.24 s (`DISCOV_LE_TIMEOUT`), or 5.12 s and an
+    /// inquiry of the same length if interleaved.
     var roundKernel: Duration = .seconds(10)
     /// Pause after an unexplained "busy" answer. Doubles three times.
     var busyDoubt: Duration = .seconds(5)
     /// Maximum duration of a round with Classic. An LE discovery lasts 10.24 s. An interleaved discovery lasts some
     /// seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
     package var roundMax: Duration = .seconds(60)
-    /// Minimum duration: a discovery that ends earlier by itself counts as failed.
+    /// Minimum duration of a discovery: one that ends earlier by itself counts as failed.
     package var roundMin: Duration = .seconds(2)
     /// Interval of inquiries on Classic while no link is up. An inquiry blocks all other work of the adapter.
     var inquiryInterval: Duration = .seconds(15)
     /// Interval of inquiries while links are up, which an inquiry disturbs.
     var inquiryIntervalLinked: Duration = .seconds(60)
-    /// Time without a received device before recovery begins, if any was received before.
+    /// Time without a device report before recovery begins, if there was one before.
     var silenceLimit: Duration = .seconds(60)
-    /// Like `silenceLimit`, if no device was ever received: perhaps there are none nearby.
+    /// Like `silenceLimit`, if no device was ever reported: perhaps there are none nearby.
     package var silenceLimitNever: Duration = .seconds(300)
     /// Pause from the last remedy until recovery begins again. Doubles each time up to `failedRetryMax`.
     var failedRetry: Duration = .seconds(600)
@@ -60,7 +60,7 @@ package struct AdapterTiming: Hashable, Sendable {
     /// Longest pause in discovery for one link attempt.
     var attemptMax: Duration = .seconds(30)
     /// Maximum pause in discovery during continuous link attempts. Discovery then runs for `breath`, to receive other
-    /// meters.
+    /// meters' advertisements.
     package var pauseMax: Duration = .seconds(20)
     var breath: Duration = .seconds(12)
     /// `pauseMax` for a chip that shares its antenna with Wi-Fi.

@@ -76,7 +76,8 @@ enum AirShare: Hashable, Sendable {
         }
     }
 
-    /// Earliest start of the round after the one that lasted from `began` to `ended`. Nil if only an event starts it.
+    /// Returns the earliest start of the round after the one that lasted from `began` to `ended`. Nil if only an event
+    /// starts it.
     func nextRound(began: MonotonicTime, ended: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {
         switch self {
         case .full: ended + timing.restByHand

@@ -9,7 +9,7 @@ struct AttemptPause: Sendable {
     private enum Phase: Hashable, Sendable {
         case none
         case resting(since: MonotonicTime)
-        /// Discovery runs for a while during long attempts, to receive other meters.
+        /// Discovery runs for a while during long attempts, to receive other meters' advertisements.
         case breathing(since: MonotonicTime)
     }
 

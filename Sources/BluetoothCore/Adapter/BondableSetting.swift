@@ -28,8 +28,8 @@ struct BondableSetting: Sendable {
     /// Time of the next request while Bondable is off; nil for immediately.
     var wakeTime: MonotonicTime? { notBefore }
 
-    /// Returns whether to request Bondable, which is off: immediately, or after a pause if another program keeps
-    /// switching it off. Each attempt to make a Classic link gets one request in any case.
+    /// Returns whether to request Bondable, which is off. If another program keeps switching it off, requests pause,
+    /// except one for each attempt to make a Classic link.
     mutating func request(lastAttempt: MonotonicTime?, at now: MonotonicTime) -> Bool {
         if let notBefore, now < notBefore, !isWanted(forAttemptAt: lastAttempt) { return false }
         askedAt = now

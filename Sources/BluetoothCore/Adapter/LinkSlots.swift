@@ -12,7 +12,8 @@ struct LinkSlots: Sendable {
 
     var count: Int { attempts.count + overdue.count + up.count }
     var hasAttempts: Bool { !attempts.isEmpty }
-    /// Our open links count as working, because their sessions close them if the meter is silent.
+    /// Whether this program has an open link. It counts as working, because its session closes it if the meter is
+    /// silent.
     var hasOwnLinks: Bool { !up.isEmpty }
     /// Whether any program has a link, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { hasOwnLinks || !connected.isEmpty }

@@ -10,7 +10,8 @@ struct ListenedTime: Sendable {
         var time = Duration.zero
     }
 
-    /// - Parameter part: divisor of the time: 2 if the discovery alternates between two radios, otherwise 1.
+    /// - Parameter part: number of radios that share the discovery's time: 2 if it alternates between LE and Classic,
+    ///   otherwise 1.
     mutating func changed(isOn: Bool, part: Int, at now: MonotonicTime) {
         if let present {
             ended += (now - present.since) / present.part

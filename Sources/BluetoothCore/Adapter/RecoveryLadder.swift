@@ -26,7 +26,7 @@ struct RecoveryLadder: Sendable {
         var reason = ""
         var rounds = 0
         var notBefore: MonotonicTime?
-        /// Time of the first failed command since a discovery began or a device was received.
+        /// Time of the first failed command since the adapter last began a discovery or reported a device.
         var unansweredSince: MonotonicTime?
     }
 

@@ -11,7 +11,7 @@ package enum SearchMode: String, Sendable, CaseIterable {
 }
 
 package struct SearchDemand: Hashable, Sendable {
-    /// Radios of the wanted meters without a link.
+    /// Radios on which to search for wanted meters that have no link.
     package var missing: DiscoveryKinds
     package var missingCount: Int
     /// Whether another host holds a wanted meter, which then does not advertise until that link ends.

@@ -1,8 +1,8 @@
 import Domain
 
 struct SilenceWatch: Sendable {
-    /// Start of the time without a received device. Each pause between discoveries moves it forward. Nil while
-    /// discovery is not meant to run.
+    /// Start of the time without a device report. Each pause between discoveries moves it forward. Nil while discovery
+    /// is not meant to run.
     private(set) var since: MonotonicTime?
     private(set) var hasEverHeard = false
 

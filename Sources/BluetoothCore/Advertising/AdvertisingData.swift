@@ -97,7 +97,7 @@ package struct DeviceName: Hashable, Sendable {
         self.isComplete = isComplete
     }
 
-    /// A shortened name never replaces a complete one.
+    /// Returns this name, unless it is shortened and the old one is complete.
     package func replacing(_ old: DeviceName?) -> DeviceName {
         guard let old, old.isComplete, !isComplete else { return self }
         return old

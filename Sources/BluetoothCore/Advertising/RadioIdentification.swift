@@ -1,8 +1,8 @@
 package import Domain
 package import MeterCodec
 
-/// Meter identified by its advertisement (Docs/Identities.md#over-the-air). Radio modules share names and services, so
-/// the first answer over a link decides.
+/// Meter identified by its advertisement (Docs/Identities.md#over-the-air). Different models may advertise the same
+/// name and services, so the first answer over a link decides.
 package enum RadioIdentification: Hashable, Sendable {
     case meter(ModelName)
     /// A possible meter: connect to find out.
@@ -21,7 +21,7 @@ package enum RadioIdentification: Hashable, Sendable {
     ) {
         let radio: LinkAddress.Transport = kind.isLowEnergy ? .ble : .spp
         let short = Set(services.compactMap(\.short))
-        // Avoids a search in a long hostile name; names are ASCII.
+        // A long name may be hostile and take time to search. Meters' names are ASCII.
         if let name, name.utf8.count <= 32 {
             let advertised = AdvertisedName(name, over: radio, services: short)
             if let model = catalogue.families.firstNonNil({ $0.model(named: advertised) }) {

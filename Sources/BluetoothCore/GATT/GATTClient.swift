@@ -34,7 +34,7 @@ package struct GATTClient: Sendable {
     }
 
     package enum Outcome: Hashable, Sendable {
-        /// The result of a discovery is in `database`, an MTU in `mtu`.
+        /// Success without a value. A discovery's result is in `database`, the MTU in `mtu`.
         case done
         case value([UInt8])
         case failed(GATTFailure)
@@ -187,7 +187,7 @@ extension GATTClient {
         case (.read(_, let soFar), .invalidOffset) where !soFar.isEmpty,
             (.read(_, let soFar), .attributeNotLong) where !soFar.isEmpty,
             (.read(_, let soFar), .requestNotSupported) where !soFar.isEmpty:
-            // This error after a full part means that the value ended exactly there.
+            // After a part that filled its PDU, this error means that the value is complete.
             return .value(soFar)
         default: return .failed(.refused(error))
         }
@@ -290,8 +290,8 @@ extension GATTClient {
 
     // MARK: Values
 
-    /// Appends a part. After a part that fills its PDU, more may follow (vol 3 part G 4.8.3). No value exceeds 512
-    /// bytes, so the parts end.
+    /// Appends a part of a long value. If the part fills its PDU, requests the next (vol 3 part G 4.8.3). No value
+    /// exceeds 512 bytes, so the requests end.
     private mutating func hasRead(_ part: [UInt8], of handle: UInt16, soFar: [UInt8]) -> Outcome? {
         let value = Array((soFar + part).prefix(ATTPDU.longestValue))
         guard part.count >= bearer.mtu - 1, value.count < ATTPDU.longestValue else { return .value(value) }

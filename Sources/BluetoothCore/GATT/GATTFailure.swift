@@ -13,7 +13,7 @@ package enum GATTFault: Hashable, Sendable {
     case handleOutside(UInt16)
     case entryLength(Int)
     case tooManyAttributes(limit: Int)
-    /// The operation named a service that the server never listed.
+    /// The operation named a service or characteristic that the server never listed.
     case unknownAttribute(UInt16)
 }
 

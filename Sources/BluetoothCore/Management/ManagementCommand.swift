@@ -13,7 +13,7 @@ package enum ManagementCommand: Hashable, Sendable {
     /// - Parameter rssi: in dBm. The kernel omits weaker devices; 127 reports all.
     case startServiceDiscovery(DiscoveryKinds, rssi: Int8, services: [BluetoothUUID])
     case stopDiscovery(DiscoveryKinds)
-    /// Answers a report with the flag `confirmName`. The kernel looks up an unknown name.
+    /// Answers a device report with the flag `confirmName`. If `isKnown` is false, the kernel looks up the name.
     case confirmName(RadioAddress, isKnown: Bool)
     case disconnect(RadioAddress)
     case pairDevice(RadioAddress, IOCapability)
@@ -66,9 +66,9 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// Whether the command answers a device's request during pairing. The kernel accepts such commands during any
-    /// other: their handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check for a
-    /// pending one.
+    /// Whether the command answers a device's request during pairing. The kernel accepts such an answer while another
+    /// command is pending: its handlers in `net/bluetooth/mgmt.c` (`pin_code_reply`, `user_pairing_resp`) do not check
+    /// for one.
     package var isPairingAnswer: Bool {
         switch self {
         case .pinCodeReply, .pinCodeRefusal, .userConfirmation, .userPasskey: true

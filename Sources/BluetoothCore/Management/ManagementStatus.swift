@@ -32,8 +32,8 @@ package struct ManagementStatus: RawRepresentable, Hashable, Sendable {
         Self.named[self] ?? "the kernel answered with status 0x\(String(rawValue, radix: 16))"
     }
 
-    /// Like `words`, for a command to the adapter itself: status 5, the kernel's number for an input/output error, then
-    /// means a silent controller. For a command about a device, it concerns the PIN.
+    /// Like `words`, for a command to the adapter itself. Status 5 is then the kernel's errno for an input/output
+    /// error: the controller did not answer. For a command about a device, status 5 concerns the PIN.
     package var wordsOfAdapter: String {
         self == .authenticationFailed ? "the adapter did not answer the kernel" : words
     }

@@ -117,7 +117,7 @@ package struct AgentMachine: Sendable {
 
     // MARK: Events
 
-    /// `daemonAppeared` or `daemonVanished` follows soon.
+    /// Records that the bus is connected. `daemonAppeared` or `daemonVanished` follows soon.
     package mutating func busOpened() { phase = .connecting }
 
     package mutating func daemonAppeared() -> [Action] {

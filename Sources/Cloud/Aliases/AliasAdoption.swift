@@ -12,7 +12,7 @@ package struct AliasAdoption: Hashable, Sendable {
     /// - Parameters:
     ///   - records: other types than `MeterAlias` are ignored. Aliases apply in order of their names; an alias that
     ///     would exceed the limits of `AliasBook` is ignored.
-    ///   - lease: reads the lease of exactly that id.
+    ///   - lease: reads the lease of an id, without following aliases.
     package init(_ records: [SyncRecord], _ lease: (String) throws -> LeaseRecord?) rethrows {
         book = AliasBook()
         for record in records.sorted(by: { $0.key.name < $1.key.name }) {

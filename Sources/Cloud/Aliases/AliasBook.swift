@@ -37,7 +37,8 @@ package struct AliasBook: Hashable, Sendable {
 
     package func floor(of meter: String) -> FencingToken { floors[meter] ?? FencingToken(rawValue: 0) }
 
-    /// Returns the lease that a request under `meter` refers to. `lease` reads the lease of exactly that id.
+    /// Returns the lease that a request under `meter` refers to. `lease` reads the lease of an id, without following
+    /// aliases.
     package func standing(
         of meter: String, _ lease: (String) throws -> LeaseRecord?
     ) rethrows -> LeaseSnapshot {

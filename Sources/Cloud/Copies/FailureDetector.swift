@@ -25,7 +25,7 @@ struct FailureDetector {
 
     init() {}
 
-    /// - Parameter marks: 0 for a replica without a mark.
+    /// - Parameter marks: mark of each replica's last heartbeat; 0 if it never sent one.
     mutating func look(at marks: [ReplicaID: UInt64], now: MonotonicTime) -> [Silence] {
         let countsAnew = lookedAt.map { now - $0 > Self.gapMax } ?? true
         lookedAt = now

@@ -56,7 +56,7 @@ final class ReplicaPost: Sendable {
         }
     }
 
-    /// - Returns: replicas that are gone.
+    /// - Returns: known replicas that are missing from `addresses`.
     func found(_ addresses: [ReplicaID: String], key: String) -> [ReplicaID] {
         let gone = state.withLock { state in
             state.key = key

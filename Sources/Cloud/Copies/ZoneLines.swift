@@ -16,7 +16,8 @@ struct ZoneLines<Element> {
         return remove(dropping, of: fullest)
     }
 
-    /// Removes and returns the oldest element of each zone, then the next of each zone.
+    /// Removes and returns up to `limit` elements: the oldest of each zone, then the second oldest of each zone, and so
+    /// on.
     ///
     /// - Parameter fits: whether there is room for the element. The first element is returned in any case.
     mutating func take(upTo limit: Int, where fits: (Element) -> Bool = { _ in true }) -> [Element] {

@@ -33,7 +33,7 @@ package protocol CloudEngine: Sendable {
     func setQuota(_ quota: ZoneQuota, of zone: String) async throws
     /// Returns the usage, counted in the same step as each change of the records.
     func usage(of zone: String) async throws -> ZoneUsage
-    /// Number of leases that the zone ever had (`LeaseUsage`).
+    /// Returns the number of leases that the zone ever had (`LeaseUsage`).
     func leaseCount(of zone: String) async throws -> Int
     /// Adds a credential. A credential obtained by enrolment replaces the host's other credentials in the same step
     /// (`Credential.replaced`), and revokes them as of its `createdAt`.
@@ -81,7 +81,7 @@ package protocol CloudEngine: Sendable {
     /// - Throws: the errors of `FeedState.check`.
     func changes(of type: RecordType, in zone: String, after token: ChangeToken?, limit: Int) async throws -> ChangeList
     func record(_ key: RecordKey, in zone: String) async throws -> SyncRecord?
-    /// Records by type and name, including tombstones.
+    /// Returns the records, sorted by type and name, including tombstones.
     func records(in zone: String, type: RecordType?) async throws -> [SyncRecord]
 
     // MARK: Retention
@@ -119,9 +119,9 @@ package protocol CloudEngine: Sendable {
         under policy: LeasePolicy,
         at now: MonotonicTime
     ) async throws -> [LeaseRenewal]
-    /// Leases by meter, including free ones and those of ids that are aliases now.
+    /// Returns leases by meter, including free ones and those of ids that are aliases now.
     func leases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
-    /// Held leases by meter. Hosts list them often, so an engine keeps them in memory.
+    /// Returns held leases by meter. Hosts list them often, so an engine keeps them in memory.
     func heldLeases(in zone: String) async throws -> [(meter: String, record: LeaseRecord)]
     /// Returns the lease that a request refers to, under any id of the meter.
     func standing(of meter: String, in zone: String) async throws -> LeaseSnapshot
@@ -155,7 +155,7 @@ package protocol CloudEngine: Sendable {
     func changeQueue(
         at place: MeterPlace, _ change: @escaping @Sendable ([Waiter]) -> [Waiter]
     ) async throws -> QueueState
-    /// All queues in all zones, as of one moment.
+    /// Returns all queues in all zones, as of one moment.
     func queues() async throws -> QueueSnapshot
     /// Sends the heartbeat of one replica, and returns those of the others.
     ///

@@ -34,8 +34,8 @@ package struct QueueState: Hashable, Sendable {
 
 package struct QueueSnapshot: Hashable, Sendable {
     package var queues: [MeterPlace: QueueState]
-    /// Version at the moment of the snapshot. A queue known with a smaller version has become empty if it is missing
-    /// here.
+    /// Version at the moment of the snapshot. A queue that is missing here and known with a smaller version has become
+    /// empty.
     package var version: UInt64
 
     package init(queues: [MeterPlace: QueueState], version: UInt64) {

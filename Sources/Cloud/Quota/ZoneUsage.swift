@@ -92,8 +92,8 @@ package struct ZoneUsage: Hashable, Sendable {
         bringer == nil && stamp.host != .nobody ? stamp.host : nil
     }
 
-    /// Returns the record's owner. All parts with the newest stamp are from one host. It owns the record if it sent any
-    /// of them itself.
+    /// Returns the record's owner: the host of the newest stamp, if it sent any part with this stamp itself. All parts
+    /// with the newest stamp are from one host.
     private static func owner(of record: SyncRecord) -> HostID? {
         guard let newest = record.newestStamp else { return nil }
         var parts = record.properties.values.filter { $0.stamp == newest }.map(\.broughtBy)

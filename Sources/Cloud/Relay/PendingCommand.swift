@@ -74,7 +74,7 @@ extension RelayCommandAnswer {
 /// machines are not compared.
 struct CommandAges {
     /// Retention time of a stored command, from its claim or, once known, its outcome. A repeated request must receive
-    /// the outcome for 75 s after the end. An outcome arrives within 10 s of its claim, so both times are added.
+    /// the outcome for 75 s after the command's end, which is at most 10 s after its claim.
     static let keptFor = Duration.seconds(75) + PendingCommand.rules.outcomeTime
 
     private var since: [CommandMark: MonotonicTime] = [:]

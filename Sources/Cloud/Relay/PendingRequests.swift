@@ -40,8 +40,7 @@ struct PendingRequests<Request: PendingRequest> {
     func request(_ key: PendingKey) -> Request? { entries[key]?.request }
 
     /// - Parameter stored: number of requests of the host and the zone in the store.
-    /// - Returns: whether the request is new. If no host can receive it, also the request with its outcome: it has
-    ///   already ended.
+    /// - Returns: whether the request is new. If no host can receive it, `ended` contains the request with its outcome.
     /// - Throws: `rateLimited`; `badRequest` if the id was used for another request.
     mutating func take(
         _ key: PendingKey, _ request: Request, stored: CommandCounts = .none, at now: MonotonicTime
@@ -106,7 +105,7 @@ struct PendingRequests<Request: PendingRequest> {
         return entry.request
     }
 
-    /// Changes nothing if the request no longer waits for a claim.
+    /// Marks a request as claimed, unless it no longer waits for a claim.
     mutating func claimed(_ key: PendingKey, at now: MonotonicTime) {
         guard case .offered? = entries[key]?.phase else { return }
         withdrawOffer(key)

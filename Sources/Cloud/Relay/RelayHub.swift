@@ -96,8 +96,8 @@ final class RelayHub: Sendable {
 
     /// Maximum number of interest events at once for one holder, so that they fit into its event queue.
     private static let duePerHolder = EventBuffer.waitingMax / 4
-    /// Maximum number of interest events at once for one zone. Enough for every watched meter of the zone within 30 s,
-    /// the duration of an interest.
+    /// Maximum number of interest events at once for one zone. They are sent every second, so each watched meter of the
+    /// zone gets one within 30 s, the duration of an interest.
     private static let duePerZone = 2 * duePerHolder + CloudLimits.watchedPerZone / 30
 
     /// Held while an event is sent, so that all watchers receive events in the same order.
@@ -149,7 +149,7 @@ final class RelayHub: Sendable {
             let id = state.nextID
             watcher.continuation.onTermination = { [weak self] _ in self?.remove(id, from: place) }
             var watched = state.meters[place] ?? Watched()
-            // The first watcher that wants every reading: an interest event is due.
+            // For the first watcher that wants every reading, an interest event is due.
             if watcher.wantsAll, !watched.wantsAll { watched.interestAt = nil }
             let isNews = watched.watchers.isEmpty || watcher.wantsAll && !watched.watchersWantAll
             watched.watchers[id] = watcher
@@ -249,7 +249,8 @@ final class RelayHub: Sendable {
         }
     }
 
-    /// Meters for which an interest event is due, longest wait first, limited for each zone and each holder.
+    /// Returns the meters for which an interest event is due, longest wait first, limited for each zone and each
+    /// holder.
     func due(at now: MonotonicTime) -> [MeterPlace] {
         state.withLock { state in
             var (zones, holders): ([String: Int], [HostPlace: Int]) = ([:], [:])

@@ -1,7 +1,7 @@
 import Cloud
 import Domain
 
-/// Aliases in force in one zone, under one key. Each lease decision compares the revision of this key.
+/// Aliases in force in one zone, under one key. Each lease decision fails if the revision of this key has changed.
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String

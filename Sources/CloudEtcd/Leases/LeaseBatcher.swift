@@ -17,7 +17,7 @@ final class LeaseBatcher: Sendable {
 
     /// Maximum number of concurrent requests: while etcd writes one to disk, the next can already be transmitted.
     private static let workersMax = 3
-    /// Leases per request, within etcd's limit: a few operations per lease and one per zone.
+    /// Maximum number of leases per request: each takes a few of the operations that etcd allows, and each zone one.
     static let leasesPerRequest = 60
     /// Number of plans per request that reads leases. Each needs three ranges, and one more for each other meter id in
     /// its jobs.

@@ -3,9 +3,9 @@ import Domain
 
 /// A lease as last read by this replica.
 ///
-/// `record.renewedAt` is a monotonic time of this replica, no earlier than the last change of the lease or its pulse.
-/// Before it gives the lease away, the replica compares both revisions, which fails if another replica has renewed or
-/// changed the lease (Docs/Leases.md#rule-3).
+/// `record.renewedAt` is this replica's monotonic time, not before the last change of the lease or its pulse (the key
+/// that each renewal changes). A request that gives the lease to another host compares the revisions of both keys. It
+/// fails if another replica has renewed or changed the lease (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
     var record: LeaseRecord?
     /// Revision of the lease's key; 0 if it does not exist.
@@ -13,7 +13,8 @@ struct SeenLease: Hashable, Sendable {
     /// Revision of the pulse (the key that each renewal changes); 0 if it does not exist.
     var pulse: Int64 = 0
 
-    /// A lease that this replica has not read: if it exists, the comparison fails, and the answer contains it.
+    /// A lease that this replica has not read. If it exists, the comparison with revision 0 fails, and the answer
+    /// contains it.
     static let unknown = SeenLease()
 }
 
@@ -26,7 +27,8 @@ struct LeaseJob: Sendable {
         var deliver: @Sendable () -> Void
     }
 
-    /// Whether the decision depends on the renewal time, so that its request compares the pulse. False for renewals.
+    /// Whether the decision depends on the renewal time, so that its request compares the pulse (the key that each
+    /// renewal changes). False for renewals.
     var heedsTime: Bool
     var decide: @Sendable (LeaseSnapshot) -> Step
     var fail: @Sendable (EtcdError) -> Void
@@ -108,7 +110,7 @@ struct LeasePlan: Sendable {
         transaction.compares += others.map { other in
             EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
         }
-        // A lease that does not exist yet has no pulse to compare.
+        // A lease that does not exist yet has no pulse (the key that each renewal changes) to compare.
         if creation == nil, change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }
@@ -117,8 +119,8 @@ struct LeasePlan: Sendable {
         case .pulse: transaction.success = [.put(key: pulse, value: [])]
         case .lease(let value): transaction.success = [.put(key: lease, value: value)]
         }
-        // Renewals are most of etcd's work and hardly ever fail, so their state is read only after a failure. So is
-        // that of creations, which share one nested transaction.
+        // Renewals are most of etcd's work and hardly ever fail, so a failed one reads the state in another request
+        // (`look`). So does a failed creation, because creations share one nested transaction.
         if change != .pulse, creation == nil { transaction.failure = look(keys).map { .range($0) } }
         return transaction
     }

@@ -6,7 +6,8 @@ import Synchronization
 /// From it, other replicas learn when a lease was last renewed. It is only a hint: without it, a replica notices a
 /// renewal when it next reads all leases, and gives an expired lease away that much later.
 struct RenewalDigest: Hashable, Sendable {
-    /// Maximum number, which keeps a request far below `EtcdTransaction.bytesMax`. The next digest contains the rest.
+    /// Maximum number of renewals in a digest, which keeps a request far below `EtcdTransaction.bytesMax`. The next
+    /// digest contains the rest.
     static let renewalsMax = 4000
 
     var zones: [String: [String: Int64]] = [:]

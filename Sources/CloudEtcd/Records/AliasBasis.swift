@@ -21,8 +21,8 @@ struct AliasBasis: Sendable {
         }
     }
 
-    /// Changes that put an alias into force in the request that stores its record. It fails if the aliases or leases
-    /// have changed since they were read.
+    /// Changes that put an alias into force in the request that stores its record. That request fails if the aliases or
+    /// leases have changed since they were read.
     struct Step: Sendable {
         let book: AliasBook
         let freed: [String: LeaseRecord]

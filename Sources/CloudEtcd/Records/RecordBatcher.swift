@@ -54,7 +54,8 @@ final class RecordBatcher: Sendable {
         self.work = work
     }
 
-    /// Writes each record atomically: after an error, some may be stored. Completes even if the task is cancelled.
+    /// Writes the records, each atomically: after an error, some may be stored and others not. Completes even if the
+    /// task is cancelled.
     func write(_ records: [SyncRecord], in zone: String, at times: Times) async throws(EtcdError) -> [RecordOutcome] {
         let result = await withCheckedContinuation { continuation in
             let isFirst = state.withLock { state in
@@ -144,7 +145,7 @@ final class RecordBatcher: Sendable {
                 outcomes += news
                 done += news.count
                 plan = next
-                // etcd may have reverted, so the next change needs a new timeline mark.
+                // etcd may have reverted to an older state, so the next change needs a new timeline mark.
                 guard plan.life == client.life else { break }
             }
         }
@@ -237,7 +238,7 @@ final class RecordBatcher: Sendable {
         let answer = try await client.commit(transaction)
         var revision = answer.revision
         if !answer.succeeded {
-            // If the head equals this one, an earlier attempt succeeded and its answer was lost.
+            // If the stored head equals this plan's head, an earlier attempt succeeded and its answer was lost.
             guard let entry = answer.range(0)?.entries.first, entry.value == head else { return nil }
             revision = entry.revision
         }

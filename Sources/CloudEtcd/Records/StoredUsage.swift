@@ -71,7 +71,8 @@ extension ZoneUsage {
 }
 
 extension RecordBatcher {
-    /// Counts a zone without a valid count: it predates quotas, was moved here, or was changed by an older replica.
+    /// Counts the usage of a zone without a valid count: the zone predates quotas, was moved here, or was changed by an
+    /// older replica.
     func count(_ zone: String) async throws(EtcdError) {
         for _ in 0..<Self.countsMax {
             let found = try await client.read([

@@ -26,7 +26,7 @@ struct EtcdTransactionAnswer: Hashable, Sendable {
     var revision: Int64
     var succeeded: Bool
     var results: [EtcdResult]
-    /// Whether an earlier attempt of the same request got no answer.
+    /// Whether an earlier attempt of the same request got no answer, and so may have succeeded.
     var mayBeDoneBefore = false
     var reign: EtcdTerm?
 }

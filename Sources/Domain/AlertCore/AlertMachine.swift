@@ -4,7 +4,8 @@
 ///           the condition holds for its hold time
 ///   quiet ─────────────────────────────────────────▶ raised
 ///         ◀─────────────────────────────────────────
-///           back by the hysteresis, or the condition is over
+///           level or rate: the value is back across the limit by the hysteresis
+///           state or stale: the condition no longer holds
 /// ```
 ///
 /// Hold times use the boot-time clock. An unknown value neither raises nor clears an alert. A silence longer than

@@ -73,7 +73,7 @@ package struct AlertOutbox: Sendable {
         return queue.waiting.remove(at: queue.isSending ? 1 : 0).entry
     }
 
-    /// Returns the first entry of each queue that is neither sending nor waiting for a retry.
+    /// Returns the first entry of each queue, except queues that are sending or waiting for a retry.
     package mutating func due(at now: MonotonicTime) -> [Entry] {
         var entries: [Entry] = []
         for target in queues.keys.sorted() {

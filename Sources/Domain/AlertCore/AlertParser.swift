@@ -165,7 +165,7 @@ package struct AlertParser {
         return per
     }
 
-    /// In the quantity's unit or, for a rate, per the limit's unit of time.
+    /// Parses the hysteresis, in the quantity's unit or, for a rate, per the limit's unit of time.
     private mutating func hysteresis(of condition: AlertCondition) throws(AlertSyntaxError) -> Double {
         guard let quantity = condition.quantity else {
             throw AlertSyntaxError("only a value has a hysteresis", next: "leave it out")

@@ -46,7 +46,7 @@ enum AlertUnits {
         return units.first { $0.name.lowercased() == lowered }?.factor
     }
 
-    /// Divides if possible, because 9 times 0.001 exceeds 0.009.
+    /// Multiplies, or divides if `factor` is below 1: as a double, 9 × 0.001 exceeds 0.009, but 9 / 1000 equals it.
     static func amount(_ number: Double, _ factor: Double) -> Double {
         factor < 1 ? number / (1 / factor).rounded() : number * factor
     }

@@ -17,7 +17,7 @@ package struct MeterAlerts: Sendable {
     private var withoutQuantity = 0
     private var watched: QuantitySet = []
     private var state: ConnectionState?
-    /// Until this time states and silence are ignored, because every meter is absent for a while after a restart.
+    /// Time until which states and silence are ignored, because every meter is absent for a while after a restart.
     private let settledAt: MonotonicTime
     /// Maximum silence within a hold time; a longer one restarts it.
     package var gapMax = Self.gapMaxDefault

@@ -3,7 +3,7 @@ package struct TestResult: Hashable, Sendable {
     package var recording: String
     /// `cutoff`; `gap` after too long a silence of the meter; `load` if the load could not be switched on.
     package var end: String
-    /// Regardless of the current's direction; nil if nothing was measured.
+    /// Charge regardless of the current's direction; nil if nothing was measured.
     package var charge_mAh: Double?
     package var energy_Wh: Double?
     /// Duration up to the last counted reading, including gaps.

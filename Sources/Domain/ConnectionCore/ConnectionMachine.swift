@@ -250,7 +250,7 @@ extension ConnectionMachine {
     fileprivate enum Phase: Sendable {
         /// Next: `notConnected` (if the device is present after the settle time), `connecting` (if it appears).
         case offline(recheckAt: MonotonicTime?)
-        /// Nil `retryAt` waits for a user. Next: `connecting`, `awaitingPermission`, `offline`.
+        /// If `retryAt` is nil, waits for a user. Next: `connecting`, `awaitingPermission`, `offline`.
         case notConnected(retryAt: MonotonicTime?)
         /// Reported as not connected. Next: `connecting`, `notConnected`, `offline`.
         case awaitingPermission

@@ -59,7 +59,7 @@ package struct ExchangeMachine: Sendable {
         phase = .idle
     }
 
-    /// A faster rhythm does not wait for the next request of the slower one.
+    /// Applies a new rhythm. A faster one does not wait for the next request of the slower one.
     package mutating func rhythmChanged(_ rhythm: ExchangeRhythm, at now: MonotonicTime) {
         self.rhythm = rhythm
         if let interval = rhythm.requestInterval { nextRequest = min(nextRequest, now + interval) }

@@ -32,7 +32,7 @@ package struct BridgeMachine: Sendable {
     // MARK: State
 
     package var isConnected: Bool { connection.isOpen }
-    /// Nil while the link is up, and until the first attempt has ended.
+    /// Reason why the link is down; nil while it is up, and until the first attempt has ended.
     package var trouble: BrokerTrouble? { connection.trouble }
     package var linksOpened: Int { connection.linksOpened }
     package var backlogCount: Int { outbox.backlogCount }
@@ -44,7 +44,7 @@ package struct BridgeMachine: Sendable {
     package var droppedCount: Int { outbox.droppedCount }
     package var publishedCount: Int { outbox.confirmedCount }
     package var refusedCount: Int { outbox.refusedCount }
-    /// Topics with a refused message since the link came up.
+    /// Number of topics on which the broker refused a message since the link came up.
     package var refusedTopicsCount: Int { refusedTopics.count }
     /// Messages encoded since the start, at most one per change.
     package var payloadsMade: Int { meters.payloadsMade }
@@ -68,8 +68,6 @@ package struct BridgeMachine: Sendable {
     }
 
     /// Handles the loss of the link, or a failed attempt.
-    ///
-    /// - Parameter random: for the jitter of the next attempt.
     package mutating func linkLost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         if connection.isOpen { outbox.linkLost() }
         return connection.lost(cause, at: now, random: random)

@@ -34,7 +34,7 @@ struct BrokerConnection: Sendable {
     /// Whether only the acknowledgement of the last message is pending.
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
-    /// Nil while the link is up, and until the first attempt has ended.
+    /// Reason why the link is down; nil while it is up, and until the first attempt has ended.
     var trouble: BrokerTrouble? { lastCause }
     /// Time since the last loss; nil if there was none.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
@@ -57,7 +57,6 @@ struct BrokerConnection: Sendable {
         return true
     }
 
-    /// - Parameter random: for the jitter of the next attempt.
     mutating func lost(_ cause: BrokerTrouble, at now: MonotonicTime, random: UInt64) -> [Action] {
         switch state {
         case .waiting, .stopped: return []
@@ -76,8 +75,8 @@ struct BrokerConnection: Sendable {
         return [.tell(.lost(cause: cause, retryIn: wait, isNew: cause != lastCause))]
     }
 
-    /// Doubles up to the longest pause, with a jitter of a fifth, because many gateways reconnect simultaneously after
-    /// a power cut.
+    /// Returns a pause that doubles up to the longest, with a jitter of a fifth, because many gateways reconnect
+    /// simultaneously after a power cut.
     private func pause(random: UInt64) -> Duration {
         let doublings = min(max(failures - 1, 0), 20)
         let wait = min(settings.longestWait, settings.shortestWait * (1 << doublings))

@@ -32,7 +32,6 @@ struct BrokerRequests: Sendable {
 
     // MARK: How many
 
-    /// Counts a message. Returns whether to handle it.
     mutating func admit() -> Bool {
         guard left > 0 else {
             ignored += 1
@@ -55,9 +54,7 @@ struct BrokerRequests: Sendable {
 
     // MARK: What they ask
 
-    /// - Parameters:
-    ///   - key: topic level that names the meter.
-    ///   - meter: nil if no meter has this key.
+    /// - Parameter meter: nil if no meter has this key.
     mutating func asked(_ payload: [UInt8], of key: String, meter: MeterID?) -> Verdict {
         guard performing.count < Self.performingMax else {
             let outcome = RequestOutcome.failed(

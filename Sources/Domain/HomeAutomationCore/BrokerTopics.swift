@@ -41,7 +41,7 @@ package struct BrokerTopics: Hashable, Sendable {
     package func request(_ meter: MeterID) -> String { "\(base)/bridge/\(gateway)/request/\(meter.topicKey)" }
     package func response(_ key: String) -> String { "\(base)/bridge/\(gateway)/response/\(key)" }
 
-    /// Nil if the topic is not a request's.
+    /// Returns the key of the meter in a request's topic; nil for any other topic.
     func requestKey(in topic: String) -> String? {
         let prefix = "\(base)/bridge/\(gateway)/request/"
         guard topic.hasPrefix(prefix) else { return nil }
@@ -50,7 +50,7 @@ package struct BrokerTopics: Hashable, Sendable {
         return String(key)
     }
 
-    /// Retained unless the alert is momentary.
+    /// Topic of an alert; its messages are retained unless the alert is momentary.
     package func alert(_ number: Int64) -> String { "\(base)/bridge/\(gateway)/alert/\(number)" }
 
     // MARK: Topics of a meter, whichever gateway has it
@@ -79,7 +79,7 @@ package struct BrokerTopics: Hashable, Sendable {
 }
 
 extension MeterID {
-    /// Letters, digits, `-` and `_`. Different ids have different keys.
+    /// Topic level for the meter: letters, digits, `-` and `_`. Different ids have different keys.
     package var topicKey: String {
         if case .mac(let address) = self { return address.description.filter { $0 != ":" }.lowercased() }
         var key = ""

@@ -26,7 +26,7 @@ package enum JSONValue: Hashable, Sendable {
 
     package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// One line without blanks (RFC 8259).
+    /// JSON text (RFC 8259) in one line without blanks.
     package var bytes: [UInt8] {
         var text: [UInt8] = []
         write(to: &text)

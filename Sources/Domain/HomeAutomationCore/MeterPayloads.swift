@@ -1,5 +1,5 @@
 enum MeterPayloads {
-    /// Unknown values are null.
+    /// Returns a reading in JSON; unknown values are null.
     ///
     /// - Parameter countedSince: start of the gateway's energy count; nil without one.
     static func state(_ reading: TimedReading, countedSince: WallTime? = nil, told: TelemetryBody? = nil) -> [UInt8] {
@@ -12,7 +12,7 @@ enum MeterPayloads {
         return JSONValue.object(members).bytes
     }
 
-    /// Format of `meterctl status --json`.
+    /// Returns telemetry in the format of `meterctl status --json`.
     private static func json(_ told: TelemetryBody) -> JSONValue {
         let details = told.details.sorted { $0.key < $1.key }.map { key, value -> JSONValue.Member in
             switch value {

@@ -10,8 +10,6 @@ struct PublishedMeters: Sendable {
     func id(ofKey key: String) -> MeterID? { meters.keys.first { $0.topicKey == key } }
 
     /// Queues messages for changed and removed meters. Unchanged ones are not encoded.
-    ///
-    /// - Parameter seen: all meters of this host, each once.
     mutating func observed(
         _ seen: [BridgedMeter], at now: MonotonicTime, isConnected: Bool, to outbox: inout Outbox
     ) -> [BridgeMachine.Notice] {

@@ -1,4 +1,4 @@
-/// Topics with a refused message since the link came up.
+/// Topics on which the broker refused a message since the link came up.
 struct RefusedTopics: Sendable {
     static let countMax = 100
 

@@ -9,8 +9,8 @@ package protocol SessionLoop: SerialExecutor {
     var wallNow: WallTime { get }
     /// Runs `body` at or soon after `time`. May be called from any thread.
     func schedule(at time: MonotonicTime, _ body: @escaping @Sendable () -> Void) -> LoopTimer
-    /// Runs `body` at the loop's first wake-up within `span`, or at its end, to save wake-ups. May be called from any
-    /// thread.
+    /// Runs `body` at the loop's first wake-up within `span`, or at the end of `span`, to save wake-ups. May be called
+    /// from any thread.
     func schedule(within span: ClosedRange<MonotonicTime>, _ body: @escaping @Sendable () -> Void) -> LoopTimer
     /// Has no effect if the timer's body has run, or is running on another thread.
     func cancel(_ timer: LoopTimer)

@@ -3,7 +3,7 @@ package protocol SightingSource: Sendable {
     func run(_ report: @escaping @Sendable (SightingEvent) -> Void) async
 }
 
-/// Ports of this host: of plugged-in meters, or declared by a user.
+/// Reports this host's ports: those of plugged-in meters, and those declared by a user.
 package protocol PortSource: SightingSource {
     /// Starts watching a port. Replaces a declaration of the same path.
     func watch(_ port: DeclaredPort)

@@ -120,7 +120,7 @@ struct ImportClock: Sendable {
         guard let last else { return first }
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
-        // A gap of one hour: the file began in the second occurrence of the hour, but was read as the first.
+        // A gap of one hour means that the file began in the second occurrence of the hour, but was read as the first.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(
@@ -158,7 +158,7 @@ struct ImportClock: Sendable {
         return start.addingClamped(milliseconds)
     }
 
-    /// Seconds, milliseconds, microseconds or nanoseconds, judged by the size of the number.
+    /// Returns the unit of a time in seconds, down to 1e-9 (nanoseconds), judged by the size of the number.
     private static func scale(of value: Double) -> Double {
         switch abs(value) {
         case 1e17...: 1e-9

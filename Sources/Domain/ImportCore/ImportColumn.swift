@@ -3,7 +3,7 @@ package struct ImportColumn: Hashable, Sendable {
     package var quantity: Quantity?
     /// Whether another column contains the time of day.
     var isDate = false
-    /// Nil to derive the order from the table.
+    /// Order of day, month and year; nil to derive it from the table.
     var order: DateOrder?
     /// Name in the first line, or the column's number from 1.
     package var name: String
@@ -86,7 +86,7 @@ struct ImportUnit: Hashable, Sendable {
         return nil
     }
 
-    /// Lower case, with one spelling for micro and for ohm.
+    /// Returns the unit in lower case, with one spelling for micro and for ohm.
     private static func plain(_ text: String) -> String {
         text.trimmed.lowercased().replacing("µ", with: "u").replacing("μ", with: "u").replacing("ω", with: "ohm")
             .replacing("°", with: "")

@@ -1,4 +1,4 @@
-/// Users type the raw value, such as `dmy`.
+/// Order of day, month and year. Users type the raw value, such as `dmy`.
 package enum DateOrder: String, CaseIterable, Sendable {
     case mdy, dmy, ymd
 }

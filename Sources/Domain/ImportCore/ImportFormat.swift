@@ -37,7 +37,7 @@ package struct ImportOptions: Sendable {
     package var start: Int64?
     /// Meanings of columns whose names do not identify them.
     package var columns: [ImportColumn] = []
-    /// Nil to derive the separator from the table.
+    /// Decimal sign; nil to derive it from the table.
     package var decimal: DecimalSign?
     /// Plausible ranges of a format's quantities, as in live decoding.
     package var ranges: @Sendable (ImportFormat) -> [Quantity: ClosedRange<Double>] = { _ in [:] }

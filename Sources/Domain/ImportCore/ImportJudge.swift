@@ -93,7 +93,7 @@ struct ImportJudge: Sendable {
         return "\(value < 0 ? "-" : "")0.\(digits[...end])"
     }
 
-    /// fnirsi_logger.py prints the signed current as unsigned (Docs/Protocols/FNIRSI.md#packet).
+    /// Restores the sign of the current, which fnirsi_logger.py prints as unsigned (Docs/Protocols/FNIRSI.md#packet).
     private mutating func restoreSign(_ reading: inout Reading, _ line: Int) {
         if let current = reading[.current], current > Self.wrap / 2, current < Self.wrap {
             let signed = ((current - Self.wrap) * 1e5).rounded() / 1e5

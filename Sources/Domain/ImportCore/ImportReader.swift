@@ -8,7 +8,7 @@ package struct ImportReader: Sendable {
     private var clock: ImportClock
     private var judge: ImportJudge?
     private var writing: ImportWriting?
-    /// Lines that wait until later ones show the order of dates and the meaning of a comma.
+    /// Lines that wait until later ones show the order of day and month, and whether a comma is the decimal sign.
     private var held: [(number: Int, line: [UInt8])] = []
     private var heldBytes = 0
     private var lineNumber = 0
@@ -149,7 +149,8 @@ package struct ImportReader: Sendable {
         if heldBytes > Self.heldBytesMax { try settle(take) }
     }
 
-    /// Resolves ambiguous dates and commas, or throws; then parses the held lines.
+    /// Decides the order of day and month, and whether a comma is the decimal sign, or throws. Then parses the held
+    /// lines.
     private mutating func settle(_ take: Take) throws(ImportError) {
         try writing?.settle()
         try release(take)

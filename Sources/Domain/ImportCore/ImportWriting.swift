@@ -1,11 +1,12 @@
-/// Users type the raw value, such as `comma`.
+/// Decimal sign of a table. Users type the raw value, such as `comma`.
 package enum DecimalSign: String, CaseIterable, Sendable {
     case comma
     /// The decimal sign is a point; a comma groups thousands.
     case point
 }
 
-/// Order of dates and meaning of a comma in a table: specified by the user, or derived from all lines.
+/// Order of day and month in a table, and whether a comma is the decimal sign: specified by the user, or derived from
+/// all lines.
 struct ImportWriting: Sendable {
     typealias Place = (line: Int, column: String)
 
@@ -18,7 +19,7 @@ struct ImportWriting: Sendable {
     }
 
     var order: DateOrder? { dates.known }
-    /// While nil, a comma is an error.
+    /// Decimal sign. While it is nil, a number with a comma is an error.
     var decimal: DecimalSign? { numbers.sign }
     var isUndecided: Bool { dates.isUndecided || numbers.sign == nil }
     var doubt: ImportError? { dates.doubt ?? numbers.doubt }
@@ -99,7 +100,7 @@ private struct DateOrders: Sendable {
     }
 }
 
-/// Meaning of a comma in a quoted number.
+/// Decides whether a comma in a quoted number is the decimal sign or groups thousands.
 private struct DecimalSigns: Sendable {
     private(set) var sign: DecimalSign?
     private(set) var doubt: ImportError?

@@ -13,7 +13,7 @@ package struct ImportZones: Sendable {
         self.file = file
     }
 
-    /// Both moment and offset from UTC are in milliseconds.
+    /// Returns a function from a moment to the zone's offset from UTC, both in milliseconds.
     ///
     /// - Parameter zone: `local`, `UTC`, `+02:00`, or a name such as `Europe/Berlin`.
     package func offset(of zone: String) throws(ImportError) -> @Sendable (_ moment: Int64) -> Int64 {
@@ -49,11 +49,11 @@ package struct ImportZones: Sendable {
 
 /// Offsets of a zone, from a file of the time zone database (RFC 9636).
 package struct ZoneRules: Sendable {
-    /// Ascending: start in seconds since 1970, and offset in seconds from then on.
+    /// Changes of the offset, ascending: start in seconds since 1970, and offset in seconds from then on.
     private var changes: [(from: Int64, offset: Int64)] = []
     /// Offset in seconds before the first change.
     private var first: Int64 = 0
-    /// Applies after the last change; nil if there is none.
+    /// Yearly rule after the last change; nil if there is none.
     private var rule: YearlyRule?
 
     private static let headerLength = 44

@@ -1,7 +1,8 @@
 /// A server's answer to a batch, classified by the required reaction.
 package enum SendAnswer: Hashable, Sendable {
     case taken
-    /// Some points were rejected for good: their type differs, or they are older than the retention.
+    /// Some points were rejected for good: their type differs from that of stored points, or they are older than the
+    /// retention.
     ///
     /// - Parameter dropped: number of rejected points; nil if not reported, which counts as all.
     case partly(dropped: Int?, String)

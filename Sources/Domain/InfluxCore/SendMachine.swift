@@ -13,7 +13,7 @@ package struct SendMachine: Sendable {
         package var interval = Duration.seconds(10)
         /// Maximum age of a reading that is sent.
         package var backFill = Duration.seconds(7 * 86_400)
-        /// InfluxData advises 5,000
+        /// Maximum number of points in a batch. InfluxData advises 5,000
         /// (<https://docs.influxdata.com/influxdb/v2/write-data/best-practices/optimize-writes/>).
         package var pointsMax = 5000
 
@@ -31,7 +31,7 @@ package struct SendMachine: Sendable {
     /// Maximum age of unsaved positions. After a crash, newer points are sent again, which does not change the
     /// database.
     private static let saveInterval = Duration.seconds(60)
-    /// Positions further in the future come from a wrong clock and are ignored.
+    /// Maximum time of a position in the future; one beyond it comes from a wrong clock and is ignored.
     private static let tolerance = Duration.seconds(60)
     /// Maximum number of points skipped in a row; more rejections must have another cause.
     private static let passesMax = 3
@@ -43,7 +43,7 @@ package struct SendMachine: Sendable {
     private var nextAt: MonotonicTime?
     private var failures = 0
     private var unsavedSince: MonotonicTime?
-    /// Reduced if the server reports that a batch is too large.
+    /// Maximum number of points in a batch; reduced if the server reports that a batch is too large.
     private var sizeMax: Int
     /// Batch size during the search for a rejected point or after a timeout; nil otherwise.
     private var narrowed: Int?
@@ -77,7 +77,8 @@ package struct SendMachine: Sendable {
         return nextAt - now
     }
 
-    /// Time from which readings are sent; up to `tolerance` in the future after the system clock was set back.
+    /// Returns the time from which readings are sent; up to `tolerance` in the future after the system clock was set
+    /// back.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
         // With a shorter `backFill`, readings since the last batch would be lost.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))

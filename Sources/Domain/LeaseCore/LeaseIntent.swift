@@ -53,7 +53,7 @@ package enum LeaseTiming {
     static let reconnectGrace = Duration.seconds(10)
     /// Pause of automatic acquires after a user requested the meter on another host.
     static let pauseAfterRevocation = Duration.seconds(30)
-    /// Maximum search for a leased meter that does not advertise, before the host releases it.
+    /// Maximum duration of the search for a leased meter that does not advertise, before the host releases it.
     package static let searchTime = Duration.seconds(30)
 
     package static func searchTime(after lease: LeaseView) -> Duration {

@@ -86,7 +86,6 @@ struct LeaseKnowledge: Sendable {
         greatestToken = max(greatestToken ?? next, next)
     }
 
-    /// A grant with a released token is void, because the release may still arrive.
     func isGivenBack(_ token: FencingToken) -> Bool { releasedThrough.map { token <= $0 } ?? false }
 
     // MARK: Take-over and pause
@@ -116,7 +115,8 @@ struct LeaseKnowledge: Sendable {
 
     mutating func endPause() { pause = nil }
 
-    /// Ends the pause if the host that took over has released the meter, for example because it is out of range.
+    /// Ends the pause if the host that took over has released the meter, for example because the meter is out of its
+    /// range.
     mutating func endPause(ifGivenBack lease: LeaseView) {
         if let pause, lease.state == .free, lease.token > pause.token { self.pause = nil }
     }

@@ -46,7 +46,7 @@ extension LeaseMachine {
         case lost
         /// This host is read-only, and the policy is `strict`.
         case barred
-        /// The link is used without a lease. Non-nil if another host has the lease.
+        /// The link is used without a lease. The reason is nil unless another host has the lease.
         case unleased(LeaseAnswer.Refusal.Reason?)
         case stopping
         case releasing

@@ -153,7 +153,6 @@ package struct LeaseMachine: Sendable {
             state = .stopping(stopping)
             return .none
         case .releasing(let releasing):
-            // A grant of the token being released is void.
             guard lease.token > releasing.token else { return .none }
             guard let intent = releasing.intent else { return state.release(holding, intent: nil, &known, at: now) }
             return state.hold(holding, Seeking(intent, askAt: now), &known, at: now)
@@ -322,7 +321,7 @@ package struct LeaseMachine: Sendable {
 
     // MARK: Time
 
-    /// Safe to call at any time. Call again while `nextWake` is not after `now`.
+    /// Handles due requests and timeouts. May be called at any time. Call again while `nextWake` is not after `now`.
     package mutating func woke(at now: MonotonicTime, random: UInt64) -> Action {
         switch state {
         case .idle, .stopping: return .none

@@ -3,7 +3,8 @@ package struct LeaseAcquire: Hashable, Sendable {
     package var host: HostID
     package var hostName: String
     package var session: SessionID
-    /// Sent only by a host that locks its state folder, which proves that its earlier process has ended.
+    /// Earlier session of this host. Sent only by a host that locks its state folder, which proves that the earlier
+    /// process has ended.
     package var previousSession: SessionID?
     /// Requested time to live; the zone limits it.
     package var timeToLive: Duration
@@ -40,8 +41,8 @@ package struct LeaseCircumstances: Hashable, Sendable {
     package var wallNow: WallTime
     /// The zone's policy and maximum durations.
     package var terms: LeaseTerms
-    /// After a restore from a backup, no new grants before this time (rule 5); nil without a restore. Renewals and
-    /// repeated requests still succeed.
+    /// Earliest time of new grants after a restore from a backup (rule 5); nil without a restore. Renewals and repeated
+    /// requests succeed even earlier.
     package var grantsNothingNewBefore: MonotonicTime?
     /// Smallest token to grant (rule 5: after a restore, unix seconds × 2^20).
     package var tokenFloor: FencingToken
@@ -84,8 +85,8 @@ package enum LeaseAnswer: Hashable, Sendable {
             /// The request arrived late or twice, and its lease has since been released or granted again. Send a new
             /// one.
             case released
-            /// No token is left, because a restore set the floor by a wrong clock; or the zone allows no lease for a
-            /// new meter.
+            /// No token is left, because a restore set the token floor by a wrong clock; or the zone's quota allows no
+            /// lease for a new meter.
             case exhausted
         }
 
@@ -112,7 +113,7 @@ package enum LeaseRenewal: Hashable, Sendable {
         case takenOver
         /// The host must stop and release: a user requested the meter on another host, or revoked the lease.
         case revoking
-        /// A late heartbeat does not renew a released lease.
+        /// The lease was released; a late heartbeat does not renew it.
         case released
         case unknown
     }

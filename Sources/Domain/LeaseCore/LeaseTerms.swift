@@ -10,10 +10,10 @@ package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
     package func stricter(_ other: LeasePolicy) -> LeasePolicy { self == .strict ? self : other }
 }
 
-/// Host and authority use these, never their own configuration (Docs/Leases.md#times).
+/// Durations and policy of a lease. Host and authority use these, never their own configuration (Docs/Leases.md#times).
 package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
-    /// Pause between a lease and a grant to another host; at least an eighth of the time to live.
+    /// Time from the expiry of a lease until another host may acquire it; at least an eighth of the time to live.
     package let lockDelay: Duration
     /// Lock-delay as configured; `lockDelay` is at least an eighth of the time to live.
     package let askedLockDelay: Duration

@@ -29,7 +29,6 @@ struct Seeking: Sendable {
 
     // MARK: Requests
 
-    /// - Parameter target: token of the grant to take over; nil for a plain acquire.
     mutating func ask(takeover target: FencingToken?, at now: MonotonicTime) -> LeaseMachine.Action {
         let isYoung = firstSentAt.map { now < $0 + LeaseTiming.repetitionAge } ?? false
         isRepeat = isRepeat && isYoung && takeover == target

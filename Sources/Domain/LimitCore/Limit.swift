@@ -43,7 +43,7 @@ package struct Limit: Hashable, Sendable {
     package var text: String
     package var measure: Measure
     package var comparison: Comparison
-    /// In the measure's unit.
+    /// Limit value in the measure's unit.
     package var bound: Double
     /// The typed unit, and its factor to the measure's unit; nil if none was typed.
     package var typedUnit: String?

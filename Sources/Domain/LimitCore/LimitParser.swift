@@ -1,5 +1,5 @@
-/// A number needs a unit, because a current of 50 may be A or mA. Exceptions are quantities without units, and a 0
-/// other than a temperature.
+/// Parser for limits. A number needs a unit, because a current of 50 may be A or mA. Exceptions are quantities without
+/// units, and a 0 other than a temperature.
 package struct LimitParser {
     /// Maximum length of a limit in characters.
     package static let textMax = 200
@@ -83,7 +83,7 @@ package struct LimitParser {
         }
     }
 
-    /// Rejects counters, which only rise.
+    /// Parses a quantity; rejects counters, which only rise.
     private mutating func quantity() throws(AlertSyntaxError) -> Quantity {
         let rising: [Quantity] = [.energy, .charge, .duration, .countedEnergy, .countedCharge]
         let legal = Quantity.allCases.filter { !rising.contains($0) && $0 != .price }

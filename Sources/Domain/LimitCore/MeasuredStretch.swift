@@ -8,7 +8,7 @@ package struct MeasuredStretch: Sendable {
     private let quantities: [Quantity]
     /// Milliseconds, ascending.
     private var times: [Int64] = []
-    /// One for each quantity; NaN if a reading lacks it.
+    /// Values of each quantity; NaN if a reading lacks it.
     private var columns: [[Double]]
     /// Minimum and maximum of single values, because means hide them; magnitudes for current and power.
     private var extremes: [Quantity: ClosedRange<Double>] = [:]
@@ -35,7 +35,7 @@ package struct MeasuredStretch: Sendable {
 
     package var count: Int { times.count }
     package var isFull: Bool { times.count >= capacity }
-    /// A reading older than the last one counts as lost: the clock was set back, so its duration is unknown.
+    /// Adds a reading. One older than the last counts as lost: the clock was set back, so its duration is unknown.
     package mutating func add(_ reading: Reading, at time: Int64) {
         guard !isFull, times.last.map({ $0 <= time }) ?? true else { return lose(1) }
         times.append(time)
@@ -195,7 +195,7 @@ package struct MeasuredStretch: Sendable {
 
     private static func seconds(_ milliseconds: Int64) -> String { "\(milliseconds / 1000).\(milliseconds / 100 % 10)" }
 
-    /// Why a value does not describe the whole period; nil if it does.
+    /// Returns why a value does not describe the whole period; nil if it does.
     private func unknown(_ limit: Limit, _ track: Track, _ allowed: Double) -> String? {
         if resolution > 0, !isTold(limit) {
             return "only means of \(Duration.milliseconds(resolution).shortText) are left"
@@ -294,7 +294,8 @@ extension MeasuredStretch.Track {
         return (squares.reduce(0, +) / Double(values.count)).squareRoot()
     }
 
-    /// Percentage of the time for which `holds`; nil without two values. Each value lasts until the next.
+    /// Returns the percentage of the time for which `holds` is true; nil without two values. Each value lasts until the
+    /// next.
     fileprivate func share(_ holds: (Double) -> Bool) -> Double? {
         var (on, all) = (Int64(0), Int64(0))
         for (index, step) in steps.enumerated() where step >= 0 {

@@ -1,5 +1,5 @@
-/// Date from which meterd computes the age of stored data before deleting it. The system clock can be wrong: without a
-/// clock battery it starts in 1970, and one bad time server sets it to 2099.
+/// Assumed present date, from which meterd computes the age of stored data before deleting it. The system clock can be
+/// wrong: without a clock battery it starts in 1970, and one bad time server sets it to 2099.
 ///
 /// The date starts at the newest stored date. It approaches a *confirmed* system clock by at most a day per hour of
 /// running, and skips dates without data. It follows an earlier clock immediately, because that only delays deletion.
@@ -24,7 +24,7 @@ package struct BelievedDate: Hashable, Sendable {
     package private(set) var doubts: [Doubt]
 
     private static let pace = 24
-    /// If there are more, the two oldest are merged.
+    /// Maximum number of `doubts`; if there are more, the two oldest are merged.
     private static let doubtsMax = 32
     /// Extension of a `Doubt` into the future. Without it, a host whose clock is never confirmed would save the `Doubt`
     /// at each reading.
@@ -87,7 +87,7 @@ package struct BelievedDate: Hashable, Sendable {
         }
     }
 
-    /// Never shortens how long the data is kept.
+    /// Merges the two oldest ranges, without shortening how long their data is kept.
     private mutating func joinOldest() {
         let second = doubts.remove(at: 1)
         doubts[0].first = min(doubts[0].first, second.first)

@@ -1,4 +1,5 @@
-/// Besides the characters that JSON forbids, escapes DEL and U+0080 to U+009F, which terminals interpret.
+/// Writes JSON strings. Besides the characters that JSON forbids, escapes DEL and U+0080 to U+009F, which terminals
+/// interpret.
 package enum JSONText {
     package static func write(_ string: String, to text: inout [UInt8]) {
         text.append(UInt8(ascii: "\""))
@@ -31,7 +32,7 @@ package enum JSONText {
         }
     }
 
-    /// Keeps line ends between values.
+    /// Escapes DEL and U+0080 to U+009F in JSON text. Keeps line ends between values.
     ///
     /// - Parameter json: output of an encoder, which has escaped the characters that JSON forbids.
     package static func escapingControls(_ json: String) -> String {

@@ -1,4 +1,4 @@
-/// Drops empty lines, which are keep-alives.
+/// Splits bytes into lines. Drops empty lines, which are keep-alives.
 package struct LineSplitter: Sendable {
     package struct LineTooLong: Error {}
 

@@ -91,7 +91,7 @@ package enum LinkAddress: Hashable, Sendable {
 /// A meter's radio as reached through one adapter.
 package struct RadioLink: Hashable, Sendable {
     package var address: MACAddress
-    /// Needed to connect over LE. False for Bluetooth Classic.
+    /// Whether the address is random, which a connection over LE must state. False for Bluetooth Classic.
     package var isRandom: Bool
     /// Address of this host's adapter. Not its name, because `hci0` may be another one after a reset.
     package var adapter: MACAddress

@@ -1,4 +1,4 @@
-/// The meter's driver defines the accepted commands and arguments.
+/// A command to a meter. The meter's driver defines the accepted commands and arguments.
 package struct MeterCommand: Hashable, Sendable {
     package var kind: Kind
     /// In the unit of `kind`; nil if the command takes none.
@@ -72,7 +72,7 @@ extension MeterCommand.Kind {
 }
 
 extension MeterCommand {
-    /// Whether both are the same command with different numbers, or on and off.
+    /// Whether both are the same command with different numbers, or one switches the load on and the other off.
     package func contradicts(_ other: MeterCommand) -> Bool {
         guard self != other else { return false }
         let switches: Set<Kind> = [.loadOn, .loadOff]

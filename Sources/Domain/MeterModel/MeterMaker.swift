@@ -1,4 +1,4 @@
-/// Includes makers of unsupported meters. The raw value is used in JSON.
+/// Maker of a meter, even of an unsupported one. The raw value is used in JSON.
 package struct MeterMaker: Hashable, Sendable {
     package let rawValue: String
 

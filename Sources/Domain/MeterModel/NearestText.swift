@@ -1,5 +1,5 @@
 extension Sequence where Element == String {
-    /// Ignores case; nil if no word is similar enough.
+    /// Returns the most similar word, regardless of case; nil if none is similar enough.
     ///
     /// A word that begins with `text` wins, however many letters are missing. Otherwise at most a third of the letters
     /// may differ.

@@ -3,7 +3,7 @@ package struct ScaledUnit: Hashable, Sendable {
     private let factor: Double
 
     private static let prefixes = ["": 1.0, "µ": 1e-6, "μ": 1e-6, "m": 1e-3, "k": 1e3, "M": 1e6]
-    /// Larger values are no measurement.
+    /// Maximum value of a measurement, in the quantity's own unit.
     private static let valueMax = 1e9
 
     package init(factor: Double = 1) { self.factor = factor }

@@ -1,4 +1,4 @@
-/// A seed gives the same sequence on every machine.
+/// Random number generator. A seed gives the same sequence on every machine.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,4 +1,5 @@
-/// Reads and writes UUIDs without allocating memory, because every property's change stamp contains one.
+/// Reads and writes UUIDs without allocating memory. Synchronisation handles many, because every property's change
+/// stamp contains one.
 package enum UUIDText {
     package static let length = 36
 

@@ -21,7 +21,7 @@ package struct ProcessFigures: Hashable, Sendable {
         descriptorsMax: UInt64
     ) {
         guard ticksPerSecond > 0, pageBytes > 0, let name = stat.lastIndex(of: ")") else { return nil }
-        // Fields after the name, from the third of proc(5) on.
+        // Fields after the name; the first one is the third of proc(5).
         let fields = stat[stat.index(after: name)...].split(separator: " ")
         func field(_ number: Int) -> UInt64? { fields.count > number - 3 ? UInt64(fields[number - 3]) : nil }
         guard let user = field(14), let system = field(15), let threads = field(20), let start = field(22),

@@ -1,6 +1,6 @@
 package struct BatteryTest: Hashable, Sendable {
-    /// Cut-off that ends the test: a value above or below a limit, after one on the other side. So a test may begin
-    /// before the battery is inserted.
+    /// Cut-off that ends the test: a value above or below a limit. It applies only after a value on the other side, so
+    /// a test may begin before the battery is inserted.
     package let until: AlertPattern
     /// Current in amperes, in either direction, that starts the test once it has flowed for the hold time. Nil to start
     /// immediately.
@@ -8,11 +8,11 @@ package struct BatteryTest: Hashable, Sendable {
     /// Names of `[notify.NAME]` in the configuration.
     package let notify: [String]
     package internal(set) var isWaiting: Bool
-    /// Whether a value on the other side of the limit was measured.
+    /// Whether the cut-off applies: a value on the other side of its limit was measured.
     package internal(set) var isArmed = false
     /// First value that met the cut-off; nil until that ends the test.
     package internal(set) var value: Double?
-    /// Nil if another device charges or discharges the battery.
+    /// Load that the test controls; nil if another device charges or discharges the battery.
     package var load: LoadSnapshot?
 
     /// Default hold time of a cut-off; a single reading proves little.
@@ -59,10 +59,9 @@ package struct LoadSnapshot: Hashable, Sendable {
 }
 
 extension Recording {
-    /// Whether the recording waits for its start condition.
     package var isWaiting: Bool { test?.isWaiting ?? false }
 
-    /// Nil unless a battery test ended by itself.
+    /// Result of a battery test that ended by itself; nil otherwise.
     package var result: TestResult? {
         guard test != nil, !isWaiting, let end, [.cutoff, .gap, .load].contains(end) else { return nil }
         return TestResult(

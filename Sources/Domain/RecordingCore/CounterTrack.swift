@@ -9,7 +9,7 @@ package struct CounterTrack: Hashable, Sendable {
     package private(set) var total: Double?
     package private(set) var last: Double?
     package private(set) var resets = 0
-    /// Steps that are too large for any current, or follow a change of the data group.
+    /// Number of counter steps that were too large for any current or followed a change of the data group.
     package private(set) var jumps = 0
     private let perSecondMax: Double
     private let resolution: Double

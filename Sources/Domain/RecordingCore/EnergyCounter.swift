@@ -11,7 +11,7 @@ package struct EnergyCounter: Hashable, Sendable {
     private var current = IntegratedValue()
     private var power = IntegratedValue()
     private var last: MonotonicTime?
-    /// Last reading with the meter's own counters; nil if none since meterd started.
+    /// Time of the last reading with the meter's own counters; nil if none since meterd started.
     private var ownCameAt: MonotonicTime?
     /// Whether a gap followed the last use of the meter's own charge counter; true after a start.
     private var isChargeBehind = true
@@ -50,11 +50,10 @@ package struct EnergyCounter: Hashable, Sendable {
     }
 
     /// Records the fencing token of this host's lease. Resets the count if another host may have held the lease
-    /// meanwhile: a sum over both counts would include the difference as consumption.
+    /// meanwhile: a sum over both hosts' counts would include their difference as consumption.
     ///
-    /// Each grant to another host, and the next one to this host, raises the token by one (Docs/Leases.md). After an
-    /// unanswered release this host also skips a token, and the count is reset, because another host may have had that
-    /// token.
+    /// Each grant to another host, and the next one to this host, raises the token by one (Docs/Leases.md). An
+    /// unanswered release also skips a token, which another host may have had, so it resets the count.
     package mutating func leased(_ token: UInt64, at wall: WallTime) {
         defer { count.token = token }
         guard let before = count.token, token > before, token - before > 1, count.since != nil else { return }
@@ -77,7 +76,7 @@ package struct EnergyCounter: Hashable, Sendable {
         if count.own != nil { (charge, energy) = (charge.magnitude, energy.magnitude) }
         count.charge_mAh += charge
         count.energy_Wh += energy
-        // A later gap then adds only flow that was not integrated.
+        // Include the integrated amount in the counter's value, so that a later gap adds only the rest.
         if let own = count.own?.charge_mAh { count.own?.charge_mAh = own + charge }
         if let own = count.own?.energy_Wh { count.own?.energy_Wh = own + energy }
     }
@@ -95,7 +94,7 @@ package struct EnergyCounter: Hashable, Sendable {
         ) {
             guard isSame else { return (value, 0) }
             guard let value, let before, isBehind, value >= before - step else { return (value ?? before, 0) }
-            // The totals include the counter's value, except for its rounded last digit.
+            // Add nothing unless the counter, less its rounded last digit, exceeds the value that the totals include.
             guard value - step > before else { return (before, 0) }
             let rise = value - step - before
             return rise <= perSecondMax * seconds + step ? (value - step, rise) : (value, 0)
@@ -116,13 +115,13 @@ package struct EnergyCounter: Hashable, Sendable {
 }
 
 extension IntegratedValue {
-    /// Whether the value arrived too late to integrate.
+    /// Whether nothing was integrated for the value, because it was the first or followed a gap.
     fileprivate func isBehind(_ before: Self, _ value: Double?, step: Double?) -> Bool {
         value != nil && step != 0 && seconds == before.seconds
     }
 }
 
-/// Values of the meter's own counters up to which meterd's totals include all flow.
+/// Values of the meter's own counters up to which meterd's totals include all charge and energy.
 package struct OwnCounters: Hashable, Sendable {
     package var charge_mAh: Double?
     package var energy_Wh: Double?

@@ -1,7 +1,7 @@
 /// Energy of a period, for a power counter of the Firefox Profiler.
 ///
 /// Each sample contains the energy since the previous one. After each gap, and at the start, a sample without energy
-/// begins a run.
+/// begins a run of samples.
 package struct EnergySamples: Sendable {
     package struct Sample: Hashable, Sendable {
         /// Milliseconds since 1970, strictly ascending.
@@ -19,7 +19,7 @@ package struct EnergySamples: Sendable {
     private var seconds = 0.0
 
     /// - Parameter samplesMax: maximum number of samples; beyond it, adjacent samples are merged, but not across a gap.
-    ///   A day has at most 8,640 runs, because a gap takes 10 s.
+    ///   A day has at most 8,640 runs of samples, because a gap takes 10 s.
     package init(samplesMax: Int) { self.samplesMax = samplesMax }
 
     /// Adds the totals after a reading that has a power.

@@ -5,7 +5,7 @@ package struct IntegratedValue: Hashable, Sendable {
     /// Value times seconds.
     package private(set) var integral = 0.0
     package private(set) var seconds = 0.0
-    /// `age` is in seconds; nil after a gap.
+    /// Last value and its age in seconds; nil after a gap.
     private var last: (value: Double, age: Double)?
 
     package init() {}

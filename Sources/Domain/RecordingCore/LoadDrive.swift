@@ -22,7 +22,8 @@ package struct LoadDrive: Hashable, Sendable {
     /// Number of calls of `looked` to skip before the next attempt to switch off.
     private var looksToWait = 0
 
-    /// Calls of `looked` with the load off, after which it counts as ended by its cut-off, timer or keys.
+    /// Number of consecutive calls of `looked` with the load off after which the test ends: the load's cut-off, timer
+    /// or keys switched it off.
     package static let looksOffMax = 15
     /// Calls of `looked` between attempts to switch off.
     package static let retryLooks = 10
@@ -31,7 +32,7 @@ package struct LoadDrive: Hashable, Sendable {
     package enum Phase: String, CaseIterable, Sendable {
         case preparing
         case drawing
-        /// No link, or meterd ended, while the load was drawing; it keeps drawing.
+        /// The link was lost, or meterd ended, while the load was drawing current. It keeps drawing.
         case away
         case ending
         case over
@@ -109,7 +110,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .none
     }
 
-    /// Call once a second; nil while the load sends no reports.
+    /// Handles the load's state, nil while it sends no reports. Call once a second.
     package mutating func looked(at view: LoadView?) -> Act {
         switch phase {
         case .drawing: return lookedWhileDrawing(view)

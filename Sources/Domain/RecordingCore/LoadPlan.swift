@@ -82,10 +82,11 @@ package struct LoadPlan: Hashable, Sendable {
         return thousandths
     }
 
-    /// Default cut-off: the load has switched itself off, or a weak source supplies less than half of the current.
+    /// Default cut-off, met if the load has switched itself off or a weak source supplies less than half of the set
+    /// current.
     package var until: String { "current < \(current / 2)mA for 10s" }
 
-    /// The load is set up while off, and switched on last.
+    /// Commands that set up the load while it is off, and then switch it on.
     package var orders: [MeterCommand] {
         [
             MeterCommand(.loadOff), MeterCommand(.loadCutoff, cutoff), MeterCommand(.loadTimer, minutes),

@@ -43,7 +43,7 @@ extension Recording {
         guard let trigger = fields.text("trigger").flatMap({ Trigger(rawValue: $0) }) else { return nil }
         self.init(
             id: id, name: fields.text("name"), trigger: trigger,
-            // Parse a newer version's cause as `hand`, because the recording has ended anyway.
+            // An unknown cause of the end, from a newer version, becomes `hand`: the recording has ended anyway.
             end: fields.text("end").map { End(rawValue: $0) ?? .hand },
             until: fields.int("until_ms").map { WallTime(millisecondsSince1970: $0) })
         note = fields.text("note")
@@ -134,7 +134,7 @@ extension LoadSnapshot {
     }
 }
 
-/// A property of the wrong type counts as missing.
+/// Properties by name. One of the wrong type counts as missing.
 private struct Fields {
     private let properties: [String: SettingValue]
 

@@ -31,7 +31,7 @@ package struct Recording: Hashable, Sendable {
     /// Time of the end, or of the last reading so far; the start if there is none.
     package var until: WallTime
     package var totals: RecordingTotals
-    /// Nil for other recordings.
+    /// Battery test; nil for other recordings.
     package var test: BatteryTest?
 
     package init(

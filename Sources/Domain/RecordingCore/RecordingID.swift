@@ -2,7 +2,8 @@
 package struct RecordingID: Hashable, Sendable {
     package var host: HostID
     package var meter: MeterID
-    /// Fencing token of the lease at the start; 0 without a lease. For a mark, a number from 0.
+    /// Fencing token of the lease at the start; 0 without a lease. For a mark, a number from 0 that makes its short id
+    /// unique.
     package var token: UInt64
     /// Start by the host's system clock.
     package var started: WallTime

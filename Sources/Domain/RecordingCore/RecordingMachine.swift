@@ -90,7 +90,7 @@ package struct RecordingMachine: Sendable {
         return recording
     }
 
-    /// A battery test may wait for its start current.
+    /// Begins a recording. A battery test may first wait for its start current.
     ///
     /// - Parameter test: nil for other recordings.
     /// - Returns: `none` if a recording is already running.
@@ -108,7 +108,7 @@ package struct RecordingMachine: Sendable {
         return .started(recording)
     }
 
-    /// Also ends a waiting battery test. Returns `none` if there is nothing to end.
+    /// Ends the recording or a waiting battery test. Returns `none` if there is neither.
     package mutating func stop(at wall: WallTime, _ now: MonotonicTime) -> Outcome {
         if let recording = waiting.take() { return end(recording, .hand) }
         guard case .recording(var session) = state else { return .none }
@@ -171,7 +171,7 @@ package struct RecordingMachine: Sendable {
         }
     }
 
-    /// Handles a lost link. If the next reading arrives late enough, it ends a gap.
+    /// Handles a lost link. If the next reading arrives late enough, the time until then is a gap.
     package mutating func linkLost() { isLinkLost = true }
 
     /// Call in the order of the readings' monotonic times.
@@ -225,7 +225,7 @@ package struct RecordingMachine: Sendable {
         return test.map { .begun(recording, waitedAs: $0.id) } ?? .started(recording)
     }
 
-    /// Nil without a current or a threshold.
+    /// Whether the current has reached the threshold; nil without a current or a threshold.
     private func isAbove(_ reading: TimedReading) -> Bool? {
         guard let threshold = waiting?.test?.startAbove ?? rules.threshold, let current = reading.reading[.current]
         else { return nil }

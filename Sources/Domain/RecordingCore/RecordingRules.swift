@@ -1,6 +1,6 @@
 package struct RecordingRules: Hashable, Sendable {
-    /// Amperes above 0. A recording begins once the current, in either direction, has reached it for `hold`, and ends
-    /// once it has been smaller for `hold`. If nil, only users start recordings.
+    /// Current in amperes, above 0. A recording begins once the measured current, in either direction, has reached it
+    /// for `hold`, and ends once that current has been smaller for `hold`. If nil, only users start recordings.
     package var threshold: Double?
     package var hold: Duration
     /// Silence that ends a battery test, or a recording begun by the threshold. Only users end other recordings.

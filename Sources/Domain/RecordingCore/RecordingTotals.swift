@@ -1,5 +1,6 @@
-/// Current, voltage and power are assumed to change linearly between readings (trapezoid rule). A reading's time is the
-/// monotonic time of its arrival. A step longer than `RecordingRules.stepMax` is a gap and is not integrated.
+/// Sums and extremes of a recording. Current, voltage and power are assumed to change linearly between readings
+/// (trapezoid rule). A reading's time is the monotonic time of its arrival. A step longer than `RecordingRules.stepMax`
+/// is a gap and is not integrated.
 ///
 /// Charge and energy are signed. Energy is the integral of `Reading.flow`.
 package struct RecordingTotals: Hashable, Sendable {
@@ -18,7 +19,6 @@ package struct RecordingTotals: Hashable, Sendable {
     package private(set) var gaps: [RecordingGap] = []
     package private(set) var gapCount = 0
     package private(set) var gapTime: Duration = .zero
-    /// Restarts of meterd during the recording.
     package var restarts = 0
 
     /// Maximum number of listed gaps; further ones are only counted.
@@ -33,7 +33,7 @@ package struct RecordingTotals: Hashable, Sendable {
     package var energy_Wh: Double? { power.seconds > 0 ? power.integral / 3600 : nil }
 
     /// - Parameters:
-    ///   - step: since the previous reading; nil for the first one and after a restart.
+    ///   - step: time since the previous reading; nil for the first one and after a restart.
     ///   - group: data group of the counters; nil if unknown.
     package mutating func add(_ reading: Reading, step: Duration?, rules: RecordingRules, group: Int? = nil) {
         readings += 1

@@ -36,7 +36,7 @@ package struct StretchSummary: Sendable {
         machine = RecordingMachine(host: host, meter: meter, rules: rules)
     }
 
-    /// The recording machine requires monotonic time; the store contains wall-clock time only.
+    /// Converts a stored wall-clock time to the monotonic time that the recording machine requires.
     private static func moment(_ time: WallTime) -> MonotonicTime {
         .origin + .milliseconds(time.millisecondsSince1970)
     }

@@ -8,8 +8,7 @@ package struct CommandDuty: Sendable {
         case ignore
     }
 
-    /// Maximum number of remembered command ids, so that a repeated command is claimed once. The cloud grants no second
-    /// claim anyway.
+    /// Maximum number of command ids remembered to ignore repetitions. The cloud grants no second claim anyway.
     private static let knownMax = 256
 
     private var known: [RequestID] = []

@@ -1,7 +1,7 @@
 /// One measurement, or several combined, for observers.
 package struct RelayReading: Hashable, Sendable {
-    /// Duration from the (last) measurement to the sending of its batch, on the holder's monotonic clock. So observers
-    /// can date it even if the holder's system clock is wrong.
+    /// Duration from the (last) measurement to the sending of its batch, by the holder's monotonic clock, because its
+    /// system clock may be wrong.
     package var age: Duration
     /// Time of the measurement by the holder's system clock.
     package var wallTime: WallTime
@@ -32,8 +32,7 @@ package struct RelayBatch: Hashable, Sendable {
     /// Oldest first.
     package var readings: [RelayReading]
 
-    /// - Parameter now: the holder's monotonic clock. Derived from it, batch numbers ascend even after a restart of the
-    ///   sender, which observers do not notice.
+    /// - Parameter now: the holder's monotonic clock, so that batch numbers ascend even after a restart of the sender.
     package init(at now: MonotonicTime, missed: Int, readings: [RelayReading]) {
         self.init(number: UInt64(clamping: (now - .origin).milliseconds), missed: missed, readings: readings)
     }

@@ -67,7 +67,7 @@ package struct RelaySender: Sendable {
 
     package mutating func lost(_ count: Int) { missed += count }
 
-    /// Nil if there is nothing to send now.
+    /// Returns the next batch; nil if there is nothing to send now.
     ///
     /// - Parameters:
     ///   - token: of the present lease.

@@ -23,7 +23,7 @@ package struct SampleBucket: Hashable, Sendable {
         }
     }
 
-    /// The count of the most frequent quantity.
+    /// Number of readings: the greatest count of any quantity.
     package var readingCount: Int {
         var most = 0.0
         counts.known.forEach { most = max(most, counts[$0] ?? 0) }

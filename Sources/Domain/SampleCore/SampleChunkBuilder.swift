@@ -21,8 +21,8 @@ package struct SampleChunkBuilder: Sendable {
 
     package var byteCount: Int { count == 0 ? 0 : bytes.count + SampleChunkFormat.checkLength }
 
-    /// The sample may be earlier than the last one. Compares raw values, because comparing quantity sets would call
-    /// another module for each reading.
+    /// Adds a sample, which may be earlier than the last one. Compares raw values, because comparing quantity sets
+    /// would call another module for each reading.
     package mutating func append(_ time: WallTime, _ reading: Reading) {
         if count == 0 { bytes.append(SampleChunkFormat.version) }
         count += 1
@@ -57,7 +57,6 @@ package struct SampleChunkBuilder: Sendable {
             meter: meter, first: WallTime(millisecondsSince1970: first), last: WallTime(millisecondsSince1970: last),
             count: count, bytes: bytes)
         self = SampleChunkBuilder(meter: meter)
-        // The next chunk will be about as long.
         bytes.reserveCapacity(chunk.bytes.count + 64)
         return chunk
     }
@@ -94,7 +93,7 @@ package struct SampleChunkBuilder: Sendable {
 
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // After a raw value, the integer may be unchanged. A difference of 0 would be decoded as the escape.
+        // After a raw value, the integer may be unchanged. Its difference of 0 would be decoded as the escape.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {

@@ -13,7 +13,7 @@
 /// ```
 ///
 /// Meters send decimals of few digits, so nearly every value is an integer divided by a power of ten, and a step of the
-/// last digit takes one byte. One scale for all quantities would need two for a millivolt.
+/// last digit takes one byte. With one scale for all quantities, a step of a millivolt would take two bytes.
 enum SampleChunkFormat {
     static let version: UInt8 = 1
     /// Version for quantities that version 1 cannot contain.

@@ -1,4 +1,4 @@
-/// Bucket length in milliseconds. Raw values are stored, so never change or reuse them.
+/// Resolution of aggregates: the bucket length in milliseconds. Raw values are stored, so never change or reuse them.
 package enum SampleTier: Int64, CaseIterable, Sendable {
     case second = 1000
     case minute = 60_000

@@ -10,7 +10,7 @@ package struct SeriesBuilder: Sendable {
     /// Tier to use; nil for single readings, or for one-second buckets where no single readings are left.
     package let tier: SampleTier?
     package let quantities: [Quantity]
-    /// Latest reading or bucket added; nil before the first.
+    /// Time of the latest reading or bucket added; nil before the first.
     package private(set) var latest: WallTime?
 
     private var cells: [Cell]
@@ -150,13 +150,13 @@ package struct Series: Hashable, Sendable {
 
     package var origin: WallTime
     package var width: Duration
-    /// As in `SeriesBuilder.tier`.
+    /// Tier used, as in `SeriesBuilder.tier`.
     package var tier: SampleTier?
     /// Silence after which the series contains a point without values.
     package var gap: Duration
-    /// First measurement of each point, ascending.
+    /// Time of each point's first measurement, ascending.
     package var times: [WallTime] = []
-    /// One for each requested quantity with values; as long as `times`.
+    /// Columns of the requested quantities that have values; each is as long as `times`.
     package var columns: [Column] = []
 
     package init(origin: WallTime, width: Duration, tier: SampleTier?, gap: Duration) {

@@ -18,14 +18,14 @@ package struct Ingest: Hashable, Sendable {
         fold = RebuildPlan.fold(arrived.after, into: try current(key))
     }
 
-    /// Excludes merges without an effect.
+    /// Merges to apply, without those that have no effect.
     package var merges: [RecordMerge] {
         guard let fold else { return [arrived].filter { !$0.isEmpty } }
         return [RecordMerge(from: arrived.before, to: fold.loser.after), fold.canonical].filter { !$0.isEmpty }
     }
 
-    /// Changes to push to the cloud, assuming that it has only the given record under its name. May include changes
-    /// that are already in the outbox.
+    /// Changes to push to the cloud, assuming that the cloud has only the given record under the record's name. May
+    /// include changes that are already in the outbox.
     ///
     /// Either the fold made them, or the cloud lost them. Example: the cloud purged an expired tombstone, and then a
     /// long-absent host pushes the older values again.

@@ -7,7 +7,7 @@ package enum SettingValue: Hashable, Sendable {
     case double(Double)
     case string(String)
 
-    /// In bytes of UTF-8 (Docs/SettingsAndRebuild.md#records).
+    /// Maximum length of a text in bytes of UTF-8 (Docs/SettingsAndRebuild.md#records).
     package static let stringBytesMax = 16 * 1024
 
     package var isStorable: Bool {

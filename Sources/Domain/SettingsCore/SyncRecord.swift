@@ -58,7 +58,7 @@ package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
     /// Record into which this duplicate was folded (`RebuildPlan`); nil for a person's deletion.
     package var mergedInto: String?
-    /// As in `Register`; not part of equality.
+    /// Host that delivered the deletion, as in `Register`; not part of equality.
     package var broughtBy: HostID?
 
     package init(stamp: Stamp, mergedInto: String? = nil, broughtBy: HostID? = nil) {
@@ -122,7 +122,7 @@ package struct SyncRecord: Hashable, Sendable {
         reduce()
     }
 
-    /// Sets `broughtBy` to `host` for every write of another author.
+    /// Returns a copy whose `broughtBy` is `host` for every write of another author.
     package func brought(by host: HostID) -> SyncRecord {
         var copy = self
         copy.properties = properties.mapValues { register in

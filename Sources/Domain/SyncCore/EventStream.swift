@@ -48,7 +48,7 @@ struct EventStream: Hashable, Sendable {
         switch state {
         case .closed, .waiting: return
         case .opening: failures += 1
-        // A break after a long time has a new cause, so the first retry is quick.
+        // A stream that was open for long broke for a new reason, so the first retry is quick.
         case .open(let since, _): failures = moment.now - since >= timing.streamSilence ? 1 : failures + 1
         }
         state = .waiting(retryAt: moment.now + timing.backoff.delay(afterFailures: failures, random: moment.random))

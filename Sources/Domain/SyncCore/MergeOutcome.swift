@@ -3,7 +3,7 @@ package struct MergeOutcome: Hashable, Sendable {
     /// Changed records, each once.
     package var changed: [RecordKey]
     /// Records that a host applies immediately: the changed device settings, and all aliases if one changed. At most as
-    /// many settings as records in the page or batch, except at the end of a refetch, which sets records aside.
+    /// many settings as the page or batch has records; more only if the end of a refetch sets records aside.
     package var present: [SyncRecord] = []
     /// Sequence number of the transaction since the store was opened. Of two outcomes with the same record, the greater
     /// number is current.

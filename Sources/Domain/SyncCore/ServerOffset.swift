@@ -3,7 +3,7 @@ package struct ClockSample: Hashable, Sendable {
     /// The cloud's wall clock when it answered, milliseconds since 1970.
     package var serverTime: UInt64
     package var localTime: WallTime
-    /// From request to answer, on the boot-time clock.
+    /// Time from request to answer, on the boot-time clock.
     package var roundTrip: Duration
 
     package init(serverTime: UInt64, localTime: WallTime, roundTrip: Duration) {

@@ -12,11 +12,10 @@ package struct SyncEntry: Hashable, Sendable {
         self.event = event
     }
 
-    /// Nil if a verdict replaced the input.
+    /// Nil if a middleware's verdict replaced the input.
     package var input: SyncInput? {
         if case .input(let input) = event { input } else { nil }
     }
 
-    /// Created on demand, because most entries are never shown.
     package var text: String { "\(event)" }
 }

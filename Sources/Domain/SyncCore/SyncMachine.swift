@@ -8,8 +8,7 @@
 /// status. `read` passes an input from the first to the last, before the state changes. `nextStep` calls them from the
 /// last to the first: no work before zone set-up, no zone set-up without an account.
 ///
-/// The machine performs no I/O and reads neither clock nor random numbers. `nextWake` is the time at which to send
-/// `woke`.
+/// The machine performs no I/O and reads neither clock nor random numbers.
 package struct SyncMachine: Sendable {
     package private(set) var state: SyncState
     private var inputs: UInt64 = 0

@@ -4,7 +4,7 @@ package struct SyncCounts: Hashable, Sendable {
     package var fetched = 0
     /// Number of fetched records that changed nothing.
     package var unchanged = 0
-    /// Number of records set aside with the reason: the cloud refused them, or they cannot be stored here.
+    /// Number of records set aside: the cloud refused them, or they cannot be stored here.
     package var parked = 0
 
     package init(pushed: Int = 0, fetched: Int = 0, unchanged: Int = 0, parked: Int = 0) {

@@ -67,7 +67,7 @@ extension SyncState {
     ) -> [SyncEffect] {
         guard let run else { return [] }
         schedule.failed(failuresAfterThis, retryAt: time, isLimit: failure.retryAfter != nil)
-        // Start the next run with the other direction, so that one failing direction does not block both.
+        // If pushing failed, start the next run with fetching, and vice versa, so that neither blocks the other.
         switch run.operation?.mode {
         case .modify: turn = .fetch
         case .fetch: turn = .modify

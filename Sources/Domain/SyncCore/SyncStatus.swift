@@ -2,8 +2,7 @@
 package struct SyncStatus: Hashable, Sendable {
     package var zone: String
     package var mode: SyncMode
-    /// Nil until reported by the cloud. A read-only host pushes only its own `Host` record; its other changes remain in
-    /// the outbox.
+    /// This host's role; nil until reported by the cloud.
     package var role: HostRole?
     package var queue: SyncQueue
     package var counters: SyncCounters

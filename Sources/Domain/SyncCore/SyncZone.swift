@@ -55,8 +55,8 @@ extension ZoneEntry {
         case .unknown: return .own
         case .another: return isAfterLong ? .afterLong : .another(bringsAll: bringsAll)
         case .same:
-            // Both wall clocks must agree. Otherwise one jump of a cloud's clock would make every host set records
-            // aside.
+            // Both wall clocks must show the absence. Otherwise one jump of a cloud's clock would make every host set
+            // records aside.
             if isAfterLong, let now, let last = progress.record.lastSuccess,
                 now.millisecondsSince1970 - last.millisecondsSince1970 > absenceMax.milliseconds
             {

@@ -19,7 +19,7 @@ struct APISession: Sendable {
     private var hasClaimed = false
     private var lastReceived: MonotonicTime
     private var lastPing: MonotonicTime
-    /// Time of the connection; nil once the node has described itself.
+    /// Start of the connection; nil once the node has described itself.
     private var greetingSince: MonotonicTime?
 
     /// API version that this client implements. 1.12 is the first with short UUIDs.

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Address of an ESPHome node, a Bluetooth proxy or a meter, and its identifying properties.
+/// Address and identity of an ESPHome node, which is a Bluetooth proxy or a meter.
 package struct NodeSettings: Hashable, Sendable {
     package static let defaultPort = 6053
 

@@ -6,7 +6,7 @@ package struct NodeTiming: Sendable {
     package var pingAfter = Duration.seconds(20)
     /// Time without received data until the connection counts as dead (aioesphomeapi: 90 s).
     package var deadAfter = Duration.seconds(90)
-    /// Timeout: the node answers immediately, or not at all while another client uses the proxy.
+    /// Timeout of a subscription: the node answers immediately, or not at all while another client uses the proxy.
     package var subscription = Duration.seconds(10)
     /// Pause before the first retry of a subscription, and before each later one. The node drops a dead client after
     /// 150 s and then accepts another.

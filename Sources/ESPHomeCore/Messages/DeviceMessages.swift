@@ -10,7 +10,7 @@ package enum ConnectionsFree: APIMessage {
 package enum DeviceRequest: APIMessage {
     package static let id: UInt32 = 68
     package static let disconnect: UInt32 = 1
-    /// Request to connect. The proxy discovers the services itself, and ignores stored ones.
+    /// Request to connect. The proxy discovers the services itself, and ignores a stored list of them.
     package static let connect: UInt32 = 5
     package static let connectKnown: UInt32 = 4
     package static let address = ProtoField.wide(1)

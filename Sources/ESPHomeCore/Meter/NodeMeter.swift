@@ -144,6 +144,6 @@ package struct NodeMeter: Sendable {
 }
 
 extension Float {
-    /// The nearest short decimal, which is what the node's program computed: 0.31 remains 0.31.
+    /// Shortest decimal that identifies this value, as the node's program computed it: 0.31 remains 0.31.
     fileprivate var asWritten: Double { Double("\(self)") ?? .nan }
 }

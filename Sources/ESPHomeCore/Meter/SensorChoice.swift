@@ -49,7 +49,7 @@ struct SensorChoice: Sendable {
                 "\(node.display) has no sensor of device_class voltage, current, power or energy. "
                     + (found.isEmpty ? "It has no sensors." : "Its sensors are: \(ids(found))."))
         }
-        // Without a power sensor, add power as unknown: a program's product of voltage and current would be wrong for
+        // Without a power sensor, add power as unknown: programs would multiply voltage and current, which is wrong for
         // alternating current.
         if quantities.contains(.voltage), quantities.contains(.current), !quantities.contains(.power) {
             quantities.append(.power)

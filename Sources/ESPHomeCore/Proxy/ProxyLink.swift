@@ -65,7 +65,7 @@ struct ProxyLink: Sendable {
         database.services.lazy.flatMap(\.characteristics).first { $0.subscription == descriptor }?.value
     }
 
-    /// Ignores answers to writes without a response.
+    /// Handles the proxy's answers; ignores those to writes without a response.
     ///
     /// - Returns: the packet for the link's owner, or the next frame to send.
     mutating func answered(

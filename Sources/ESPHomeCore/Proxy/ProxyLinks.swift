@@ -28,8 +28,7 @@ package enum ProxyLinkEnd: Hashable, Sendable {
 /// ```
 ///
 /// A proxy makes one link at a time, and ignores a connect to a device that still has a slot. So a link waits in the
-/// queue until the previous one is made and its address has no slot. A proxy reports the end of a link twice; the
-/// second report is ignored.
+/// queue until the previous one is made and its address has no slot.
 ///
 /// A link exchanges packets of the attribute protocol with its owner, so that `GATTSerialMachine` uses it like a kernel
 /// socket. The link translates them into the proxy's requests. A subscribing write to a descriptor becomes two

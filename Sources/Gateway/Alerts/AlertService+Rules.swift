@@ -8,7 +8,7 @@ extension AlertService {
 
     package var raisedCount: Int { meters.parts(AlertTrack.self).reduce(0) { $0 + $1.raisedCount } }
 
-    /// Meter names date from the last event or the last call of `list`.
+    /// Rules with their states. Meter names date from the last event or the last call of `list`.
     package var entries: [AlertEntry] {
         state.withLock { state in
             state.rules.values.sorted { $0.id < $1.id }.map { rule in

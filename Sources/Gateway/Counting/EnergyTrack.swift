@@ -59,7 +59,7 @@ package final class EnergyTrack: MeterPart {
 
     package var isNeeded: Bool { count != nil }
 
-    /// The time until the next session's first reading adds no energy.
+    /// Ensures that the time until the next session's first reading adds no energy.
     package func sessionEnded() {
         state.withLock { state in
             let count = state.counter.count
@@ -77,7 +77,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// If this fails, the count is written with the next batch of readings.
+    /// Writes a changed count. If this fails, it is written with the next batch of readings.
     func writeChanges() async throws {
         guard let count = takeChanged() else { return }
         do {

@@ -57,7 +57,7 @@ extension DeviceSession {
         return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// Whether another host holds a meter that this host wants. This host may then receive no advertisements from it.
+    /// Whether another host holds a meter that this host wants.
     var isDistant: Bool {
         guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {

@@ -285,7 +285,7 @@ extension MeterDirectory {
         try await declare(port)
     }
 
-    /// Recognises only the kernel's name. Other nodes must be declared in the configuration.
+    /// Whether the path has the kernel's name for raw HID. Other nodes must be declared in the configuration.
     private static func isRawHIDNode(_ path: String) -> Bool { path.hasPrefix("/dev/hidraw") }
 
     /// Throws if no driver supports the model, because meterd would retry endlessly.
@@ -411,7 +411,7 @@ extension MeterDirectory {
         return DeclaredPort(port, model: model, id: meter.id)
     }
 
-    /// Returns the store's error, if any; the change is then lost at a restart.
+    /// Saves these properties of the meter. Returns the store's error, if any; the change is then lost at a restart.
     func remember(
         _ id: MeterID, model: ModelName?, isWanted: Bool, link: LinkPreference? = nil
     ) async -> GatewayError? {

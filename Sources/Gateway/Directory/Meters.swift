@@ -15,7 +15,7 @@ extension MeterPart {
 
 /// A service that keeps data of meters, in memory or on disk.
 package protocol MeterKeeping: Sendable {
-    /// Returns the number of deleted readings.
+    /// Deletes a meter's data. Returns the number of deleted readings.
     ///
     /// - Parameter isDropped: whether to delete the readings too.
     func forget(_ meter: MeterID, readings isDropped: Bool) async throws -> Int
@@ -81,7 +81,6 @@ package final class Meters: Sendable {
         state.withLock { $0[id]?.parts[ObjectIdentifier(Part.self)] as? Part }
     }
 
-    /// Returns parts of one type, unordered.
     func parts<Part: MeterPart>(_: Part.Type = Part.self, usedOnly: Bool = false) -> [Part] {
         state.withLock { meters in
             meters.values.compactMap { meter in

@@ -68,7 +68,7 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // All readings are sent again. This is harmless, because the server replaces a point with the same time.
+            // Harmless, because the server replaces a point with the same time.
             logger.warning(
                 "InfluxDB send progress not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }

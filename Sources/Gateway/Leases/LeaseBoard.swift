@@ -26,8 +26,7 @@ package struct LeaseBoard: Sendable {
 
     package private(set) var isKnown = false
     private(set) var isAsked = false
-    /// Whether the event stream opened during the request. Then a change made in between may be missing from both the
-    /// list and the stream.
+    /// Whether the event stream opened while the list was requested. Then both may lack a change made in between.
     private var isTooOld = false
 
     package mutating func listAsked() { (toldSinceAsked, isAsked) = ([], true) }
@@ -40,7 +39,7 @@ package struct LeaseBoard: Sendable {
         return isTooOld
     }
 
-    /// Replaces all leases by the list. Keeps leases updated since the request, because they may be newer.
+    /// Replaces all leases by the list, except leases updated since the request, because they may be newer.
     package mutating func list(_ leases: [LeaseView], at now: MonotonicTime) {
         (listedAt, isKnown) = (now, true)
         entries = entries.filter { toldSinceAsked.contains($0.key) }

@@ -6,7 +6,8 @@ package import Logging
 /// An actor on the session loop, so that permissions take effect without a thread switch. Only the tasks of `run` wait
 /// for the cloud, so hard stops and timers are never delayed.
 package actor LeaseKeeper {
-    /// `quiet`: no request is in progress. A failed request also ends a wait for `list` or `release`.
+    /// Condition that a task awaits. `quiet`: no request is in progress. A failed request also ends a wait for `list`
+    /// or `release`.
     private enum Awaited: Hashable { case quiet, list, release(MeterID) }
 
     package nonisolated let identity: Identity
@@ -282,7 +283,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // Once the leases' holders are known, a read-only host's lease machines decide without requests.
+        // Once the leases' holders are known, a read-only host's lease machines decide about use without requests.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }

@@ -22,7 +22,7 @@ package struct LogEntry: Hashable, Sendable {
 package struct LogMoment: Hashable, Sendable {
     /// Wall-clock time, as the system clock was set at that moment.
     package var wall: WallTime
-    /// Nil for a moment before the machine's last start.
+    /// Boot-time clock; nil for a moment before the machine's last start.
     package var sinceBoot: MonotonicTime?
 
     package init(wall: WallTime, sinceBoot: MonotonicTime?) {

@@ -8,7 +8,7 @@ import Synchronization
 /// Writes every `flushInterval` and at a clean stop, so that an SD card receives few writes. Callable from any thread;
 /// fast.
 package final class LogKeeper: MeterKeeping {
-    /// Change only under the lock of `state`.
+    /// One meter's log. Change only under the lock of `state`.
     private final class Track: MeterPart {
         let meter: MeterID
         /// Nil if all lines are written and no event can fold into them.

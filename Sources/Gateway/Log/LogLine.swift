@@ -84,7 +84,7 @@ extension LogLine {
         }
     }
 
-    /// Only the queried host adds settings, because all hosts have them.
+    /// Only the host that makes the report adds settings, because all hosts have them.
     init(_ write: SettingWrite, at now: HostMoment) {
         let author = write.author
         let age = LogMoment(wall: author.at, sinceBoot: nil).age(at: now)
@@ -96,7 +96,7 @@ extension LogLine {
         byID = author.host?.description
     }
 
-    /// Only the queried host adds marks: shared marks are on every host, and local marks are its own.
+    /// Only the host that makes the report adds marks: shared marks are on every host, and local marks are its own.
     init(_ entry: MarkEntry, at now: HostMoment) {
         let mark = entry.mark
         let age = LogMoment(wall: mark.start, sinceBoot: nil).age(at: now)

@@ -103,7 +103,6 @@ package struct ZoneLog: Sendable {
         let lines = try await own(await directory.canonical(question.meter)).filter { $0.isWithin(question.within) }
         var part = LogPart(lines: [])
         var bytes = 0
-        // Newest first, as many as fit into the answer.
         for line in lines.reversed() {
             bytes += line.bytes
             guard part.lines.count < RelayTiming.logLinesMax, bytes <= RelayTiming.logBytesMax else {

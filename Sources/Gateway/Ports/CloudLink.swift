@@ -5,7 +5,7 @@ package protocol CloudLink: Sendable {
     func account() async throws(SyncFailure) -> CloudAccount
     /// Creates the zone if it is missing.
     ///
-    /// - Parameter id: this host's identity of the zone, which the cloud uses only for a new zone.
+    /// - Parameter id: the zone's identity as stored by this host; the cloud uses it only for a new zone.
     func createZone(_ zone: String, id: String?) async throws(SyncFailure)
     func changes(of type: RecordType, since token: String?, limit: Int) async throws(SyncFailure) -> ChangesPage
     func modify(_ batch: OutboxBatch) async throws(SyncFailure) -> PushOutcome
@@ -38,8 +38,8 @@ package struct HeldLease: Hashable, Sendable {
 
 package enum AcquireOutcome: Hashable, Sendable {
     case granted(LeaseView)
-    /// Lease of the host that has the meter or is offered it; nil without such a host, for example while a restored
-    /// cloud grants no leases yet.
+    /// Lease held by or offered to a host; nil without such a host, for example while a restored cloud grants no leases
+    /// yet.
     case refused(LeaseAnswer.Refusal.Reason, LeaseView?, retryAfter: Duration?)
 }
 

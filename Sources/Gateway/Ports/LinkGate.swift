@@ -16,7 +16,7 @@ package protocol LinkGate: Sendable {
     func cancel(_ meter: MeterID)
     /// Waits at most a few seconds until this host has released the meter's lease. Callable from any thread.
     func givenBack(_ meter: MeterID) async
-    /// A read-only host gets no lease, and uses a free meter without one if the zone allows that.
+    /// Role of this host. A read-only host gets no lease, and uses a free meter without one if the zone allows that.
     var role: HostRole { get }
     func lease(of meter: MeterID) -> LeaseStatus
     /// Time to search for a meter after the grant of its lease: one heartbeat longer if the former holder may not know

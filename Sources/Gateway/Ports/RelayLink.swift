@@ -25,7 +25,7 @@ package protocol RelayLink: Sendable {
 package enum RelayNews: Hashable, Sendable {
     case holder(LeaseView)
     case readings(RelayObserver.Arrival)
-    /// The named host also uses the meter, without its lease.
+    /// The cloud refused readings from the named host, which uses the meter without its lease.
     case refused(hostName: String)
     /// Number of measurements lost in transit.
     case lost(Int)

@@ -8,7 +8,7 @@ package protocol SampleRepository: Sendable {
     /// Deletes whole chunks that end before `cutoff`, then the oldest until the store has at most `maxBytes`. Returns
     /// the number of deleted readings.
     func prune(before cutoff: WallTime, maxBytes: Int64) async throws -> Int
-    /// Also deletes aggregated readings. Returns the number of deleted single readings.
+    /// Deletes a meter's readings, single and aggregated. Returns the number of deleted single readings.
     func deleteReadings(of meter: MeterID) async throws -> Int
 }
 

@@ -5,10 +5,7 @@ import MeterCodec
 import Synchronization
 
 /// Performs the decisions of `LoadDrive` on the loads of battery tests (Docs/Recordings.md#with-a-load), and checks
-/// each load once a second.
-///
-/// Sets a load's cut-off and time limit before switching it on, so that the load stops even without its link or meterd.
-/// Stopping meterd switches no load off.
+/// each load once a second. Stopping meterd switches no load off.
 package final class LoadService: Sendable {
     private struct Drive {
         var test: RecordingID

@@ -11,7 +11,7 @@ package struct MarkEntry: Hashable, Sendable {
     package var hostName: String?
 }
 
-/// Shared marks are records that any host may change; local marks exist only in this host's store.
+/// Keeps marks. Shared marks are records that any host may change; local marks exist only in this host's store.
 package actor MarkService: MeterKeeping {
     package struct Order: Sendable {
         package var name: String
@@ -43,7 +43,7 @@ package actor MarkService: MeterKeeping {
     package static let marksMax = 1000
     /// Earliest plausible current date: this program did not exist before.
     private static let earliestNow = WallTime(millisecondsSince1970: 1_577_836_800_000)
-    /// Maximum time by which the system clock may lag behind stored data, or a mark may be ahead of it.
+    /// Maximum time by which the system clock may lag behind stored data, or a mark may be ahead of the clock.
     private static let tolerance = Duration.seconds(86_400)
 
     private static let newsMax = 64
@@ -241,7 +241,7 @@ package actor MarkService: MeterKeeping {
         return name
     }
 
-    /// - Throws: `refused` if the time is needed and wrong: a machine without a clock battery starts in 1970.
+    /// - Throws: `refused` if the system clock is needed and wrong: a machine without a clock battery starts in 1970.
     private func now(isNeeded: Bool) async throws(GatewayError) -> WallTime {
         let now = wallNow()
         guard isNeeded else { return now }

@@ -8,7 +8,7 @@ import Synchronization
 /// gap.
 package final class RecordingService: MeterKeeping {
     private struct State {
-        /// Latest versions of started or ended recordings.
+        /// Latest unwritten versions of started or ended recordings.
         var unwritten: [RecordingID: Recording] = [:]
         /// Recordings to delete from `repository`: battery tests that got another id when they began, and announced
         /// results.
@@ -161,7 +161,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Writes a running recording's local copy before publishing it. Publishes a finished recording first.
+    /// Stores and publishes a recording: stores it first while it is running, publishes it first once it has ended.
     private func write(_ recording: Recording) async throws {
         if recording.end == nil { try await repository.keep([recording]) }
         if !recording.isWaiting { try await settings.publish(recording) }

@@ -4,16 +4,16 @@ import Domain
 /// two.
 package struct MeterReadings: Sendable {
     private enum Source: Sendable {
-        /// For a host without a cloud; ends with the session.
+        /// This host's readings, if it has no cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
         /// Readings from this host or the holder, until this host shuts down.
         case anywhere(Places)
     }
 
     struct Places: Sendable {
-        /// Nil without a session on this host.
+        /// Subscribes to this host's session; nil without one.
         let here: @Sendable () async -> Feed<TimedReading>.Subscription?
-        /// Nil while no other host has the meter.
+        /// Subscribes to another host's readings; nil while no other host has the meter.
         let elsewhere: @Sendable () async -> Feed<WatchedReading>.Subscription?
         let isOver: @Sendable () async -> Bool
         let pause: @Sendable () async -> Void

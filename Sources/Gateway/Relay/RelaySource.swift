@@ -3,7 +3,7 @@ package import Domain
 package struct RelaySource: Sendable {
     package var meter: MeterID
     package var readings: Feed<TimedReading>
-    /// Called on the loop; each part is nil if unknown.
+    /// Returns the meter's model and state, if known. Called on the loop.
     package var look: @Sendable () -> (model: String?, state: String?)
 
     package init(

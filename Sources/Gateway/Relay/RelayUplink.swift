@@ -3,10 +3,10 @@ package import Logging
 
 /// Sends readings of this host's meters to the cloud while users watch them on other hosts (Docs/Relay.md).
 ///
-/// On the loop, like the sessions, to check each batch against the current lease.
+/// Runs on the loop, like the sessions, to check each batch against the current lease.
 package actor RelayUplink {
     private struct Sending {
-        /// Number of this relay; late events of an earlier one for the same meter are ignored.
+        /// Number of this relay; late events of the same meter's earlier relays are ignored.
         let number: UInt64
         var source: RelaySource
         var sender: RelaySender
@@ -96,7 +96,7 @@ package actor RelayUplink {
     private func tellThatNothingIsShared(of leased: MeterID, _ token: FencingToken) async {
         var batch = RelayBatch(at: loop.now, missed: 0, readings: [])
         batch.isShared = false
-        // Ignores a failure, because the next interest event sends this refusal again.
+        // Ignore a failure: the refusal is sent again at the next interest event.
         _ = try? await link.send(
             RelaySender.Parcel(token: token, batch: batch), of: leased, session: keeper.identity.session)
     }

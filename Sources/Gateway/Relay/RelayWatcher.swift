@@ -13,7 +13,7 @@ package actor RelayWatcher {
         let begunAt: MonotonicTime
         var observer = RelayObserver()
         var task: Task<Void, Never>?
-        /// Holder's name, if it does not share its readings.
+        /// Name of a holder that does not share its readings; nil otherwise.
         var unshared: String?
         var state: String?
         var latest: (reading: WatchedReading, time: MonotonicTime)?
@@ -142,7 +142,7 @@ package actor RelayWatcher {
         }
     }
 
-    /// Returns whether the stream has viewers; removes it otherwise.
+    /// Returns whether the stream has viewers or is kept for `latest`; removes it otherwise.
     private func isWanted(_ key: Key) -> Bool {
         guard let entry = watched[key], !Task.isCancelled else { return false }
         guard !entry.feed.hasListeners, entry.isGlancedAtUntil < loop.now else { return true }

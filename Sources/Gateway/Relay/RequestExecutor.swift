@@ -5,7 +5,7 @@ package import Logging
 /// Serves other hosts' requests: commands for this host's meters (Docs/Relay.md#commands) and queries of meters' logs
 /// (Docs/Relay.md#the-meters-log).
 ///
-/// On the loop, like the sessions, to check the lease at the time of the action.
+/// Runs on the loop, like the sessions, to check the lease at the time of the action.
 package actor RequestExecutor {
     package typealias Part = @Sendable (LogQuestion) async throws(GatewayError) -> LogPart
 
@@ -70,8 +70,8 @@ package actor RequestExecutor {
         do throws(SyncFailure) {
             isGranted = try await link.claim(command, session: keeper.identity.session)
         } catch {
-            // The cloud may have granted this host the command although its answer was lost. Then no host executes the
-            // command, and the cloud reports an unknown outcome.
+            // If the cloud granted the command but its answer was lost, no host executes the command. The cloud then
+            // reports an unknown outcome.
             return logger.notice(
                 "command of another host not executed: claim failed",
                 metadata: ["meter.id": "\(command.meter)", "host": "\(command.authorName)", "cause": "\(error)"])

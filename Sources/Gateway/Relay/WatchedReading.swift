@@ -9,7 +9,7 @@ package struct WatchedReading: Sendable {
         package var model: String?
     }
 
-    /// Time by this host's system clock.
+    /// Time of the reading by this host's system clock.
     package var wallTime: WallTime
     package var reading: Reading
     /// Nil for a single measurement.

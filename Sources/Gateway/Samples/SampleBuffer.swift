@@ -12,7 +12,8 @@ package final class SampleBuffer: MeterPart {
         var seconds: [SampleBucket] = []
     }
 
-    /// Readings per second up to which all are kept (Docs/Decisions/0033-samples-of-fast-meters.md). FNB58: 100.
+    /// Highest rate, in readings per second, at which all are kept: that of an FNB58
+    /// (Docs/Decisions/0033-samples-of-fast-meters.md).
     static let wholeRateMax = 100
 
     package let meter: MeterID

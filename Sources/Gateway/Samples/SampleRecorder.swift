@@ -28,7 +28,7 @@ package final class SampleRecorder: MeterKeeping {
         var saved = 0
         var dropped = 0
         var error: String?
-        /// Nil if the store was within its size limit at the last check.
+        /// Sizes of the store and of its largest other part; nil if the store was within its limit.
         var crowding: DiskUsage?
     }
 
@@ -102,7 +102,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Makes `run` write everything and return. Cancelling it would also cancel the last write.
+    /// Makes `run` write everything and return. Cancelling its task instead would also cancel the last write.
     package func finish() { wakeUp.finish() }
 
     package func status(path: String) -> StoreStatus {

@@ -8,7 +8,7 @@ struct CommandQueue {
         var bytes: [UInt8]
         /// Nil if the command does not expire.
         var deadline: MonotonicTime?
-        /// Nil for a setting, for which no caller waits.
+        /// Caller that waits until the command is sent; nil for a setting.
         var sent: CheckedContinuation<Bool, Never>?
     }
 

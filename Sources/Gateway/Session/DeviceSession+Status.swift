@@ -104,7 +104,7 @@ extension DeviceSession {
     /// Last reading, completed with fresh values from the meter's other kinds of frame.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
         guard var whole = talk.readings.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
-        // The counter may have been reset since this reading.
+        // meterd's count may have been reset since this reading, so use the present count.
         if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
         return whole
     }

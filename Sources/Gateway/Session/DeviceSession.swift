@@ -159,7 +159,7 @@ package actor DeviceSession {
         case .closeChannel(let overdue):
             states.lastError = states.timeCause(from: overdue == .connecting ? .connecting : .communicating)
             if overdue == .silent { line.wasSilent() }
-            // The connection machine has already recorded this event.
+            // The connection machine has recorded the timeout, so only close the channel.
             endLink(.overdue, because: nil) { _ in true }
         case .none: break
         }

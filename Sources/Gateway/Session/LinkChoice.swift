@@ -48,7 +48,7 @@ package struct LinkChoice: Sendable {
     package mutating func failed(_ link: LinkAddress?) {
         guard let link, let index = index(of: link) else { return }
         entries[index].failures += 1
-        // Only differences matter. This prevents an overflow after years of failures.
+        // Only the differences between counts matter, so subtract the smallest: counts cannot overflow after years.
         guard let fewest = entries.map(\.failures).min(), fewest > 0 else { return }
         for index in entries.indices { entries[index].failures -= fewest }
     }

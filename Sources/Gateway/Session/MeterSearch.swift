@@ -5,7 +5,7 @@ import Logging
 /// (Docs/Operating.md#a-meter-that-is-not-heard-here). This host keeps the lease meanwhile. Only a user's command
 /// starts a search.
 ///
-/// The caller sets the alarm afterwards.
+/// After each call, the caller must set the session's alarm.
 final class MeterSearch {
     private let states: MeterStates
     private let claim: LinkClaim
@@ -37,7 +37,7 @@ final class MeterSearch {
 
     func granted(_ permission: LinkPermission) {
         guard case .leased = permission else {
-            // Without a link, only a lease is useful.
+            // A search has no link, so a permission without a lease is useless.
             claim.giveBack(.letGo)
             claim.cancel()
             return end(with: .unanswered)

@@ -3,8 +3,8 @@ import GatewayAPI
 import Logging
 import MeterCodec
 
-/// Communication with one meter over an open link. The caller sets the alarm afterwards, and wakes the session if a
-/// function returns that the line is ready.
+/// Communication with one meter over an open link. After each call, the caller sets the session's alarm, and wakes the
+/// session if the line is ready.
 final class MeterTalk {
     private let line: MeterLine
     private let states: MeterStates
@@ -161,8 +161,7 @@ final class MeterTalk {
             return false
         }
         guard let profile = line.profile else { return false }
-        // Do this before counting energy, because the profile of a load that does not answer may change without
-        // received bytes.
+        // Adopt the profile before counting energy: that of a load that stopped answering may have changed.
         readings.adopt(profile)
         var found: ModelName?
         line.receive(bytes) { event in
@@ -209,7 +208,6 @@ final class MeterTalk {
         line.broughtReading()
     }
 
-    /// Warns if the meter reports an unexpected model.
     private func learn(from frame: Frame) {
         line.learn(frame.device)
         if let device = line.device { tell(.device(device, of: states.id)) }

@@ -11,7 +11,6 @@ final class SessionPast {
 
     private static let transitionsMax = 16
     private static let trafficMax = 32
-    /// Maximum number of bytes kept per record.
     private static let bytesMax = 128
 
     func record(from: ConnectionState, to: ConnectionState, cause: String, at now: MonotonicTime) {

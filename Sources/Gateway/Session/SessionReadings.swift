@@ -111,7 +111,7 @@ struct SessionReadings {
         spoilt.ended()
     }
 
-    /// Handles a frame's other data; its readings may still need the next frame's confirmation.
+    /// Handles a frame's data besides readings, even while its readings wait for the next frame to confirm them.
     mutating func came(_ frame: Frame, hearsPD: Bool, at wall: WallTime) {
         spoilt.wasGood()
         told.add(frame)

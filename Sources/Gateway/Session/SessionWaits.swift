@@ -14,7 +14,7 @@ final class SessionWaits {
         self.claim = claim
     }
 
-    /// Waits; returns at once if that is useless. Calls `ring` if the wait exceeds `time`.
+    /// Waits for the goal; returns at once if it cannot be reached. Calls `ring` if the wait exceeds `time`.
     func wait(
         for goal: Goal, _ time: Duration, isolation: isolated (any Actor)? = #isolation,
         ring: @escaping @Sendable (SessionTimer) -> Void
@@ -59,7 +59,7 @@ extension DeviceSession {
         case barred
         /// The system denies this program the link; waiting does not help.
         case forbidden(ChannelFailure)
-        /// This host got the lease, but did not receive the meter within this time.
+        /// This host got the lease, but received no advertisement of the meter within this time.
         case notHeard(Duration)
         /// The cloud does not answer, so the holder of an absent meter is unknown.
         case unanswered

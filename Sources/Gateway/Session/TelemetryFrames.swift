@@ -1,12 +1,12 @@
 import Domain
 import MeterCodec
 
-/// Last frame of each kind (`Frame.shape`), for a meter's data besides readings: charging mode, groups, contract.
-/// Decoded only on request.
+/// Last frame of each kind (`Frame.shape`), for a meter's data besides readings: charging mode, data groups, USB PD
+/// contract. Decoded only on request.
 struct TelemetryFrames {
     private var frames: [(shape: Int, frame: Frame)] = []
 
-    /// Maximum number of kinds of frame, more than any meter sends; FNIRSI's groups alone are ten.
+    /// Maximum number of kinds of frame, more than any meter sends. FNIRSI's data groups alone are ten kinds.
     private static let shapesMax = 24
 
     mutating func add(_ frame: Frame) {
@@ -21,7 +21,6 @@ struct TelemetryFrames {
 
     mutating func forget() { frames = [] }
 
-    /// Decoded data; nil if there is none.
     var body: TelemetryBody? {
         var body = TelemetryBody()
         var groups: [Int: GroupTotals] = [:]

@@ -2,7 +2,7 @@ import Domain
 import Logging
 
 extension SyncEngine {
-    /// Maximum number of singly logged records; more get one line.
+    /// Maximum number of records logged on one line each; more share one line.
     private static let newsMax = 5
 
     /// Logs settings that this host sent again, because the cloud acknowledged and then lost them, as in a rollback.
@@ -13,7 +13,6 @@ extension SyncEngine {
             metadata: ["settings": "\(merge.toldAgain)"])
     }
 
-    /// Logs once when the cloud's quota is exhausted, and once when it has room again.
     nonisolated func logFullness(_ now: QuotaState?, before: inout QuotaState?) {
         if let now, before == nil {
             logger.warning(

@@ -11,7 +11,7 @@ package actor SyncEngine {
         package var loop: any SessionLoop
         /// If nil, the return of the network does not end retry pauses.
         package var network: (any NetworkMonitor)?
-        /// Called after each merge that changed records is stored, before any further sync.
+        /// Called for each merge that changed records, once it is stored and before any further sync.
         package var changed: @Sendable (MergeOutcome) async -> Void
         /// Called with every event of the cloud's stream, in order.
         package var heard: @Sendable (CloudEvent) async -> Void

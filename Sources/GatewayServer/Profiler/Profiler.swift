@@ -142,8 +142,8 @@ package actor Profiler {
     static let unknown = GatewayError(
         .notFound, "there is nothing here", next: "see Docs/meterd-openapi.yaml for the routes")
 
-    /// Returns the start in fractional milliseconds since 1970, and the range, a millisecond longer because Firefox's
-    /// includes its end.
+    /// Returns the start in fractional milliseconds since 1970, and the time span. Firefox's range includes its end, so
+    /// a millisecond is added.
     private static func span(of request: Request) throws -> (Double, Range<WallTime>) {
         let (start, end) = (try request.milliseconds("start"), try request.milliseconds("end"))
         guard start < end else {

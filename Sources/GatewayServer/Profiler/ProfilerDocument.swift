@@ -5,10 +5,10 @@ import NIOCore
 /// format.
 ///
 /// Formats of firefox-devtools/profiler at df31314e: `GeckoCounter` in src/types/gecko-profile.ts, and version 61 of
-/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Since version 62, a counter contains translated labels
-/// for its graph. Version 61 needs none, because viewers upgrade it and derive these labels from the category `power`.
+/// src/types/profile.ts by docs-developer/CHANGELOG-formats.md. Version 62 adds translated labels for graphs; viewers
+/// derive those of version 61 from the category `power`.
 struct ProfilerDocument {
-    /// Maximum number of gaps with a marker. Further gaps contain no energy either.
+    /// Maximum number of gaps with a marker. Further gaps show only as time without energy.
     private static let gapsMax = 1000
 
     private struct Counter {

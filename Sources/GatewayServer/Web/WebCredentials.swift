@@ -39,7 +39,7 @@ package struct WebCredentials: Hashable, Sendable {
     /// The comparison time depends only on the hash, which does not help to guess the token.
     package func admits(_ token: BearerToken) -> Bool { token.hash == tokenHash }
 
-    /// A login consists of its expiry, a unique number, and the authentication code of both.
+    /// Returns a new login: its expiry, a unique number, and the authentication code of both.
     package func login(at now: WallTime, using rng: inout some RandomNumberGenerator) -> String {
         let text = "\(now.millisecondsSince1970 + Self.loginDuration.milliseconds).\(rng.next() as UInt64)"
         return "\(text).\(Hex.encode(HMACSHA256.code(for: Array(text.utf8), key: key)))"

@@ -147,7 +147,8 @@ package actor WebPage {
         }
         let (path, duration) = try await profiler.open(request)
         let host = plan.opening?.host ?? dependencies.host
-        // Browsers let an https page, such as the viewer, read plain HTTP only from this machine, so prefer loopback.
+        // Browsers let an https page, such as profiler.firefox.com, read plain HTTP only from this machine, so prefer
+        // loopback.
         let origin = origin(
             of: IPAddress.isAny(host) ? "127.0.0.1" : host, port ?? plan.opening?.port ?? dependencies.port)
         var body = ProfilerBody(url: origin + path.text)

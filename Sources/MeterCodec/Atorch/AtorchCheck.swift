@@ -2,9 +2,9 @@
 package enum AtorchCheck {
     /// First byte that a report's check byte covers. Some meters follow neither rule.
     package enum Rule: Sendable, CaseIterable {
-        /// After `FF 55`: commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
+        /// The byte after `FF 55`, for commands, replies, and the reports of a UD18, DL24, DT3010 and J7-H.
         case fromMessage
-        /// After the type byte: the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
+        /// The byte after the type byte, for the reports of newer J7-C (dallanwagz/j7c_ha, tests/conftest.py).
         case fromType
 
         fileprivate var start: Int {
@@ -15,7 +15,7 @@ package enum AtorchCheck {
         }
     }
 
-    /// Sum of the bytes between header and check byte, XOR 44.
+    /// Sum of the bytes between header and check byte, XOR 0x44.
     package static func byte(over body: some Sequence<UInt8>) -> UInt8 {
         body.reduce(0, &+) ^ 0x44
     }

@@ -10,8 +10,8 @@ package struct AtorchCommand: Hashable, Sendable {
     /// Argument in seconds for `backlight`, in hundredths for `price`, otherwise 0.
     package var value: UInt32
 
-    /// Codes 11 and 12 mean plus and minus on AC meters, 33 and 34 usually on others. A DL24M ignores codes 11 and 12
-    /// without a reply (syssi/esphome-atorch-dl24, issue 76).
+    /// Codes 0x11 and 0x12 mean plus and minus on AC meters, 0x33 and 0x34 usually on others. A DL24M ignores 0x11 and
+    /// 0x12 without a reply (syssi/esphome-atorch-dl24, issue 76).
     package enum Code: UInt8, CaseIterable, Sendable {
         case clearEnergy = 0x01
         case clearCharge = 0x02
@@ -28,7 +28,7 @@ package struct AtorchCommand: Hashable, Sendable {
         case minusUSB = 0x34
     }
 
-    /// Codes for plus and minus: 11 and 12, or 33 and 34.
+    /// Codes for plus and minus: 0x11 and 0x12, or 0x33 and 0x34.
     package enum Keys: Sendable {
         case first, second
     }

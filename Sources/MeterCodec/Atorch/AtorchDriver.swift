@@ -11,8 +11,8 @@ package struct AtorchDriver: MeterDriver {
     private var decoder = AtorchDecoder()
     private var breaks = BreakGuard<AtorchSuccession>()
     package var isFiltering = true
-    /// Codes for plus and minus; nil for the usual ones of the type. DC meters differ, so after each `unsupported` the
-    /// next key press uses the other codes.
+    /// Key codes for plus and minus; nil for the usual codes of the type. DC meters differ, so after each `unsupported`
+    /// the next key press uses the other codes.
     private var keys: AtorchCommand.Keys?
     /// Command without a reply yet, and the number of reports since it was sent.
     private var unanswered: (command: MeterCommand, reports: Int)?
@@ -20,7 +20,7 @@ package struct AtorchDriver: MeterDriver {
     /// Number of reports after which a reply counts as lost. Replies normally precede the next report
     /// (msillano/UD18-protocol-and-node-red).
     private static let reportsMax = 3
-    /// Excludes key presses, because a second press has a different effect.
+    /// Commands that may be sent twice. Key presses are excluded, because a second press has a different effect.
     private static let repeatable: Set<MeterCommand.Kind> = [
         .clearEnergy, .clearCharge, .clearTime, .clearAll, .screenTimeout, .price,
     ]
@@ -31,14 +31,14 @@ package struct AtorchDriver: MeterDriver {
         profile = Self.profile(of: type)
     }
 
-    /// Sends nothing. Resets the decoder's trust in a check byte rule.
+    /// Sends nothing. Restarts the decoder, which forgets the meter's check byte rule.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (AtorchDecoder(), BreakGuard())
         (keys, unanswered) = (nil, nil)
         return []
     }
 
-    /// Replies become events, or frames if they have no meaning.
+    /// Passes replies on as events; a reply with code 00, which has no meaning, as a frame.
     package mutating func receive(_ bytes: [UInt8], _ handle: (MeterEvent) -> Void) {
         var (keys, unanswered, breaks) = (keys, unanswered, breaks)
         let isFiltering = isFiltering
@@ -62,7 +62,7 @@ package struct AtorchDriver: MeterDriver {
 
     package var doubtsOutput: Bool { unanswered.map { $0.reports >= Self.reportsMax } ?? false }
 
-    /// Repeats an unconfirmed command, unless it is a key press.
+    /// Repeats the unanswered command after a switch to another output, unless it is a key press.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         guard isSwitched, let command = unanswered.take()?.command, Self.repeatable.contains(command.kind) else {
             unanswered = nil
@@ -82,8 +82,8 @@ package struct AtorchDriver: MeterDriver {
 
     package mutating func discardPartial() -> Int { decoder.reset() }
 
-    /// A USB meter's report has no price. A DC meter has no `enter`: on a DL24 it toggles the load, whose state no
-    /// report contains.
+    /// Omits `price` for a USB meter, whose report has none, and `enter` for a DC meter: on a DL24 it toggles the load,
+    /// whose state no report contains.
     static func profile(of type: AtorchReportType) -> MeterProfile {
         var commands: [MeterProfile.CommandRule] = [
             .init(.clearEnergy), .init(.clearCharge), .init(.clearTime), .init(.clearAll), .init(.setup),

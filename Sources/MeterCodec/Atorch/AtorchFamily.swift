@@ -61,7 +61,7 @@ package struct AtorchFamily: FamilyDescription {
         }?.model
     }
 
-    /// Prefixes of advertised names, and the model by its report type (Docs/Protocols/Atorch.md#reports).
+    /// Models by the start of the advertised name, derived from the report type (Docs/Protocols/Atorch.md#reports).
     private static let prefixes: [(prefix: String, model: ModelName)] = [
         ("UD18", .atorchUSB), ("UD24", .atorchUSB), ("J7-C", .atorchUSB), ("J7-H", .atorchUSB), ("T18", .atorchUSB),
         ("UT18", .atorchUSB), ("UC96", .atorchUSB),
@@ -76,8 +76,7 @@ package struct AtorchFamily: FamilyDescription {
         ["-BLE", "_BLE", "-SPP", "_SPP"].contains { name.hasSuffix($0) }
     }
 
-    /// Bluetooth Classic only: most other devices offer the same serial port, so only the name's suffix identifies an
-    /// Atorch.
+    /// Bluetooth Classic: its serial port service is common to most devices, so the suffix of the name must suffice.
     package var makersNameRadio: LinkAddress.Transport? { .spp }
 
     package var radioModules: Set<RadioModule> { [.oneService] }
@@ -86,7 +85,7 @@ package struct AtorchFamily: FamilyDescription {
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
             guard case .atorchReport(let report) = frame else { return nil }
-            // Without a correct check byte, only the shape identifies a report, and a match may be chance.
+            // Without a correct check byte, only type and values identify a report, so noise may match by chance.
             unproved += 1
             return report.checkMatches || unproved > 1 ? report.model : nil
         }

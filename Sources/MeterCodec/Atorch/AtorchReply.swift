@@ -3,8 +3,8 @@ package import Domain
 /// An Atorch meter's reply to a command: 8 bytes, `FF 55 02 <sender> <code> 00 00 <check>`
 /// (Docs/Protocols/Atorch.md#commands-and-replies).
 ///
-/// The unused sender is the meter's type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a
-/// DL24P.
+/// The sender byte is the meter's type on a J7-H (fawno/ATORCH-HiDANCE, docs/J7-H), but always 01 on a UD18 and a
+/// DL24P. It is ignored.
 package struct AtorchReply: Hashable, Sendable {
     package static let length = 8
 
@@ -32,7 +32,7 @@ package struct AtorchReply: Hashable, Sendable {
         self.code = code
     }
 
-    /// - Parameter outcome: `unknown` produces an undescribed code.
+    /// - Parameter outcome: `unknown` gets the code FF, which no source describes.
     package init(_ outcome: Outcome) {
         sender = outcome == .undefined ? 0 : 1
         code =
@@ -60,7 +60,7 @@ package struct AtorchReply: Hashable, Sendable {
         }
     }
 
-    /// Nil for a reply without a meaning.
+    /// Event for the driver's caller; nil for code 00.
     var event: MeterEvent? {
         switch outcome {
         case .done: .acknowledged

@@ -41,8 +41,8 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 24, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Fields of a type 2 report. Charge and energy are counted in tens: a DL24's 92.30 Ah at 12 V match its 1110 Wh
-    /// (Docs/Protocols/Atorch.md#reports).
+    /// Fields of a type 2 report. Charge has steps of 10 mAh, energy of 10 Wh: a DL24's 92.30 Ah at 12 V match its 1110
+    /// Wh (Docs/Protocols/Atorch.md#reports).
     private static let dcFields = [
         AtorchField(.voltage, at: 4, bytes: 3, .dividedBy(10), max: 20_000),
         AtorchField(.current, at: 7, bytes: 3, .dividedBy(1000), max: 2_000_000),

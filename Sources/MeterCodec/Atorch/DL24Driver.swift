@@ -24,7 +24,7 @@ package struct DL24Driver: MeterDriver {
     /// Number of reports without a reading from answers, above which reports become readings despite their low
     /// resolution.
     private static let reportsHeldBack = 2
-    /// Maximum number of rounds by which the first readings are delayed until each query has an answer.
+    /// Maximum number of query rounds to delay the first readings until each query has an answer.
     private static let roundsHeldBack = 3
     private static let measured: [PX100Query] = [.voltage, .current, .time, .charge, .energy, .temperature]
 
@@ -63,11 +63,11 @@ package struct DL24Driver: MeterDriver {
         }
     }
 
-    /// Whether the host's bytes probably do not reach the load, because it never answers. False once another output was
-    /// tried.
+    /// Whether the load never answers, so that the host's bytes probably do not reach it. False once the caller has
+    /// tried another output.
     package var doubtsOutput: Bool { conversation.queries == .silent && !hasTriedOther }
 
-    /// Restarts the queries if the way to send has changed.
+    /// Restarts the queries if the caller has switched to another output.
     package mutating func outputSwitched(_ isSwitched: Bool) -> [UInt8] {
         hasTriedOther = true
         if isSwitched { conversation = PX100Conversation() }
@@ -153,9 +153,10 @@ package struct DL24Driver: MeterDriver {
         return decoder.discardAnswer()
     }
 
-    /// Steps of 200 ms, because answers took up to 104 ms (andrewchuev/reslab-dl24-monitor). Pause of half a second
-    /// after an order, as in misdoro/Electronic_load_px100. The answer timeout exceeds the reports' one second, so a
-    /// load without answers never times out.
+    /// Profile of a load that answers. A step is 200 ms, because answers took up to 104 ms
+    /// (andrewchuev/reslab-dl24-monitor). The pause after an order is half a second, as in
+    /// misdoro/Electronic_load_px100. The answer timeout exceeds the reports' one second, so a load without answers
+    /// never times out.
     private static let loadProfile = profile(.fine)
     private static let silentProfile = profile(.tens)
 

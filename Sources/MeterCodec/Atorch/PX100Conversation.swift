@@ -49,9 +49,9 @@ struct PX100Conversation: Sendable {
 
     enum Judgement: Equatable {
         case believed
-        /// The query is repeated.
+        /// The answer is not confirmed yet, so the query is repeated.
         case doubted
-        /// The last accepted value remains, and the query is not repeated.
+        /// The answer is not accepted: the last accepted value remains, and the query is not repeated.
         case dropped
     }
 

@@ -30,7 +30,7 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         }
     }
 
-    /// Temperatures from -50 to -1 °C, signed in two or in three bytes.
+    /// Returns whether `raw` may be a temperature from -50 to -1 °C, signed in two or in three bytes.
     private func isBelowZero(_ raw: UInt32) -> Bool {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }

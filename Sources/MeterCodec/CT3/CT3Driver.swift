@@ -6,7 +6,7 @@ package struct CT3Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder = CT3Decoder()
     private var lastID: UInt8 = 0
-    /// ID of the last start request. Other samples are ignored.
+    /// ID of the last start request. Samples with another ID are ignored.
     private var streamID: UInt8 = 0
     private var heard = false
     private var silentPolls = 0
@@ -21,7 +21,8 @@ package struct CT3Driver: MeterDriver {
             answerTimeout: .seconds(1))
     }
 
-    /// Sends a stop, waits for its answer, and sends a start. Other programs wait up to a second (fqueze).
+    /// Sends a stop, waits for its answer, and sends a start. Other programs wait up to a second
+    /// (fqueze/usb-power-profiling).
     package mutating func opening() -> [Outgoing] {
         decoder = CT3Decoder()
         (heard, silentPolls) = (false, 0)

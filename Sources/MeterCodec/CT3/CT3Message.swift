@@ -9,7 +9,7 @@ package enum CT3Framing {
     package static let overhead = 7
     /// Published payloads have 4 to 28 bytes; fqueze/usb-power-profiling accepts samples from 20 bytes.
     package static let payloadLengths = 4...256
-    /// A longer payload counts as noise if a usual frame begins inside it.
+    /// Maximum length of a usual payload. A longer one counts as noise if a frame of usual length begins inside it.
     static let usualLengthMax = 64
 
     package static func check(_ payload: UnsafeRawBufferPointer) -> UInt8 { payload.reduce(0, ^) }
@@ -43,7 +43,7 @@ package enum CT3Request: Hashable, Sendable {
 }
 
 package struct CT3Message: Sendable {
-    /// Four first bytes, two values and a timestamp.
+    /// Minimum length of a sample's payload: four first bytes, two values and a timestamp.
     static let sampleLengthMin = 20
     static let replyLength = 4
     static let idOffset = 2

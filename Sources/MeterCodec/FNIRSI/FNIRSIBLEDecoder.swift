@@ -72,7 +72,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
     /// In ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
     private static let powerMax: UInt32 = 15_750_000
 
-    /// Limits are those of FNIRSI's USB packets.
+    /// Returns the offset of the first value beyond the limits of FNIRSI's USB packets, if any.
     private static func implausibleOffset(_ raw: UnsafeRawBufferPointer, _ kind: FNIRSIBLEFrame.Kind) -> Int? {
         let isPossible: [(offset: Int, Bool)] =
             switch kind {
@@ -84,7 +84,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
                     (7, raw.i32LE(7).magnitude <= FNIRSIUSBPacket.currentMax / 10),
                     (11, raw.i32LE(11).magnitude <= powerMax && powerAgrees(raw)),
                 ]
-            // Any value of the sign byte above 0 means plus (`FNIRSIBLEFrame.reading`).
+            // The sign byte needs no check: any value above 0 means plus (`FNIRSIBLEFrame.reading`).
             case .load: [(8, mayBe(raw.u16LE(8), FNIRSIUSBPacket.temperatureMax))]
             case .dataLines:
                 [
@@ -109,7 +109,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return Slack(steps: 0.05, part: 0.05).covers(power, product)
     }
 
-    /// Also accepts a possible negative value, which counts as unknown (`FNIRSIBLEFrame`).
+    /// Returns whether the word is at most `max`, or possibly negative (`FNIRSIBLEFrame.belowZero`).
     private static func mayBe(_ word: UInt16, _ max: UInt16) -> Bool {
         word.isPossible(upTo: max, orBelowZeroBy: FNIRSIBLEFrame.belowZero)
     }

@@ -61,7 +61,7 @@ package struct FNIRSIBLEFrame: Sendable {
     private func i32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.i32LE(offset)) } }
     private func u32(_ offset: Int) -> Double { payload.withUnsafeBytes { Double($0.u32LE(offset)) } }
 
-    /// 9 for a C1, 38 for an FNB38, 48 or 58. Nil unless this is an info frame.
+    /// Model number: 9 for a C1, 38 for an FNB38, 48 or 58. Nil unless this is an info frame.
     var modelCode: Int? { kind == .info ? u16(0) : nil }
 
     /// In ten-thousandths of a volt.
@@ -79,8 +79,7 @@ package struct FNIRSIBLEFrame: Sendable {
     /// Nil above half the range, where a signed counter would be negative.
     private func counter(_ offset: Int) -> Double? { i32(offset) < 0 ? nil : i32(offset) }
 
-    /// Lowest raw value, in steps of 0.1 mΩ, for an undefined resistance: no current flows (CapnBry/fnb48-web,
-    /// PROTOCOL.md).
+    /// Lowest raw value, in steps of 0.1 mΩ, that means an open circuit (CapnBry/fnb48-web, PROTOCOL.md).
     static let openCircuit = 99_999_999.0
 
     /// Nil for totals of a group, which may not be the counting one.

@@ -39,8 +39,8 @@ package enum FNIRSIChargeProtocol: UInt8, CaseIterable, Sendable {
     }
 }
 
-/// The voltage that the meter itself requests from the charger, by its number in a frame of type 09 (CapnBry/fnb48-web,
-/// PROTOCOL.md).
+/// The fast-charge protocol by which the meter itself requests a voltage, by its number in a frame of type 09
+/// (CapnBry/fnb48-web, PROTOCOL.md).
 package enum FNIRSITriggerState: String, CaseIterable, Sendable {
     case none
     case quickCharge2 = "QC2.0"

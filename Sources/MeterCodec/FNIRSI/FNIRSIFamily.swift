@@ -94,13 +94,13 @@ package struct FNIRSIFamily: FamilyDescription {
 }
 
 extension FNIRSIBLEFrame {
-    /// Model by an info frame, if any. 48 counts as an FNB48S, because related models send the same frames.
+    /// Model that an info frame names, if any. 48 counts as an FNB48S, because related models send the same frames.
     fileprivate var modelOverRadio: ModelName? {
         guard let code = modelCode else { return nil }
         switch code {
         case 58: return .fnb58
         case 48: return .fnb48s
-        // Both numbers are from the maker's own program (CapnBry/fnb48-web).
+        // 38 and 9 are from the maker's own program (CapnBry/fnb48-web).
         case 38: return .fnb38
         case 9: return .c1
         default: return nil

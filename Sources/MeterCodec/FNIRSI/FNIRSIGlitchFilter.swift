@@ -1,8 +1,8 @@
-/// Removes single absurd voltages and currents from a stream of samples.
+/// Removes single wrong voltages and currents from a stream of samples.
 ///
-/// About one current in 500 of an FNB-C2 is absurd in a packet with a correct check. 1290, 2097 and 8388 mA were seen
-/// against a floor of 55 mA (a bench logger for the FNB-C2, 2.86 million samples in eight hours). A logger of an
-/// unnamed model saw 293 in 242,847 samples, 221 of them voltages (hleserg/Attadipa docs/research).
+/// About one current in 500 of an FNB-C2 is wrong, in a packet with a correct check. A bench logger recorded 1290, 2097
+/// and 8388 mA while 55 mA flowed (2.86 million samples in eight hours). Another program saw 293 wrong samples in
+/// 242,847 of an unnamed model, 221 of them voltages (hleserg/Attadipa docs/research).
 ///
 /// As in the bench logger, a sample too far from the median of itself and its neighbours is replaced by this median. A
 /// step of two samples, 20 ms, passes. A suspect last sample of a packet is delayed until the next packet.
@@ -12,7 +12,8 @@ package struct FNIRSIGlitchFilter: Sendable {
         var voltage: Int
         var current: Int
 
-        /// Maximum deviations from the median: 0.5 V, and the bench logger's 150 mA.
+        /// Maximum deviations from the median, in the units of `Level`: 0.5 V, and 150 mA as in the bench logger (see
+        /// `FNIRSIGlitchFilter`).
         static let voltageMax = 50_000
         static let currentMax = 15_000
 

@@ -1,13 +1,13 @@
 package import Domain
 
-/// Commands and durations that keep a FNIRSI meter on USB streaming (Docs/Protocols/FNIRSI.md#commands).
+/// Commands and durations for a FNIRSI meter's sample stream on USB (Docs/Protocols/FNIRSI.md#commands).
 package struct FNIRSIQuirks: Hashable, Sendable {
     /// Command after the first `start` on a new link.
     var secondStart: FNIRSIUSBCommand
     package var keepAlive: FNIRSIUSBCommand
     /// Interval between keep-alives. Each makes the meter stream for one second.
     package var keepAlivePeriod: Duration
-    /// Whether to determine the right keep-alive: first `start` and, after a silence, `keepAlive`.
+    /// Whether the driver must find the right keep-alive: it sends `start` and, after a silence, `keepAlive`.
     var findsKeepAlive = false
     /// Shortest interval between commands; a shorter one can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
@@ -21,8 +21,7 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     package static func of(_ model: ModelName, firmware: Int? = nil) -> FNIRSIQuirks {
         switch (model, firmware) {
         case (.fnb58, 68): eager
-        // An FNB-C2 accepts the same first commands as an FNB58 (a bench tool's fnb_power_logger.py, repository
-        // unknown).
+        // An FNB-C2 accepts the same first commands as an FNB58 (fnb_power_logger.py, repository unknown).
         case (.fnb58, _), (.fnb48s, _), (.fnbC2, _), (.fnac28, _): relaxed
         case (.c1, _): either
         default: eager
@@ -39,8 +38,9 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     private static let either = FNIRSIQuirks(
         secondStart: .start, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40), findsKeepAlive: true)
 
-    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, every 40 ms. The source of this rule uses 3
-    /// ms, but waits for a packet before each write; real intervals of 3 ms would violate `commandGap`.
+    /// FNB48 and an FNB58 with firmware 0.68: a `keepOn` for each packet, every 40 ms. The only public program with
+    /// this rule uses 3 ms, but waits for a packet before each write. Real intervals of 3 ms would violate
+    /// `commandGap`.
     private static let eager = FNIRSIQuirks(
         secondStart: .keepOn, keepAlive: .keepOn, keepAlivePeriod: .milliseconds(40))
 }

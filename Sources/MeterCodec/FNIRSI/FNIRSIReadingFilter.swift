@@ -44,7 +44,6 @@ package struct FNIRSIReadingFilter: Sendable {
     /// Longest interval between neighbours in a file of packets. The host may receive a packet up to a second late.
     package static let packetsReach = Duration.seconds(1)
 
-    /// - Parameter reach: longest interval between neighbours.
     package init(reach: Duration) { self.reach = reach.milliseconds }
 
     package mutating func take(_ time: WallTime, _ reading: Reading, _ show: (WallTime, Reading) -> Void) {

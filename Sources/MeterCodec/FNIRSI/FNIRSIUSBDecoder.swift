@@ -3,7 +3,7 @@ import Domain
 /// Splits bytes from a FNIRSI meter on USB into packets of 64 bytes, which start with AA and end in a CRC-8.
 ///
 /// After noise, resynchronises at the next AA with a correct check. Skips a whole packet with an implausible value,
-/// such as the first packet after an unclean stop. With `filter`, replaces single absurd samples.
+/// such as the first packet after an unclean stop. With `filter`, replaces single wrong samples.
 package struct FNIRSIUSBDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { FNIRSIUSBPacket.startMark }
     package var buffer = ReceiveBuffer(capacity: 64 * FNIRSIUSBPacket.length)

@@ -33,9 +33,9 @@ package struct FNIRSIUSBDriver: MeterDriver {
 
     private mutating func forgetNeighbours() { decoder.filter = isFiltering ? FNIRSIGlitchFilter() : nil }
 
-    /// Sends two starts, each after a pause of twice the shortest gap, because another program may just have written,
-    /// and a hung meter must be unplugged. Sends no hello, which may restart the meter according to another program's
-    /// author (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends two starts, each after a pause of twice the shortest gap: another program may just have written, and
+    /// commands too close together hang the meter until it is unplugged. Sends no hello, which may restart the meter
+    /// according to another program's author (Docs/Protocols/FNIRSI.md#commands).
     package mutating func opening() -> [Outgoing] {
         silentKeepAlives = 0
         turnsSinceStart = quirks.findsKeepAlive ? 0 : nil
@@ -100,7 +100,8 @@ package struct FNIRSIUSBDriver: MeterDriver {
         if hasSamples { isGreeted = true }
     }
 
-    /// Leaves time to receive the last packets, without which the meter may freeze (Docs/Protocols/FNIRSI.md#commands).
+    /// Sends nothing, but waits to receive the last packets, without which the meter may freeze
+    /// (Docs/Protocols/FNIRSI.md#commands).
     package mutating func closing() -> [Outgoing] { [Outgoing([], pause: .milliseconds(1100))] }
 
     package mutating func discardPartial() -> Int { decoder.reset() }

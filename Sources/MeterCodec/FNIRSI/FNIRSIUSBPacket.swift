@@ -9,7 +9,6 @@ package struct FNIRSIUSBPacket: Sendable {
     /// README.md, fqueze/usb-power-profiling usb-power-profiling.js).
     package static let interval_ms: UInt16 = 10
     package static let samplesType: UInt8 = 0x04
-    /// Type of the answer to a hello.
     static let infoType: UInt8 = 0x03
 
     private let bytes: InlineArray<64, UInt8>
@@ -24,7 +23,7 @@ package struct FNIRSIUSBPacket: Sendable {
         (firstSample, replaced) = (0, 0)
     }
 
-    /// Rebuilds a packet. Up to four filtered samples fill its end.
+    /// Builds a packet with up to four filtered samples at its end.
     init(samples: [Sample], replaced: Int) {
         let samples = samples.suffix(Self.samplesPerPacket).map(\.bytes)
         self.replaced = replaced
@@ -85,9 +84,9 @@ package struct FNIRSIUSBPacket: Sendable {
         Checksum.crc8FNIRSI(UnsafeRawBufferPointer(rebasing: packet.dropFirst().prefix(length - 2)))
     }
 
-    /// Fields of a sample: voltage u32 at 0, current i32 at 4, D+ u16 at 8, D- u16 at 10, a byte at 12, temperature u16
-    /// at 13. The byte at 12 was always 1. Over LE, the byte before the temperature is its sign (CapnBry/fnb48-web
-    /// PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
+    /// Returns the offset of a sample: voltage u32 at 0, current i32 at 4, D+ u16 at 8, D- u16 at 10, a byte at 12,
+    /// temperature u16 at 13. The byte at 12 was always 1. Over LE, the byte before the temperature is its sign
+    /// (CapnBry/fnb48-web PROTOCOL.md, osnwt/ha-fnirsi-fnb58).
     ///
     /// Some programs treat the current as unsigned, one as signed (fqueze/usb-power-profiling). No recording of a
     /// reversed cable is published. Signed is assumed here: a typical offset means -1 mA if signed, but 42 kA if

@@ -23,6 +23,9 @@ package struct GenericFamily: DescribableFamily {
 
     package init() {}
 
+    /// Model of a board that is read over the network.
+    package static let networkBoard = ModelName.esphome
+
     package var family: MeterFamily { .generic }
     package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
 

@@ -2,8 +2,8 @@ package import Domain
 
 /// Driver of a KM003C or KM002C (Docs/Protocols/KM003C.md#link).
 ///
-/// It has no commands, because none is known to be harmless. For a wanted rate it authenticates, starts the meter's
-/// graph and fetches the samples from the queue (`KM003CSampling`).
+/// It has no commands, because none is known to be harmless. For a requested sampling rate it authenticates, starts the
+/// meter's graph and fetches the samples from the queue (`KM003CSampling`).
 package struct KM003CDriver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: KM003CDecoder
@@ -144,7 +144,8 @@ package struct KM003CDriver: MeterDriver {
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// The message must have a waiting request's ID, because noise can look like an answer without a checksum.
+    /// Returns the event of a message, which must have a waiting request's ID: noise can look like an answer without a
+    /// checksum.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:

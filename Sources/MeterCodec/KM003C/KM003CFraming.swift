@@ -172,8 +172,8 @@ package struct KM003CFraming: Sendable {
 /// Memory range in a memory answer.
 package struct KM003CMemoryRange: Hashable, Sendable {
     package static let answerLength = 20
-    /// In bytes: the most log samples of 16 bytes that a catalogue entry can count. All other memory is shorter
-    /// (Docs/Protocols/KM003C.md#logs).
+    /// Maximum length in bytes: the most log samples of 16 bytes that a catalogue entry can count. All other memory is
+    /// shorter (Docs/Protocols/KM003C.md#logs).
     package static let longest: UInt32 = 65_535 * 16
 
     package let address: UInt32

@@ -30,7 +30,7 @@ package struct KM003CHeader: Hashable, Sendable {
 }
 
 /// Kind of a message, by its first byte (Docs/Protocols/KM003C.md#link). Kinds that could reset or change the meter, or
-/// start its loader, are omitted.
+/// start its bootloader, are omitted.
 package enum KM003CKind: UInt8, CaseIterable, Sendable {
     case connect = 0x02
     case disconnect = 0x03
@@ -94,8 +94,8 @@ package struct KM003CPayloadHeader: Hashable, Sendable {
 
     /// Returns whether a meter could have sent this header: one known attribute and a size that fits it.
     ///
-    /// If noise looks like a header, the decoder discards as many good bytes as the accepted size. The longest captured
-    /// payloads are a PD status of 88 bytes and 8 bytes of attribute 80.
+    /// Size limits are low, because noise that looks like a header makes the decoder discard `size` bytes of valid
+    /// messages. The longest captured payload of `pd` has 88 bytes, of `unknown80` 8 bytes.
     package func isPlausible(from side: KM003CFraming.Side) -> Bool {
         switch attribute {
         case .adc: KM003CADC.isLength(size) && chunk == 0

@@ -11,9 +11,9 @@ package struct KM003CMessage: Sendable {
     }
 
     package let content: Content
-    /// ID of this or the answered request; 0 for a memory part.
+    /// ID of the request that this message is or answers; 0 for a memory part.
     package let id: UInt8
-    /// Its meaning depends on the kind (`KM003CHeader`).
+    /// Parameter from the header; its meaning depends on the kind (`KM003CHeader`).
     package let parameter: UInt16
     /// Upper half of the header, unparsed; 0 without a header.
     package let rawWord: UInt16

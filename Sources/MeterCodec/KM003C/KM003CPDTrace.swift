@@ -62,7 +62,7 @@ package struct KM003CPDTrace: Hashable, Sendable {
         stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
     }
 
-    /// Name of an event of the protocol state machine. 52 and 76 to 78 were also seen; their meaning is unknown.
+    /// Name of an event of the protocol state machine. Codes 52 and 76 to 78 were also seen; their meaning is unknown.
     package static func eventName(_ code: UInt8) -> String? {
         switch code {
         case 0x00: "Disabled"

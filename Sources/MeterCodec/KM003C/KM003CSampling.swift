@@ -177,7 +177,6 @@ struct KM003CSampling: Sendable {
 
     var takesBytes: Bool { if case .proving(let proof) = phase { proof.request == nil } else { false } }
 
-    /// Nil while no authentication is running.
     var proofID: UInt8? { if case .proving(let proof) = phase { proof.transfer.lastID } else { nil } }
 
     /// Returns whether the bytes complete the answer to the last request.
@@ -246,8 +245,9 @@ extension KM003CRate {
         self = rate
     }
 
-    /// The vendor's program empties the queue every 40 ms at 1000 samples a second. A header counts at most 63 samples,
-    /// so at 20 ms every second request may be for other data (Docs/Protocols/KM003C.md#the-queue).
+    /// Interval between requests. The vendor's program empties the queue every 40 ms at 1000 samples a second. A header
+    /// counts at most 63 samples, so at 20 ms every second request may be for other data
+    /// (Docs/Protocols/KM003C.md#the-queue).
     var requestInterval: Duration { self == .thousand ? .milliseconds(20) : .milliseconds(100) }
 
     /// Requests mostly the queue. Five requests a second add the measurements, and five more are for USB PD alone.

@@ -2,7 +2,7 @@
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 package struct KM003CSettings: Hashable, Sendable {
     package static let length = 180
-    /// The two parts that a CRC-32 covers, and its offset.
+    /// The two parts that a CRC-32 covers, each with the offset of its CRC-32.
     package static let checks: [(range: Range<Int>, offset: Int)] = [(0..<0x5C, 0x5C), (0x60..<0xB0, 0xB0)]
 
     /// 0 or 1; their meaning is unknown.

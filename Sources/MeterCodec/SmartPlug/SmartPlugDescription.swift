@@ -1,8 +1,8 @@
 package import Domain
 
-/// A meter behind a broker: its topics, and the places of the quantities in their messages.
+/// A meter behind an MQTT broker: its topics, and the positions of the quantities in their messages.
 package struct SmartPlugDescription: Hashable, Sendable {
-    /// Place of a quantity.
+    /// Topic and JSON path of a quantity.
     package struct Value: Hashable, Sendable {
         package var quantity: Quantity
         package var topic: String
@@ -16,7 +16,8 @@ package struct SmartPlugDescription: Hashable, Sendable {
         }
     }
 
-    /// Topic that says whether the meter is connected to the broker, usually retained and its last will.
+    /// Topic whose messages show whether the meter is connected to the broker. They are usually retained; `offline` is
+    /// the meter's last will.
     package struct Availability: Hashable, Sendable {
         package var topic: String
         package var online: String
@@ -28,13 +29,13 @@ package struct SmartPlugDescription: Hashable, Sendable {
     }
 
     package var model: ModelName
-    /// Unique name among the meters of a host: the device's topic, and its part if it has several.
+    /// Unique name among the meters of a host: the device's topic, and the channel or component if it has several.
     package var key: String
     package var values: [Value]
     package var availability: Availability?
     /// Message that makes the meter publish; nil for a meter that only publishes by itself.
     package var request: BrokerMessage?
-    /// Place of the time of measurement in each message; nil if messages have none that can be used.
+    /// JSON path of the measurement's time in each message; nil if messages contain no usable time.
     package var timePath: [String]?
     /// Maximum age of a value in a reading.
     package var maxAge: Duration
@@ -63,7 +64,7 @@ package struct SmartPlugDescription: Hashable, Sendable {
 
     package var link: LinkAddress { .network(host: Self.linkPrefix + key) }
 
-    /// Distinguishes links to these meters from links to boards in the network.
+    /// Host prefix that distinguishes links to these meters from links to boards in the network.
     package static let linkPrefix = "mqtt:"
 }
 
@@ -105,7 +106,7 @@ package enum SmartPlugPreset: String, CaseIterable, Sendable {
             (full("tele") + "/SENSOR", ["ENERGY"]), (full("stat") + "/STATUS10", ["StatusSNS", "ENERGY"]),
         ].flatMap { topic, path in
             members.map { quantity, name, unit in
-                // The total is of all phases, and no list.
+                // The total energy covers all phases, so it is not a list.
                 let index = quantity == .energy ? nil : channel.map(String.init)
                 return SmartPlugDescription.Value(
                     quantity, topic: topic, path: path + [name] + [index].compactMap { $0 }, unit: unit)
@@ -122,8 +123,8 @@ package enum SmartPlugPreset: String, CaseIterable, Sendable {
         return plug
     }
 
-    /// Topics and status of components: shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices, pages Mqtt, Switch,
-    /// PM1, EM, EMData, EM1 and EM1Data; a status in iobroker-community-adapters/ioBroker.shelly issue 813.
+    /// Topics and members: shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices, pages Mqtt, Switch, PM1, EM,
+    /// EMData, EM1 and EM1Data; an example is in iobroker-community-adapters/ioBroker.shelly issue 813.
     private static func shelly(_ prefix: String, _ component: String) -> SmartPlugDescription? {
         let parts = component.split(separator: ":", omittingEmptySubsequences: false)
         guard parts.count == 2, UInt8(parts[1]) != nil else { return nil }
@@ -149,7 +150,7 @@ package enum SmartPlugPreset: String, CaseIterable, Sendable {
             add(.frequency, "freq")
             add(.energy, "total_act_energy", at: "\(prefix)/status/em1data:\(parts[1])")
         case "em":
-            // Three phases have three voltages, so the meter has none.
+            // Readings of a three-phase meter omit the voltage, because each phase has its own.
             add(.current, "total_current")
             add(.power, "total_act_power")
             add(.energy, "total_act", at: "\(prefix)/status/emdata:\(parts[1])")

@@ -34,12 +34,17 @@ package struct SmartPlugFamily: FamilyDescription {
         }
     }
 
+    package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] {
+        Dictionary(
+            Self.lines(of: model).fields.map { ($0.quantity, $0.range) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Quantities that a message may contain.
     package static let quantities: [Quantity] = [
         .voltage, .current, .power, .energy, .temperature, .frequency, .powerFactor,
     ]
 
-    /// Lines of a model, and how often it publishes or is asked.
+    /// Returns the description of a model's lines. Its interval is that of the model's messages or requests.
     package static func lines(of model: ModelName) -> LineDescription {
         var lines = LineDescription(
             format: .json,
@@ -53,7 +58,7 @@ package struct SmartPlugFamily: FamilyDescription {
         // Default of `TelePeriod` (tasmota.github.io/docs/Commands, "TelePeriod").
         case .tasmota: lines.interval = .seconds(300)
         case .tasmotaPolled:
-            (lines.interval, lines.shortestInterval) = (.seconds(10), .seconds(1))
+            (lines.interval, lines.shortestInterval) = (.seconds(2), .seconds(1))
             lines.request = Array("status\n".utf8)
         // A Shelly sends its status at each change, and its energy each minute.
         default: lines.interval = .seconds(60)

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Turns the messages of one meter into readings. Begins when the broker's link is up. Has no clock.
+/// Turns the messages of one meter into readings. Starts when the link to the broker is up.
 ///
 /// ```
 ///   ┌─────────┐ online, a measurement, or 2 s without news  ┌─────────┐
@@ -9,7 +9,7 @@ package import Domain
 ///        └──────────────── offline: ends the link ────────────────┘
 /// ```
 ///
-/// Each message with a measurement makes a reading. Quantities of other topics repeat their last value, unless it is
+/// Each message with a measurement becomes a reading. Quantities of other topics repeat their last value, unless it is
 /// older than `maxAge`. A retained message is no measurement, because its age is unknown.
 package struct SmartPlugMachine: Sendable {
     package enum Action: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct SmartPlugMachine: Sendable {
 
     private enum Phase: Sendable {
         case waiting(until: MonotonicTime)
-        /// `until` is the time at which silence is remarked; nil after the first measurement.
+        /// `until` is the time at which a missing measurement becomes a remark; nil after that time or a measurement.
         case reading(until: MonotonicTime?)
     }
 
@@ -30,22 +30,22 @@ package struct SmartPlugMachine: Sendable {
     private let quantities: [Quantity]
     private var phase: Phase
     private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
-    /// Problem of a link that works otherwise, and its remedy; nil if there is none.
+    /// Problem of an open link, and its remedy; nil if there is none.
     package private(set) var remark: String?
 
-    /// A broker sends retained messages right after the subscription.
+    /// Timeout for the retained availability message, which a broker sends right after the subscription.
     private static let availabilityTimeout = Duration.seconds(2)
-    /// Longer than a Shelly's interval of 60 s.
+    /// Maximum silence before a remark; longer than a Shelly's interval of 60 s.
     private static let silenceMax = Duration.seconds(90)
-    /// Epochs above this are in milliseconds: in seconds, it is the year 5138.
+    /// Unix times above this are in milliseconds: in seconds, it would be the year 5138.
     private static let secondsMax = 1e11
 
     package init(_ plug: SmartPlugDescription, at now: MonotonicTime) {
         self.plug = plug
         var quantities: [Quantity] = []
         for value in plug.values where !quantities.contains(value.quantity) { quantities.append(value.quantity) }
-        // Without power in its messages, readings contain an unknown power. Otherwise a program would multiply voltage
-        // and current, which is wrong for alternating current.
+        // If the messages contain no power, report it as unknown. Otherwise a program would multiply voltage and
+        // current, which is wrong for alternating current.
         if !quantities.contains(.power) { quantities.append(.power) }
         self.quantities = quantities
         phase = .waiting(until: now + (plug.availability == nil ? .zero : Self.availabilityTimeout))
@@ -88,6 +88,7 @@ package struct SmartPlugMachine: Sendable {
         let places = plug.values.filter { $0.topic == message.topic }
         guard !places.isEmpty, !message.isRetained, isRecent(message, wall) else { return [] }
         var hasMeasurement = false
+        var problem: String?
         for place in places {
             guard let found = SmartPlugPayload.found(at: place.path, in: message.payload) else {
                 remark = "A message of \(message.topic.visible) is not JSON."
@@ -96,21 +97,21 @@ package struct SmartPlugMachine: Sendable {
             switch found {
             case .missing: values[place.quantity] = nil
             case .list(let count):
-                remark =
+                problem =
                     "\(plug.key) has \(count) phases: say which one with channel = 0 to \(count - 1) in its [[mqtt.meter]]."
             case .number, .text, .unknown:
                 hasMeasurement = true
                 values[place.quantity] = (found.number.flatMap(place.unit.value(of:)), now)
             }
         }
+        remark = problem ?? (hasMeasurement ? nil : remark)
         guard hasMeasurement else { return [] }
         let opened = open(at: now)
-        if case .reading(.some) = phase { remark = nil }
         phase = .reading(until: nil)
         return opened + [.line(line(at: now))]
     }
 
-    /// The message as a word: the whole message, or its member `state` as zigbee2mqtt sends it
+    /// Returns the availability word: the whole message, or its member `state` as zigbee2mqtt sends it
     /// (zigbee2mqtt.io/guide/usage/mqtt_topics_and_messages.html, "availability").
     private static func word(in message: BrokerMessage) -> String? {
         let state = SmartPlugPayload.found(at: ["state"], in: message.payload)
@@ -118,7 +119,7 @@ package struct SmartPlugMachine: Sendable {
         return state == nil ? message.text : nil
     }
 
-    /// Whether a message is from now, by its own time if that can be compared with the system clock.
+    /// Returns whether the measurement is at most `maxAge` old by the message's own time; true without a readable time.
     private mutating func isRecent(_ message: BrokerMessage, _ wall: WallTime) -> Bool {
         guard let path = plug.timePath, let found = SmartPlugPayload.found(at: path, in: message.payload) else {
             return true
@@ -127,11 +128,11 @@ package struct SmartPlugMachine: Sendable {
             switch found {
             case .number(let number) where (0...1e14).contains(number):
                 WallTime(millisecondsSince1970: Int64(number > Self.secondsMax ? number : number * 1000))
-            // A time without an offset is of an unknown zone.
+            // A text without a UTC offset gives nil, because its time zone is unknown.
             case .text(let text): WallTime(text)
             default: nil
             }
-        guard let time, wall - time > plug.maxAge else { return true }
+        guard let time, wall > time + plug.maxAge else { return true }
         remark =
             "A message of \(message.topic.visible) was measured at \(time), too long ago: is the device's clock right?"
         return false

@@ -1,17 +1,17 @@
 import Domain
 
-/// What a message has at a place.
+/// Value at a JSON path in a message.
 enum SmartPlugPayload: Hashable {
     case number(Double)
     case text(String)
-    /// A list, whose element is not named.
+    /// A list instead of an element, because the path ends before an index.
     case list(count: Int)
     /// `null`, or another value that is no measurement.
     case unknown
     case missing
 
     /// - Parameter path: as in `SmartPlugDescription.Value`.
-    /// - Returns: nil if the message is not JSON. With an empty path, any message is read.
+    /// - Returns: nil if the message is not JSON. With an empty path, the message may be any text.
     static func found(at path: [String], in payload: [UInt8]) -> SmartPlugPayload? {
         guard !path.isEmpty else {
             let text = String(decoding: payload.filter { $0 > 0x20 }, as: UTF8.self)
@@ -42,13 +42,13 @@ enum SmartPlugPayload: Hashable {
             return found ?? (name == nil ? .list(count: count) : .missing)
         case (_, .some): return reader.passValue() ? .missing : nil
         case (UInt8(ascii: "\""), nil): return reader.string().map { .text($0) }
-        case (UInt8(ascii: "-"), nil), (UInt8(ascii: "0")...UInt8(ascii: "9"), nil):
+        case (.some(let byte), nil) where byte == UInt8(ascii: "-") || (0x30...0x39).contains(byte):
             return reader.double().map { .number($0) }
         default: return reader.passValue() ? .unknown : nil
         }
     }
 
-    /// The measurement; nil if it is unknown. Some devices send numbers as texts.
+    /// The measurement; nil without a finite number. Some devices send numbers as texts.
     var number: Double? {
         switch self {
         case .number(let number): number

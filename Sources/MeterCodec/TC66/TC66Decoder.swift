@@ -4,9 +4,9 @@ package import Domain
 /// Splits bytes from a TC66 into answers to `getva` and `query`.
 ///
 /// An answer to `getva` is 192 encrypted bytes in three packets, without a start mark. Each packet decrypts to text
-/// that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. Packets may arrive in any order, except for the
-/// two orders that occur between two answers (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream). Packets with
-/// contradicting values are from two answers (`TC66Agreement`).
+/// that starts with `pac1`, `pac2` or `pac3` and ends with a checksum. Packets may arrive in any order except 2-3-1 and
+/// 3-1-2, which mix two answers (Docs/Protocols/TC66.md#finding-the-answer-in-a-stream). Packets with contradicting
+/// values are from two answers (`TC66Agreement`).
 package struct TC66Decoder: BufferedFrameDecoder {
     package var buffer = ReceiveBuffer(capacity: 4 * TC66Block.length)
     /// Temperature unit set on the meter, used for the next answers, which do not contain it.
@@ -109,8 +109,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
         return nil
     }
 
-    /// Returns the number of bytes before the first possible answer, and the mode if it is an answer to `query`. Does
-    /// not count up to 15 bytes at the end, which cannot be decrypted yet.
+    /// Returns the number of bytes before the first possible answer, and the mode if it is an answer to `query`. If
+    /// neither is found, excludes the last 15 bytes, which cannot be decrypted yet.
     private func findStart(_ waiting: UnsafeRawBufferPointer) -> (rubbish: Int, mode: TC66Mode?) {
         for offset in waiting.indices {
             let rest = UnsafeRawBufferPointer(rebasing: waiting[offset...])

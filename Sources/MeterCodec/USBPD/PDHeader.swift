@@ -30,7 +30,7 @@ package struct PDHeader: Hashable, Sendable {
     /// four bytes.
     package var objectCount: Int { Int(word >> 12 & 7) }
     package var isExtended: Bool { word & 0x8000 != 0 }
-    /// Bit 8: whether the sender provides power; to or from a cable plug, whether the sender is that plug.
+    /// Bit 8: whether the sender provides power. In messages to or from a cable plug: whether the sender is that plug.
     package var isFromSourceOrPlug: Bool { word & 0x0100 != 0 }
 
     package var kind: Kind {

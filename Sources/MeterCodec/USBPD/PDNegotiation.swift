@@ -1,5 +1,5 @@
 /// A sink's request: an object of four bytes (USB PD specification 3.1, 6.4.2; Linux, include/linux/usb/pd.h, RDO_…).
-/// The meaning of its other bits depends on the requested offer.
+/// The meaning of the lower bits depends on the requested offer.
 package struct PDRequest: Hashable, Sendable {
     package let word: UInt32
 

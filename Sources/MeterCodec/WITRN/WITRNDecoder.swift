@@ -3,7 +3,7 @@ import Domain
 /// Splits bytes from a WITRN meter into reports of 64 bytes (Docs/Protocols/WITRN.md).
 ///
 /// After invalid bytes it resynchronises at the next report with two correct checksums. Reports of CC messages have no
-/// checksum; they are recognised by shape and contain no measurement.
+/// checksum; they are recognised by length, ordered set and header, and contain no measurement.
 package struct WITRNDecoder: MarkedFrameDecoder {
     package static var startMark: UInt8 { WITRNReport.startMark.0 }
     package static var otherStartMark: UInt8? { WITRNPowerDelivery.startMark }

@@ -24,7 +24,7 @@ package struct SimulatedDL24: SimulatedMeter {
     private var cutoff: UInt16 = 280
     private var timer = 0
     private var onSeconds = 0.0
-    /// Charge and energy drawn from the battery. Unlike `counter`, a command cannot reset them.
+    /// Charge and energy drawn from the battery. A command can reset `counter`, but not these.
     private var drawn = EnergyCounter()
     private var counter = EnergyCounter()
     private var countedSeconds = 0.0

@@ -56,7 +56,7 @@ package struct SimulatedCT3: SimulatedMeter {
         waiting = []
     }
 
-    /// Returns the next request with a right check. Drops bytes that cannot become one.
+    /// Returns the payload of the next request with a correct checksum. Drops bytes that start no request.
     private mutating func takePayload() -> [UInt8]? {
         while let start = waiting.firstIndex(of: CT3Framing.startMark) {
             waiting.removeFirst(start)

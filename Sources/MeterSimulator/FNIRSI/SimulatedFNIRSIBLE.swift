@@ -1,7 +1,7 @@
 package import Domain
 import MeterCodec
 
-/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). After its start it
+/// A simulated FNB48, FNB48S, FNB58 or C1 over Bluetooth LE (Docs/Protocols/FNIRSI.md#bluetooth-le). After `start` it
 /// sends volts and amperes ten times a second and the other values twice a second. Notifications may split frames at
 /// any byte.
 package struct SimulatedFNIRSIBLE: SimulatedMeter {

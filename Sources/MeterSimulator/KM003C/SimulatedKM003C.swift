@@ -144,7 +144,7 @@ package struct SimulatedKM003C: SimulatedMeter {
             guard let rate = KM003CRate(index: request.parameter) else { return reject(request) }
             queue = SimulatedKM003CQueue(rate: rate, start: time)
         case .stopGraph:
-            // A captured KM003C accepts this request while no graph runs; a KM002C refuses it (jfessard/km003c-web).
+            // A captured KM003C accepts `stopGraph` while no graph runs; a KM002C refuses it (jfessard/km003c-web).
             guard queue != nil || model != .km002c else { return reject(request) }
             queue = nil
         case .pdMonitorOn:

@@ -1,10 +1,10 @@
 package import Domain
 package import MeterCodec
 
-/// A device behind a broker as a value: returns its messages and receives those on its request topic.
+/// A simulated device behind an MQTT broker: returns its messages and receives those on its request topic.
 ///
-/// Messages are formatted as in samples that others published: of Tasmota arendst/Tasmota issues 1621 and 20459, of a
-/// Shelly Plus Plug S iobroker-community-adapters/ioBroker.shelly issue 813.
+/// Messages have the format of published examples: of Tasmota arendst/Tasmota issues 1621 and 20459, of a Shelly Plus
+/// Plug S iobroker-community-adapters/ioBroker.shelly issue 813.
 package struct SimulatedSmartPlug: Sendable {
     package let preset: SmartPlugPreset
     package let topic: String
@@ -12,7 +12,7 @@ package struct SimulatedSmartPlug: Sendable {
     private var driver: any MeterDriver
     private var last = Reading()
 
-    /// - Parameter board: one of `SmartPlugSimulator`.
+    /// - Parameter board: a meter from `SmartPlugSimulator`.
     /// - Returns: nil for another family's meter.
     package init?(_ board: any SimulatedMeter, as preset: SmartPlugPreset, topic: String) {
         guard board.model.family == .smartPlug, let driver = SmartPlugFamily().driver(for: board.model, over: .network)
@@ -34,7 +34,6 @@ package struct SimulatedSmartPlug: Sendable {
     /// Message that the device publishes once it is connected.
     package var birth: BrokerMessage { BrokerMessage(availability.topic, availability.online, isRetained: true) }
 
-    /// Topics that the device subscribes to.
     package var subscriptions: [String] { preset == .tasmotaTelemetry ? ["cmnd/\(topic)/+"] : [] }
 
     package var nextDue: Duration? { board.nextDue }
@@ -78,7 +77,7 @@ package struct SimulatedSmartPlug: Sendable {
         return newest != nil
     }
 
-    /// Tasmota's own time is local and has no zone.
+    /// Returns a Tasmota message's JSON members. Its time is local, without a zone.
     private func tasmotaMembers(_ wall: WallTime) -> String {
         """
         "Time":"\(wall.description.prefix(19))","ENERGY":{"TotalStartTime":"2026-01-01T00:00:00",\
@@ -96,7 +95,7 @@ package struct SimulatedSmartPlug: Sendable {
         """
     }
 
-    /// A value with a fixed number of decimals, as devices print it.
+    /// Returns a value with a fixed number of decimals, as devices print it.
     private func text(_ quantity: Quantity, _ decimals: Int, factor: Double = 1) -> String {
         let power = (0..<decimals).reduce(Int64(1)) { power, _ in power * 10 }
         let scaled = Int64((min(max((last[quantity] ?? 0) * factor, -1e9), 1e9) * Double(power)).rounded())

@@ -1,12 +1,12 @@
 package import Domain
-package import MeterCodec
+import MeterCodec
 
 package struct SmartPlugSimulator: FamilySimulator {
     package init() {}
 
     package var family: MeterFamily { .smartPlug }
 
-    /// Simulates what the driver gets: lines of JSON. `SimulatedSmartPlug` turns them into a device's messages.
+    /// Simulates the driver's input: lines of JSON. `SimulatedSmartPlug` turns them into a device's messages.
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {

@@ -50,7 +50,7 @@ package struct SimulatedUM: SimulatedMeter {
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         advance(to: time)
         guard firstDue == nil else { return [] }
-        // One write must be exactly one frame; anything else is ignored.
+        // A wrapped command must be one write of exactly one frame; any other write is ignored.
         let orders = isWrapped ? [UMWrapping.byte(in: bytes)].compactMap { $0 } : bytes
         return orders.compactMap { byte in
             guard firstDue == nil else { return nil }

@@ -9,7 +9,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package var faults = SimulatorFaults.none
     /// Degrees Celsius of the external probe; nil without a probe. The field then contains about -75 (a captured C5).
     package var probe: Double?
-    /// Number of bytes written to the meter, because drivers must never send anything to a real one.
+    /// Number of bytes written to the meter, for tests: drivers must never send anything to a real one.
     package private(set) var receivedCount = 0
     private let load: ElectricalLoad
     private let period: Duration
@@ -97,7 +97,7 @@ package struct SimulatedWITRN: SimulatedMeter {
         let state = state(at: lastStep)
         let now = Int(clamping: (period * lastStep).milliseconds)
         let (seconds, fraction) = now.quotientAndRemainder(dividingBy: 1000)
-        // According to fqueze, bytes 4, 5 and 7 are the milliseconds modulo 30, 100 and 80.
+        // According to fqueze/usb-power-profiling, bytes 4, 5 and 7 are the milliseconds divided by 30, 100 and 80.
         var report: [UInt8] = [WITRNReport.startMark.0, WITRNReport.startMark.1]
         report += [seconds, fraction, fraction / 30, fraction / 100, fraction % 100, fraction / 80].map(Self.low)
         report += [WITRNReport.measurement, 52, 0, 0]

@@ -42,7 +42,7 @@ package struct SimulatedZY1280: SimulatedMeter {
 
     package var nextDue: Duration? { period * (lastStep + 1) }
 
-    /// Keeps the counters.
+    /// Simulates a power cut; keeps the energy counters.
     package mutating func powerCycle() { lastStep = 0 }
 
     private static let backlog = 40
@@ -50,7 +50,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // Limit the steps, because more would block the simulator.
+        // Simulate at most 30,000 steps, because more would block the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             let state = load.state(step: passed, length: stepLength)
             counter.add(state, seconds: stepLength)

@@ -51,7 +51,6 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Returns up to `limit` keys of records, ordered by type and then by name.
     func keys(after cursor: RecordKey?, limit: Int) throws -> [RecordKey] {
         var keys: [RecordKey] = []
         for type in RebuildPlan.types where keys.count < limit {
@@ -89,7 +88,7 @@ extension SettingsTransaction {
 }
 
 extension RebuildProgress {
-    /// Progress of another version counts as not begun.
+    /// Reads the stored progress; begins anew if another version stored it.
     fileprivate init(_ db: Database) throws {
         self.init(version: RebuildPlan.version)
         let row = try Row.fetchOne(

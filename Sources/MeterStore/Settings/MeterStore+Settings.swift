@@ -107,7 +107,7 @@ extension MeterStore {
 
     /// Changes settings in one durable transaction.
     ///
-    /// - Parameter isOneOfMany: whether more such changes follow, each with hundreds of records.
+    /// - Parameter isOneOfMany: whether this is one of several large changes; enlarges cache and log (`tune`).
     func changeSettings<Value: Sendable>(
         learned: WallTime? = nil, isOneOfMany: Bool = false,
         _ body: @escaping @Sendable (inout SettingsTransaction) throws -> Value

@@ -62,8 +62,8 @@ extension SettingsTransaction {
         let waiting = Set(try pending(of: row).map(\.property) + told)
         let gone = before.properties.filter { property, register in
             guard listed?.properties[property] == nil, !waiting.contains(property) else { return false }
-            // Do not set this property aside: the listed deletion removes it during the merge, and the history then
-            // records the author.
+            // Do not set this property aside: the listed deletion removes it during the merge, which records the
+            // deletion's author in the history.
             return listed?.deletion.map { $0.stamp < register.stamp } ?? true
         }
         let losesDeletion = before.deletion != nil && listed?.deletion == nil && !waiting.contains("")
@@ -76,7 +76,6 @@ extension SettingsTransaction {
         }
         if !gone.isEmpty { outcome.parked += 1 }
         if losesDeletion { try write(nil, of: row) }
-        // Erase the record if nothing is left.
         if gone.count == before.properties.count, listed == nil, waiting.isEmpty { try forget(row, before.key) }
         guard losesDeletion || !gone.isEmpty else { return }
         let rest = before.properties.filter { gone[$0.key] == nil }

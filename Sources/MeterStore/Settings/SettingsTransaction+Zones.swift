@@ -80,7 +80,7 @@ extension SettingsTransaction {
     }
 
     /// SQL condition for the records to bring to another zone: those with a setting made on this host (`?1`), and those
-    /// of its meters.
+    /// of this host's meters.
     private static let isBrought = """
         EXISTS (SELECT 1 FROM register WHERE register.record = record.id AND stamp_host = ?1)
         OR type IN ('DeviceSettings', 'MeterAlias') AND name IN (SELECT id FROM meter)

@@ -8,7 +8,7 @@ import Gateway
 struct SettingsTransaction {
     let db: Database
     var host: HostRow
-    /// Time at which this host received or wrote the values, by its wall clock.
+    /// Time at which this host received or wrote the transaction's values, by its wall clock.
     let learned: WallTime
     /// Id of the machine's current boot, if known.
     let boot: String?
@@ -37,7 +37,6 @@ struct SettingsTransaction {
 
     func save() throws { try host.save(db) }
 
-    /// Adds a changed record to the outcome, or replaces its contents if already added.
     mutating func report(_ record: SyncRecord) {
         if changed.updateValue(record, forKey: record.key) == nil { outcome.changed.append(record.key) }
     }

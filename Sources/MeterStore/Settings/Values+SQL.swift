@@ -77,7 +77,7 @@ extension SettingValue {
         case .bool(let value): Int64(value ? 1 : 0).databaseValue
         case .int(let value): value.databaseValue
         case .double(let value): value.databaseValue
-        // GRDB ends a text at its first NUL.
+        // Store the text as bytes: GRDB ends a text at its first NUL.
         case .string(let text) where text.utf8.contains(0): Data(text.utf8).databaseValue
         case .string(let text): text.databaseValue
         }

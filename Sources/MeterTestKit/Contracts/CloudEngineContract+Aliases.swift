@@ -235,8 +235,8 @@ extension CloudEngineContract {
             inZone("aliasAndAcquire_neverBothSucceed_forAnIdThatGoes") { engine in
                 for round in 0..<30 {
                     let ids = (1...2).map { "AA:BB:CC:DD:\(10 + round):0\($0)" }
-                    // A retry measures the leases by the engine's own clock, which may be far from `start`. At its
-                    // origin, no lease has expired.
+                    // Pass the clock's origin, at which no lease has expired: a retry uses the engine's own clock,
+                    // which may be far from `start`.
                     async let written = alias(engine, ids[0], ids[1], at: .origin)
                     async let one = decide(engine, acquire(1), meter: ids[0], at: .origin)
                     async let two = decide(engine, acquire(2), meter: ids[1], at: .origin)

@@ -19,7 +19,7 @@ extension CloudEngineContract {
                 try ContractViolation.requireEqual(queue.waiters, [], "waiters")
             },
             inZone("lines_comeBackWhole") { engine in
-                // Include a meter name with the separator of a storage key's parts.
+                // Include a meter name with `/`, which separates the parts of a storage key.
                 let places = [
                     place, MeterPlace(zone: zone, meter: "port:/dev/a/b"), MeterPlace(zone: zone, meter: "m"),
                 ]

@@ -13,7 +13,7 @@ extension CloudEngineContract {
                     [record("old", [:], deletedAt: 0), record("revived", ["a": 1], at: 2, deletedAt: 1)], in: zone,
                     now: now)
                 let early = try await engine.purgeTombstones(before: now, dating: now)
-                // A tombstone with an old stamp. Its age counts from the next purge, which therefore keeps it.
+                // Write a tombstone with an old stamp. Its age counts from the next purge, which therefore keeps it.
                 _ = try await engine.modify([record("late", [:], deletedAt: -9)], in: zone, now: now)
                 let purged = try await engine.purgeTombstones(before: now + day, dating: now + day)
                 let again = try await engine.purgeTombstones(before: now + day, dating: now + day * 2)

@@ -55,8 +55,6 @@ extension ChangesPage {
 }
 
 extension PushOutcome {
-    /// Returns the cloud's answer to a batch: it refuses the records of `failures`, merges those of `merged`, and
-    /// accepts the rest.
     static func to(
         _ batch: OutboxBatch, failures: [RecordKey: SyncFailure.Kind] = [:], merged: [SyncRecord] = []
     ) -> PushOutcome {

@@ -281,7 +281,6 @@ package enum SyncRepositoryContract {
         ]
     }
 
-    /// Clauses about fetching 1200 records in three pages, with a stop after any page.
     private static var cancellationClauses: [Clause] {
         [
             Clause("pages_stand_whenTheReaderStopsAfterTheFirst") { repository in

@@ -43,7 +43,7 @@ package struct CertificateFiles: Hashable, Sendable {
         }
     }
 
-    /// Inode, size and modification time of both files, to detect a change. Nothing for a missing file.
+    /// Inode, size and modification time of both files, to detect a change. A missing file adds no values.
     var stamp: [Int64] { [certificatePath, keyPath].flatMap(Self.stamp) }
 
     private static func stamp(of path: String) -> [Int64] {

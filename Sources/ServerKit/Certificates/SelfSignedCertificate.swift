@@ -70,7 +70,7 @@ package struct SelfSignedCertificate: Hashable, Sendable {
         _ = try made(BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)), step)
     }
 
-    /// - Parameter value: in the form of x509v3_config(5).
+    /// - Parameter value: the extension's value in the form of x509v3_config(5).
     private static func add(
         _ extensionID: Int32, _ value: String, to certificate: OpaquePointer, _ step: String
     ) throws(CertificateError) {

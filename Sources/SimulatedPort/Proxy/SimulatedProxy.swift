@@ -37,7 +37,7 @@ package struct SimulatedProxy: Sendable {
         case servicesCut = "services-cut"
         /// Each GATT write with a response fails.
         case gattError = "gatt-error"
-        /// Each GATT write with a response is lost: a buffer is full.
+        /// Each GATT write with a response fails with the error "congested": a buffer is full.
         case congested
         /// A connect request occupies a slot, but gets no answer.
         case silent

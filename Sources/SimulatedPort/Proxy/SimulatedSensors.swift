@@ -18,7 +18,7 @@ package struct SimulatedSensors: Sendable {
         infos = Quantity.ofNodes.map { quantity in
             SensorInfo.made {
                 $0.key = 0xE532_0000 | UInt32(quantity.rawValue)
-                // No object id, as in firmware since 2026.1.
+                // Omit the object id, as firmware has done since 2026.1.
                 $0.name = "Bus \(quantity.word)"
                 ($0.unit, $0.deviceClass) = (units[quantity] ?? quantity.unit, quantity.word)
                 $0.stateClass = quantity == .energy ? 2 : 1

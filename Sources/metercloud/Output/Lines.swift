@@ -12,7 +12,7 @@ struct ZoneLine: Encodable {
     var policy: String
     var ttl_ms: Int64
     var lock_delay_ms: Int64
-    /// Configured lock delay, less than `lock_delay_ms` if the time to live requires more.
+    /// Configured lock delay. The effective one, `lock_delay_ms`, is longer if the time to live requires it.
     var asked_lock_delay_ms: Int64?
     var changes: UInt64
     var used_bytes: Int?

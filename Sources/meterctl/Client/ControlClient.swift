@@ -41,7 +41,7 @@ struct ControlClient: Sendable {
         }
     }
 
-    /// Names by meter id; empty if meterd does not answer.
+    /// Returns the meters' names by id; empty if meterd does not answer.
     func meterNames() async -> [String: String] {
         let status: GatewayStatus? = try? await call(.get, "/v1/status")
         return [String: String](

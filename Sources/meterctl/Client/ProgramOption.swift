@@ -23,7 +23,7 @@ struct ProgramOption: ParsableArguments {
 }
 
 extension ForegroundProgram {
-    /// Runs the program and returns its end. Forwards to it the signals that would end meterctl.
+    /// Runs the program and returns how it ended. Forwards to it the signals that would end meterctl.
     static func run(_ command: [String], toErrors: Bool) async throws -> End {
         do throws(Errno) {
             let program = try ForegroundProgram(command, toErrors: toErrors)

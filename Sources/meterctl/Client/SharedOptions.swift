@@ -41,7 +41,7 @@ struct TimeArgument: ExpressibleByArgument {
 struct MomentArgument: ExpressibleByArgument, Hashable {
     private let text: String
 
-    /// Parses a moment. `3m ago` equals `3m`.
+    /// Parses a time, or a duration before now (`3m` or `3m ago`).
     init?(argument: String) {
         text = argument.hasSuffix(" ago") ? String(argument.dropLast(4)) : argument
         guard Duration(shortText: text) != nil || TimeText.utc.moment(argument) != nil else { return nil }

@@ -83,7 +83,6 @@ struct Assert: AsyncParsableCommand {
         }
     }
 
-    /// Returns the report, and the failure that ended the measurement early, if any.
     private func measure(_ limits: [Limit]) async throws -> (LimitReport, CommandFailure?) {
         if let recording {
             let stretch = try await stored(recording: recording, limits)

@@ -29,7 +29,8 @@ struct CloudOffers {
         return table
     }
 
-    /// Asks the user to choose a cloud, and without a pin to compare its fingerprint.
+    /// Asks the user to choose a cloud and, without a pin, to compare its announced fingerprint with metercloud's
+    /// output.
     static func choose(pin: String?) async throws -> AnnouncedCloud {
         let wanted = pin.flatMap { CertificatePin($0) }
         if let pin, wanted == nil {

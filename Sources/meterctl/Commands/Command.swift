@@ -57,7 +57,7 @@ struct Command: AsyncParsableCommand {
         }
     }
 
-    /// Hint about the setting that makes the command's effect permanent; nil if there is none.
+    /// Returns a hint about the setting that makes the command's effect permanent; nil if there is none.
     static func howToKeep(_ request: CommandRequest, of meter: String, _ known: CommandsBody?) -> String? {
         guard let number = request.number,
             let setting = known?.commands.first(where: { $0.command == request.command })?.setting

@@ -65,7 +65,7 @@ struct Doctor: AsyncParsableCommand {
         }
     }
 
-    /// The socket's owner, which is the user that runs meterd; without a socket, the user of meterctl.
+    /// Returns the socket's owner, which is the user that runs meterd; without a socket, the user of meterctl.
     private static func owner(of socketPath: String) -> uid_t {
         var info = stat()
         return stat(socketPath, &info) == 0 ? info.st_uid : geteuid()

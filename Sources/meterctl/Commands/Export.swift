@@ -78,7 +78,7 @@ struct ExportProgress {
 
     init(span: Range<WallTime>) { self.span = span }
 
-    /// Returns the progress every 10,000 lines; otherwise nil.
+    /// Counts lines. Returns the progress every 10,000 lines; otherwise nil.
     mutating func take(_ bytes: some BidirectionalCollection<UInt8>) -> String? {
         for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
         guard lines - shownAt >= 10_000 else { return nil }
@@ -87,7 +87,7 @@ struct ExportProgress {
         return "\(lines) lines, \(Int(part * 100)) %"
     }
 
-    /// Exported fraction of the span, 0 to 1; nil if the bytes contain no time.
+    /// Returns the exported fraction of the span, 0 to 1; nil if the bytes contain no time.
     private func part(of bytes: some BidirectionalCollection<UInt8>) -> Double? {
         // Time of the last line: `2026-11-21T13:40:05.250Z`, after `{"time":"` in JSON.
         guard let end = bytes.dropLast().lastIndex(of: UInt8(ascii: "\n")) else { return nil }

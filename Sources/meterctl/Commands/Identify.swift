@@ -46,7 +46,7 @@ struct Identify: ParsableCommand {
             case .list(let list): given = list
             case let one: given = [one]
             }
-            // Row by row, so that the error names the first invalid row.
+            // Decode each row separately, so that the error names the first invalid row.
             rows = try given.map { try decoder.decode(IdentityRow.self, from: try JSONEncoder().encode($0)) }
         } catch {
             throw CommandFailure(

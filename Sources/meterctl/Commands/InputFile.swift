@@ -9,7 +9,7 @@ enum InputFile {
             }
             return bytes
         }
-        // A stream, so that a pipe of the shell, <(…), works too.
+        // Read the file as a stream, so that a pipe of the shell, <(…), works too.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
         guard descriptor >= 0, let bytes = bytes(from: descriptor) else {

@@ -28,7 +28,6 @@ func runSmartPlug(_ plug: SimulatedSmartPlug, over broker: MosquittoLink.Setting
     await port.unplug()
 }
 
-/// A simulated device's link to the broker.
 private actor SmartPlugPort {
     nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -50,7 +49,7 @@ private actor SmartPlugPort {
         guard !isPlugged else { return }
         isPlugged = true
         link.open(will: plug.will) { [weak self, loop] event in
-            _ = loop.schedule(at: loop.now) { self?.assumeIsolated { $0.happened(event) } }
+            _ = loop.schedule(at: loop.now) { [weak self] in self?.assumeIsolated { $0.happened(event) } }
         }
     }
 

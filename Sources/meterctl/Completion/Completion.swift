@@ -45,7 +45,8 @@ struct Completion {
         return handles
     }
 
-    /// The meter's commands; all known commands if meterd lists none for the meter; none if meterd does not answer.
+    /// Returns the meter's commands; all known commands if meterd lists none for the meter; none if meterd does not
+    /// answer.
     func commands() async -> [String] {
         let body: CommandsBody? = await askAboutMeter("/commands")
         guard let known = body?.commands, !known.isEmpty else {
@@ -117,7 +118,7 @@ extension CompletionKind {
     private static func daemon(_ offer: @escaping @Sendable (Completion) async -> [String]) -> CompletionKind {
         .custom { (words: [String], index: Int, prefix: String) async -> [String] in
             let offered = await offer(Completion(words, at: index, prefix: prefix))
-            // In zsh, the first colon of a choice begins its description.
+            // Escape colons for zsh: the first one begins a choice's description.
             guard CompletionShell.requesting == .zsh else { return offered }
             return offered.map { $0.replacing(":", with: "\\:") }
         }

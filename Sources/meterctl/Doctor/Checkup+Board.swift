@@ -2,7 +2,8 @@ import Domain
 import GatewayAPI
 
 extension Checkup {
-    /// Finding for another program's search over the adapter. meterd then receives only the devices of that search.
+    /// Returns a finding if another program searches over the adapter. meterd then receives only the devices of that
+    /// search.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address

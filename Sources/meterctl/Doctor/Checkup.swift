@@ -149,8 +149,8 @@ struct Checkup {
         return Finding("cloud", .ok, "member of the zone \(zone) as \(cloud.host_name)\(role)")
     }
 
-    /// Finding for a system clock that differs from the cloud's, because users see wrong times. Leases do not depend on
-    /// it.
+    /// Returns a finding if the system clock differs from the cloud's, because users see wrong times. Leases do not
+    /// depend on it.
     private static func cloudClock(_ cloud: CloudStatus) -> Finding? {
         guard let offset = cloud.clock_offset_ms, abs(offset) > 60_000 else { return nil }
         let words = "\(Formatting.age(milliseconds: abs(offset))) \(offset < 0 ? "behind" : "ahead of")"

@@ -132,7 +132,7 @@ private struct Account {
 
     var isMe: Bool { id == geteuid() }
 
-    /// Ignores access control lists, such as logind's.
+    /// Returns whether the account may read and write a file, without regard to access control lists.
     func mayUse(owner: uid_t, group: gid_t, mode: UInt32) -> Bool {
         if id == 0 { return true }
         let bits = owner == id ? mode >> 6 : groups.contains(group) ? mode >> 3 : mode

@@ -45,7 +45,7 @@ struct IdentityRow: Decodable {
         var service: String?
     }
 
-    /// Only the presence of this value matters, so it is not decoded.
+    /// A JSON value of which only the presence matters, so it is not decoded.
     struct Unread: Decodable {
         init(from decoder: any Decoder) throws {}
     }

@@ -31,8 +31,8 @@ enum Formatting {
         return "\(sign)\(padded.dropLast(digits)).\(padded.suffix(digits))"
     }
 
-    /// `1.85 EUR` or `0.0016 EUR`: at least two decimals and two significant digits, at most five decimals. A smaller
-    /// amount is `< 0.00001 EUR`.
+    /// Formats an amount such as `1.85 EUR` or `0.0016 EUR`: at least two decimals and two significant digits, at most
+    /// five decimals. A smaller amount is `< 0.00001 EUR`.
     static func cost(_ cost: CostBody) -> String {
         let size = cost.amount.magnitude
         guard size > 0 else { return "0.00 \(cost.currency)" }

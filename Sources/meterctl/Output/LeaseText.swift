@@ -7,7 +7,7 @@ enum LeaseText {
         milliseconds < 1000 ? "0 s" : Formatting.age(milliseconds: milliseconds)
     }
 
-    /// Cell in the table of `status`: `mine 103 s`, `pi-kitchen 57 s`, `lost`, `none`.
+    /// Returns a cell for the table of `status`: `mine 103 s`, `pi-kitchen 57 s`, `lost`, `none`.
     static func cell(_ lease: LeaseStatus?) -> Table.Cell {
         guard let lease else { return Table.Cell("–") }
         let holder = lease.holder ?? "another host"

@@ -3,13 +3,12 @@ import GatewayAPI
 import LinuxIO
 import ProgramKit
 
-/// Result of comparing a meter's measurements with limits.
 struct LimitReport {
     /// The user's name for the meter or the recording.
     let subject: String
     let stretch: MeasuredStretch
     let results: [(limit: Limit, verdict: LimitVerdict)]
-    /// The measured program and its end; nil if there was none.
+    /// The measured program and how it ended; nil if there was none.
     let program: (command: [String], end: ForegroundProgram.End)?
 
     init(

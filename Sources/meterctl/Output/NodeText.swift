@@ -3,7 +3,7 @@ import GatewayAPI
 import ProgramKit
 
 enum NodeText {
-    /// Hint about ESPHome nodes that could become Bluetooth proxies; nil if meterd.toml contains them all.
+    /// Returns a hint about ESPHome nodes that could become Bluetooth proxies; nil if meterd.toml contains them all.
     static func offer(_ nodes: ScanNodes) -> String? {
         let free = nodes.nodes.filter { !$0.configured }
         guard !free.isEmpty else { return nil }
@@ -15,8 +15,8 @@ enum NodeText {
         return "ESPHome nodes in the network, not used by meterd: \(names.joined(separator: ", "))\(more)"
     }
 
-    /// Lines to add to meterd.toml for the first ESPHome node that it lacks; nil if it lacks none. They name a file for
-    /// the node's encryption key, which is unknown.
+    /// Returns lines to add to meterd.toml for the first ESPHome node that it lacks; nil if it lacks none. They name a
+    /// file for the node's encryption key, which is unknown.
     static func lines(for nodes: ScanNodes) -> [String]? {
         guard let node = nodes.nodes.first(where: { !$0.configured }) else { return nil }
         return [

@@ -39,7 +39,7 @@ struct RecordingPlot {
             guard let start, let time = WallTime(text) else { return nil }
             return Double(time.millisecondsSince1970 - start.millisecondsSince1970) / 1000
         }
-        // Draw up to the recording's end, because a gap may precede it.
+        // Draw up to the recording's end, because the recording may end with a gap.
         let length = max(Double(last) / 1000, seconds(until: recording.until) ?? 0, 1)
         axis = PlotAxis(lengthInSeconds: length)
         gaps = recording.gaps.compactMap { gap in
@@ -127,7 +127,7 @@ struct RecordingPlot {
         return lines
     }
 
-    /// Indices of the points of each unbroken part of the line.
+    /// Returns the indices of the points of each unbroken part of the line.
     private func runs(of column: SeriesBody.Column) -> [[Int]] {
         var runs: [[Int]] = [[]]
         // The lists have equal length, but another version of meterd might send unequal ones.

@@ -76,7 +76,7 @@ enum RecordingText {
         (recording.host ?? recording.host_id) + (recording.mine ? " (this host)" : "")
     }
 
-    /// The meter's other values, such as counters: at the start, and at the end if they changed.
+    /// Returns the meter's other values, such as counters: at the start, and at the end if they changed.
     private static func told(_ recording: RecordingBody) -> [(String, String)] {
         let (start, end) = (recording.told_at_start, recording.told_at_end)
         let keys = Swift.Set((start?.details ?? [:]).keys).union((end?.details ?? [:]).keys).sorted()

@@ -7,7 +7,7 @@ enum TopKey: Hashable {
     case quit
     case up, down, pageUp, pageDown, first, last
 
-    /// Known keys in the input: letters, and terminal sequences for keys such as arrows.
+    /// Returns the known keys in the input: letters, and terminal sequences for keys such as arrows.
     static func keys(in bytes: [UInt8]) -> [TopKey] {
         var keys: [TopKey] = []
         var rest = String(decoding: bytes, as: UTF8.self)[...]
@@ -53,7 +53,6 @@ enum TopKey: Hashable {
 struct TopView {
     private var meters: [MeterStatus]
     private var heardAt: MonotonicTime
-    /// Reason why the last request failed, if it did.
     var failure: String?
     private var offset = 0
     private var page = 1
@@ -90,7 +89,6 @@ struct TopView {
 
     private static let frame = 3
 
-    /// Returns at most `rows` lines, each at most `columns` cells wide.
     mutating func lines(rows: Int, columns: Int, at now: MonotonicTime, _ times: TimeText) -> [String] {
         page = max(1, rows - Self.frame)
         scroll()

@@ -86,7 +86,7 @@ struct Configuration: Hashable, Sendable {
         var listen = Cloud.Listen(host: "127.0.0.1", port: 8642)
         var names: [String] = []
         var proxies: [IPNetwork] = []
-        /// Address for Home Assistant's Supervisor; nil for none.
+        /// Address for requests by Home Assistant's Supervisor; nil for none.
         var ingress: Cloud.Listen?
         /// Whether users of the Supervisor's page may make changes.
         var ingressChanges = false

@@ -89,7 +89,6 @@ struct ConfigurationFile {
         values[name].map { ConfigurationEntry(key: name, value: $0) }
     }
 
-    /// Returns whether the file has the table.
     @discardableResult
     private func read<Target>(
         _ keys: ConfigurationTable<Target>, tables: [String] = [], into target: inout Target
@@ -99,7 +98,7 @@ struct ConfigurationFile {
         return true
     }
 
-    /// The tables `[key.NAME]`, sorted by name.
+    /// Returns the tables `[key.NAME]`, sorted by name.
     private func named(
         _ key: String, max: Int
     ) throws(ConfigurationError) -> [(name: String, table: [String: DescriptionValue])] {

@@ -64,8 +64,7 @@ extension Configuration {
                 next: "take one of them away: a board is one meter")
         }
         boards.append(NodeMeterSettings(node, sensors: keys.sensors, maxAge: keys.maxAge))
-        guard let model = catalogue.models(over: .network).first else { return }
-        let port = DeclaredPort(.network(host: host), model: model, id: .mac(mac), name: keys.name)
+        let port = DeclaredPort(.network(host: host), model: GenericFamily.networkBoard, id: .mac(mac), name: keys.name)
         ports.append(Port(declared: port, connects: keys.connects))
     }
 }

@@ -10,7 +10,6 @@ struct SmartPlugKeys: Sendable {
     var component: String?
     var isPolled = false
     var mac: MACAddress?
-    /// The meter's name for people.
     var name: String?
     var connects = true
     var maxAge = SmartPlugDescription.maxAgeDefault
@@ -20,9 +19,9 @@ struct SmartPlugKeys: Sendable {
     var offline: String?
     var time: String?
 
-    /// Place of a quantity as a user writes it.
+    /// Topic, path and unit of a quantity in MQTT messages.
     struct Place: Hashable, Sendable {
-        /// Nil for the meter's topic.
+        /// MQTT topic; nil for the meter's topic.
         var topic: String?
         var path: String
         var unit = ScaledUnit()
@@ -63,7 +62,7 @@ extension ConfigurationKeys {
                 .init(quantity.word, optional: \.values[quantity], .place(of: quantity))
             })
 
-    /// Examples of meters that are no Tasmota.
+    /// Examples of meters that do not run Tasmota.
     static let otherSmartPlugs = [
         ConfigurationReference.Block(
             heading: "[[mqtt.meter]]", explanation: "A Shelly has components.",
@@ -150,7 +149,6 @@ extension ConfigurationType<SmartPlugKeys.Place> {
 }
 
 extension Configuration {
-    /// Adds a meter behind the broker and declares it.
     mutating func add(smartPlug table: [String: DescriptionValue]) throws(ConfigurationError) {
         var keys = SmartPlugKeys()
         try ConfigurationKeys.smartPlug.read(table, prefix: "mqtt.meter.", into: &keys)
@@ -206,7 +204,6 @@ extension Configuration {
         ports.append(Port(declared: port, connects: keys.connects))
     }
 
-    /// Describes a publisher by the user's own keys.
     private static func described(
         _ keys: SmartPlugKeys, _ topic: String, _ place: String
     ) throws(ConfigurationError) -> SmartPlugDescription {

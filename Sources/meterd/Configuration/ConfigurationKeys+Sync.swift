@@ -23,7 +23,7 @@ extension ConfigurationKeys {
             .init(
                 "subscribe-timeout", \.subscribeTimeout, .time(.seconds(1) ... .seconds(60)),
                 "How long a run waits for the event stream to open. {range}."),
-            // The minimum tolerates two late pings of the cloud.
+            // The minimum of 35 s tolerates two late pings of the cloud.
             .init(
                 "stream-silence", \.streamSilence, .time(.seconds(35) ... .seconds(600)),
                 "Silence after which an event stream is dead; the cloud speaks every 15 s. {range}."),

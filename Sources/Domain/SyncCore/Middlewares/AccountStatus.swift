@@ -2,7 +2,7 @@ enum AccountStatus: Hashable, Sendable {
     case unknown
     /// The zone does not exist yet; a run creates it.
     case zoneMissing
-    /// `at` is the wall-clock time on this host.
+    /// Account data from the cloud, received at `at` by this host's wall clock.
     case known(CloudAccount, at: WallTime)
 
     var known: CloudAccount? {

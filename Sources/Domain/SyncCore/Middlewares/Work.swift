@@ -36,8 +36,7 @@ extension SyncState {
             .readBatch(
                 recordsMax: batchPortion.records(of: timing.batchRecordsMax) + count,
                 bytesMax: timing.batchBytesMax + count * Self.putOffBytes,
-                // A read-only host pushes only its own `Host` record. Other changes wait until it joins with another
-                // access token.
+                // A read-only host pushes only its own `Host` record; other changes wait.
                 of: role == .readOnly ? RecordKey(type: .host, name: host.description) : nil))
     }
 }

@@ -13,9 +13,11 @@ func runSmartPlug(_ plug: SimulatedSmartPlug, over broker: MosquittoLink.Setting
     let port = SmartPlugPort(plug, over: broker, on: loop)
     await port.plugIn()
     Terminal.line(plug.topic)
-    Terminal.talk(
-        "publishes at \(broker.address); in meterd.toml:\n[mqtt]\nurl = \"\(broker.address)\"\n[[mqtt.meter]]")
-    Terminal.talk("preset = \"\(plug.preset.rawValue)\"\ntopic = \"\(plug.topic)\"")
+    Terminal.talk("publishes at \(broker.address); in meterd.toml:")
+    for line in ["[mqtt]", "url = \"\(broker.address)\"", "[[mqtt.meter]]", "preset = \"\(plug.preset.rawValue)\""] {
+        Terminal.talk(line)
+    }
+    Terminal.talk("topic = \"\(plug.topic)\"")
     await untilStopped { line in
         switch try PortOrder(line) {
         case nil: break
@@ -70,7 +72,7 @@ private actor SmartPlugPort {
         case .received(let message): publish(plug.received(message, at: loop.now - started, loop.wallNow))
         case .acknowledged, .subscriptionRefused: break
         case .lost(let trouble):
-            Terminal.talk(([trouble.message] + [trouble.next].compactMap { $0 }).joined(separator: "\n"))
+            for line in [trouble.message, trouble.next].compactMap({ $0 }) { Terminal.talk(line) }
             unplug()
             _ = loop.schedule(at: loop.now + .seconds(2)) { [weak self] in self?.assumeIsolated { $0.plugIn() } }
         }

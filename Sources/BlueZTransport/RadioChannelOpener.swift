@@ -2,10 +2,10 @@ package import Domain
 package import LinuxIO
 
 package struct RadioLimits: Hashable, Sendable {
-    /// Limit from the first packet until the radios are connected. A weakly received meter that advertises once a
+    /// Time limit from the first packet until the radios are connected. A weakly received meter that advertises once a
     /// second needs several seconds. The kernel itself would try for 20 s or more.
     package var connect: Duration
-    /// Limit from the connection until the serial line's characteristics are found.
+    /// Time limit from the connection until the serial line's characteristics are found.
     package var setUp: Duration
     /// Limit for the search for the RFCOMM channel of the meter's serial port, including the connection.
     package var search: Duration

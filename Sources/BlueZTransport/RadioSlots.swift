@@ -12,7 +12,7 @@ package protocol RadioSlots: Sendable {
     /// Records that the link is up, so discovery may resume.
     func linkUp(_ link: RadioLink, over transport: LinkAddress.Transport)
     func giveBack(_ link: RadioLink, over transport: LinkAddress.Transport)
-    /// Prepares the link attempt, for example for a PIN. Call it after a granted `take`.
+    /// Prepares the link attempt, for example by registering a PIN agent. Call it after a granted `take`.
     ///
     /// - Parameter proceed: called exactly once, on the event loop, within seconds and possibly before this function
     ///   returns.

@@ -30,7 +30,7 @@ extension CloudFailure {
 }
 
 extension Credential {
-    /// Applies the rule for binding credentials, for all engines (Docs/Leases.md#rule-11).
+    /// Returns this credential, bound to the host in `wish`, by the rule for all engines (Docs/Leases.md#rule-11).
     package func bound(to wish: Binding, among others: [Credential]) throws(CloudFailure) -> Credential {
         guard revokedAt == nil else { throw CloudFailure(.permissionDenied, "the token \(id) was revoked") }
         if let binding, binding.host != wish.host || binding.machine != wish.machine {

@@ -106,7 +106,7 @@ extension CloudService {
         _ = try await ask { try await engine.createZone(zone, id: id, terms: .standard) }
     }
 
-    /// Opens an event stream, which ends when the host is too slow, when its access token is revoked, and at shutdown.
+    /// Opens an event stream (see `EventSubscription` for its end).
     ///
     /// - Throws: `serviceUnavailable` during shutdown.
     package func events(in zone: String, by principal: Principal) async throws(CloudFailure) -> EventSubscription {

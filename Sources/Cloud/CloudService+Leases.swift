@@ -99,7 +99,7 @@ extension CloudService {
             isNews = isNews || isMoved
         }
         if isNews, let record = refusal.record { tell(record, meter: meter, in: zone) }
-        // The revoked holder restarted and no longer uses the meter: the next host in the queue gets an offer.
+        // If the revoked holder restarted and so no longer uses the meter, the next host in the queue gets an offer.
         if isNews, refusal.record?.holder == nil { await settleQueue(of: place) }
         var failure = CloudFailure(
             .leaseHeld, Self.words(for: refusal, meter: meter), retryAfter: refusal.retryAfter)

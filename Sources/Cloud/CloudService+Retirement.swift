@@ -35,7 +35,7 @@ extension CloudService {
     }
 
     /// Permanently excludes a host: revokes its access tokens, frees its leases, and deletes its name on all hosts.
-    /// Under `strict` a lease is freed only at its expiry, because the host may still use its meter.
+    /// Under the policy `strict`, a lease is freed only at its expiry, because the host may still use its meter.
     ///
     /// - Parameter reference: the host's id, or its name if only one host has it.
     /// - Throws: `notFound`; `badRequest` for a name that several hosts have.

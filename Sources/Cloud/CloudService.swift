@@ -117,7 +117,7 @@ package final class CloudService: Sendable {
         logs.close()
         let portion = max(Self.streamsEndedAtOnce, hub.listenerCount / Self.portionsMax)
         while hub.end(upTo: portion) {
-            // After a cancellation the sleep returns immediately, without pauses.
+            // After a cancellation the sleep returns immediately, so there are no more pauses.
             try? await clock.sleep(clock.now() + Self.betweenPortions)
         }
     }
@@ -128,7 +128,8 @@ package final class CloudService: Sendable {
     }
 
     package static let streamsEndedAtOnce = 100
-    /// Maximum number of portions. The pauses between them add up to 5 s, well within a service manager's stop timeout.
+    /// Maximum number of portions of streams. The pauses between them add up to 5 s, well within a service manager's
+    /// stop timeout.
     private static let portionsMax = 50
     private static let betweenPortions = Duration.milliseconds(100)
 

@@ -51,7 +51,7 @@ final class LeaseQueues: Sendable {
 
     func reserved(at place: MeterPlace, now: MonotonicTime) -> HostID? { queue(at: place)?.reserved(at: now) }
 
-    /// States may arrive in any order.
+    /// Accepts a queue's state unless a newer one is known: states may arrive in any order.
     func update(_ queue: QueueState, at place: MeterPlace) -> Bool { state.withLock { $0.update(queue, at: place) } }
 
     /// - Returns: the queues that changed.

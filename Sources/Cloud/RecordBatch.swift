@@ -7,7 +7,7 @@ struct RecordBatch {
     private(set) var results: [ModifyAnswer.Result]
     /// Records to store for each record of the request. Nil if it was refused or already answered.
     private var stores: [[SyncRecord]?]
-    /// Remainders of records with older names after folding (`fold`), by index in the request. Stored only after the
+    /// Records under older names, as they remain after folding (`fold`), by index in the request. Stored only after the
     /// folded contents.
     private var leftovers: [Int: SyncRecord] = [:]
     private(set) var hasFolds = false

@@ -4,7 +4,7 @@ package import Domain
 /// The decision about one record from a host, given the stored one, for all engines.
 package enum RecordIntake: Hashable, Sendable {
     case unchanged
-    /// To be stored under the zone's next sequence, in the same step as the zone's usage.
+    /// Record to store under the zone's next sequence, in the same step as the zone's usage.
     case changed(SyncRecord, usage: ZoneUsage)
     case clockSkew
     case tooManyProperties

@@ -7,7 +7,7 @@ package struct AnnouncedCloud: Hashable, Sendable {
     /// Display name, which may be forged.
     package var name: String
     package var url: String
-    /// Proves nothing until a person has compared it with the pin that the cloud prints.
+    /// Announced pin, which proves nothing until a person has compared it with the pin that the cloud prints.
     package var pin: CertificatePin
 
     /// Nil if the announcement contains no pin or no valid address.

@@ -1,8 +1,7 @@
 // Messages between the replicas of one cloud. Hosts neither send nor receive them.
 
-/// `POST /v1/copies/news`: a message of one replica to another. After a failed delivery, the sender resends its list of
-/// watched meters, and the meter's next batch contains the number of lost readings. Answers: 200 `ReplicaNewsAnswer`,
-/// 404 `notFound` at the wrong replica.
+/// `POST /v1/copies/news`: a message of one replica to another (after a failed delivery: see `ReplicaOutbox`). Answers:
+/// 200 `ReplicaNewsAnswer`, 404 `notFound` at the wrong replica.
 package struct ReplicaNewsBody: Codable, Hashable, Sendable {
     /// A batch of readings, or its refusal, for watchers at the other replica.
     package struct Event: Codable, Hashable, Sendable {

@@ -12,8 +12,8 @@ extension CloudClient {
             let task = Task {
                 do {
                     try await self.follow { event throws(SyncFailure) in
-                        // The full buffer dropped an event. Throw, so that the caller opens the stream again and lists
-                        // everything.
+                        // If the full buffer dropped an event, throw, so that the caller opens the stream again and
+                        // lists everything.
                         guard case .dropped = continuation.yield(event) else { return }
                         throw SyncFailure(.network, "events came faster than they were taken")
                     }

@@ -12,9 +12,8 @@ extension CloudClient: LeaseAuthority {
             return try await acquire(body, at: path)
         } catch {
             guard error.kind == .badRequest, body.takeover != nil else { throw error }
-            // An older cloud cannot decode the take-over, and refuses the request without a decision. Repeat it without
-            // the take-over, because that answer names the holder. Without an answer, this host would continue without
-            // a lease.
+            // An older cloud cannot decode the take-over, and refuses without a decision; this host would then continue
+            // without a lease. Repeat the request without the take-over: that answer names the holder.
             body.takeover = nil
             return try await acquire(body, at: path)
         }

@@ -156,8 +156,8 @@ package final class CloudClient: Sendable {
         current.withLock { if $0 == index { $0 = (index + 1) % addresses.count } }
     }
 
-    /// Checks the deadline, because the library enforces it only until the answer's head: a slow server could send the
-    /// body for ever.
+    /// Reads the body until the deadline, which the library enforces only for the answer's head: a slow server could
+    /// send the body for ever.
     private func collect(
         _ response: HTTPClientResponse, until deadline: NIODeadline
     ) async throws(SyncFailure) -> ByteBufferView {
@@ -184,7 +184,7 @@ package final class CloudClient: Sendable {
     }
 
     private static let pageBytesUsual = 1 << 20
-    /// Maximum size of an answer in bytes. The largest page is far smaller: 400 records of a few dozen kilobytes.
+    /// Maximum size of an answer in bytes, far above the largest page: 400 records of a few dozen kilobytes.
     private static let answerBytesMax = 64 << 20
 
     private func failure(of response: HTTPClientResponse, to path: String) async -> CallFailure {
@@ -192,8 +192,8 @@ package final class CloudClient: Sendable {
         do throws(SyncFailure) {
             bytes = try await collect(response, until: .now() + patience)
         } catch {
-            // Without its complete body, the response is no refusal: a broken connection must not halt a session or set
-            // a record aside.
+            // Without its complete body, the response does not count as a refusal: a broken connection must neither
+            // halt the sync nor quarantine a record.
             return .failed(error)
         }
         guard let body = try? JSONDecoder().decode(CloudErrorBody.self, from: Data(bytes)) else {

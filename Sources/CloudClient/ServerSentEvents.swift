@@ -11,7 +11,7 @@ package struct ServerSentEvents: Sendable {
 
     package struct TooLong: Error {}
 
-    /// Maximum length of an event in bytes. The largest expected event is far smaller: a lease with its waiting hosts.
+    /// Maximum length of an event in bytes, far above the largest: a lease with its waiting hosts.
     package static let bytesMax = 1 << 20
 
     private var line: [UInt8] = []

@@ -94,8 +94,8 @@ final class EtcdClient: Sendable {
         var attempts = 0
         var hasLoggedIn = false
         while true {
-            // An answer older than a later request's does not mean that etcd reverted, because answers may arrive out
-            // of order. So compare with the newest revision from before the request.
+            // Answers may arrive out of order, so an older one does not mean that etcd reverted. Compare with the
+            // newest revision from before the request.
             let (index, newest) = try state.withLock { state throws(EtcdError) in
                 if let wentBack = state.wentBack { throw wentBack }
                 return (state.current, state.newest)

@@ -92,8 +92,7 @@ extension EtcdCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // Once the ban on new leases after a restore is over, delete its key, so that the next replica to start does
-        // not repeat it.
+        // Once a restore's ban on new leases is over, delete its key: the next replica to start must not repeat it.
         if isOver {
             try await finish { [self] in
                 _ = try await client.commit(EtcdTransaction(success: [.delete(key: keys.restoring)]))

@@ -5,8 +5,8 @@ import Logging
 extension EtcdCloudEngine {
     /// Reports changes by other replicas, until its task is cancelled.
     ///
-    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything: the watch
-    /// may miss changes, and a lease may be given away only some time after this replica has read it.
+    /// Etcd's watch reports changes immediately. Every `repairInterval`, this replica also reads everything. The watch
+    /// may miss changes, and the wait before a lease may be given away begins when this replica reads it.
     ///
     /// - Parameter hear: called with each change, which may be repeated.
     package func run(_ hear: @escaping @Sendable (CloudNews) async -> Void) async {

@@ -6,7 +6,6 @@ final class SharedReads: Sendable {
     private typealias Caller = CheckedContinuation<Result<EtcdEntry?, EtcdError>, Never>
 
     private struct State {
-        /// Waiting callers by key.
         var wishes: [[UInt8]: [Caller]] = [:]
         var line: [[UInt8]] = []
         var readers = 0

@@ -47,7 +47,7 @@ package struct HostedCloud: Sendable {
         }
     }
 
-    /// Creates the first zone and a token to join it, if the store has none yet.
+    /// Creates whatever the store lacks: the first zone, and a token to join it.
     ///
     /// - Returns: whether the token's file exists and holds a valid token.
     package func prepareFirstZone() async throws -> Bool {

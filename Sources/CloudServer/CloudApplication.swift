@@ -20,7 +20,7 @@ package struct CloudApplication: Sendable {
     /// Timeout of a client without a valid token: for TLS setup, its first request's head, and its next request.
     package var strangerPatience = TimeAmount.seconds(10)
     private let connections: ConnectionLimit
-    /// Maximum idle time between two requests, longer than a host's heartbeat interval, which saves new handshakes.
+    /// Maximum idle time between two requests, longer than a host's heartbeat interval, to save handshakes.
     package var idlePatience = TimeAmount.seconds(330)
 
     package init(

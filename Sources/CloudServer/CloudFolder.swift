@@ -28,7 +28,7 @@ package struct CloudFolder: Hashable, Sendable {
         }
     }
 
-    /// Creates the first zone and a token to join it, if the store has none yet.
+    /// Creates whatever the store lacks: the first zone, and a token to join it.
     ///
     /// Writes the file before the store gets its token, so that a crash cannot leave a valid token without a file. A
     /// removed file is not created again: `token create` issues another token.

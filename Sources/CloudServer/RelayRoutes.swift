@@ -41,7 +41,7 @@ extension CloudRoutes {
     }
 
     /// Sends server-sent events, each named after its field of `RelayEventBody`, beginning with the holder. With
-    /// `?all=true`, includes every reading, however fast they arrive.
+    /// `?all=true`, includes every reading, even at a high rate.
     func watch(_ call: Call, by principal: Principal) async throws -> Response {
         let wantsAll = try call.flag("all")
         let slot = try StreamSlot(.watches, of: principal.credential.id, at: gate)

@@ -5,7 +5,7 @@ package import Logging
 ///
 /// A check locks the store for writing and reads through a fresh handle; its result is valid for 2 s. A store on a full
 /// disk can still be locked and read, so after a failed write only a successful write ends the fault. Checks attempt a
-/// write at most every 10 s. Each change is logged.
+/// write at most every 10 s.
 package actor StoreHealth {
     private static let answerLasts = Duration.seconds(2)
     private static let betweenWrites = Duration.seconds(10)

@@ -5,11 +5,10 @@ import GRDB
 import StoreKit
 
 /// Restores a backup into a data folder that no cloud is using (Docs/Leases.md#rule-5 and
-/// Docs/Sync.md#zones-and-change-tokens).
+/// Docs/Sync.md#zones-and-change-tokens). Renames the previous store.
 ///
 /// A new epoch makes hosts fetch and push everything again. New fencing tokens exceed any granted since the backup.
-/// After its next start, the store grants no new lease until former holders must have stopped. The folder's previous
-/// contents get another name.
+/// After its next start, the store grants no new lease until former holders must have stopped.
 package struct CloudRestore: Hashable, Sendable {
     package var epoch: String
     package var tokenFloor: UInt64

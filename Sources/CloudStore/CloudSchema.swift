@@ -278,7 +278,7 @@ enum Meta: String {
     case tokenFloor = "token_floor"
     /// Present after a restore, while no new lease is granted.
     case restoring
-    /// Time of a backup, in milliseconds since 1970.
+    /// In a backup: its time, in milliseconds since 1970.
     case backup = "backup_ms"
     /// Destination of a store that moved, and is never opened again.
     case destination

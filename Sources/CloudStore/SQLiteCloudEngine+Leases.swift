@@ -74,8 +74,7 @@ extension SQLiteCloudEngine {
             limits.grantsNothingNewBefore = nil
             return (limits, true)
         }
-        // Once the ban on new leases after a restore is over, remove its row, so that the next start does not repeat
-        // the ban.
+        // Once a restore's ban on new leases is over, remove its row: the next start must not repeat it.
         if isOver { try await writer.write { batch in try Meta.restoring.remove(batch.db) } }
         return found
     }

@@ -158,8 +158,7 @@ package final class SQLiteCloudEngine: CloudEngine {
         try await read { db in try CloudSchema.faults(db) }
     }
 
-    /// Runs `body` on a snapshot, to its end even if the task is cancelled. GRDB's async `read` would then discard the
-    /// work.
+    /// Runs `body` on a snapshot of the database. Finishes even if the task is cancelled, unlike GRDB's async `read`.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(CloudFailure) -> Value {

@@ -59,7 +59,7 @@ final class WriteBatch {
 
     // MARK: - Leases
 
-    /// Reserves the lease: its renewals wait until the transaction ends.
+    /// Returns the lease and reserves it: its renewals wait until the transaction ends.
     func lease(_ key: LeaseKey) throws -> LeaseRecord? {
         if let lease = leases[key] { return lease }
         if let lease = leaseTable.reserve(key) { return lease }
@@ -87,7 +87,7 @@ final class WriteBatch {
 
     func aliases(in zone: Int64) -> AliasBook { books[zone] ?? leaseTable.aliases(in: zone) }
 
-    /// If the record contains an alias, puts it into force. Returns the reason of a refusal.
+    /// Applies the record's alias, if any. Returns the reason of a refusal; nil if there was none.
     func follow(_ record: SyncRecord, in zone: Int64, at leaseTime: MonotonicTime) throws -> RecordOutcome
         .Fate?
     {

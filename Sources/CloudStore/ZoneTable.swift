@@ -12,7 +12,7 @@ struct StoredZone: Hashable, Sendable {
     var accepted: UInt64
     var usage = ZoneUsage()
     var leases = LeaseUsage()
-    /// Whether this process has inserted its mark into the zone's timeline (`TimelineTable`). Not stored.
+    /// Whether this process has added its own entry (`TimelineMark`) to the zone's timeline. Not stored.
     var isMarked = false
 }
 

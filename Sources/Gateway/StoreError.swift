@@ -1,12 +1,12 @@
 /// Failure of the store, thrown by all implementations of the repository protocols.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Code: String, Sendable {
-        /// Another program or another `meterd` has locked the file.
+        /// Another program or another `meterd` has locked the store's file.
         case locked
         case readOnly = "read-only"
-        /// The file is damaged. meterd does not change it.
+        /// The store's file is damaged. meterd does not change it.
         case damaged
-        /// A newer version of this program wrote the file. meterd does not change it.
+        /// A newer version of this program wrote the store's file. meterd does not change it.
         case newerVersion = "newer-version"
         case diskFull = "disk-full"
         case system

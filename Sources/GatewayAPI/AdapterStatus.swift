@@ -12,8 +12,8 @@ package struct AdapterStatus: Codable, Hashable, Sendable {
     package var links_max: Int
     /// Devices of any kind detected in the last minute. After a long time at 0, recovery begins.
     package var heard: Int
-    /// Devices in `heard` that may be meters but are not listed, or that were dropped for lack of room (`GET
-    /// /v1/scan/others`).
+    /// Possible meters received in the last minute but not listed (`GET /v1/scan/others`). A device without room in
+    /// meterd's table counts once for each report.
     package var dropped: Int
     /// Recovery steps since meterd started.
     package var recoveries: Int

@@ -33,7 +33,7 @@ package struct MarkChange: Codable, Hashable, Sendable {
 }
 
 package struct MarkBody: Codable, Hashable, Sendable {
-    /// Eight digits, the same on every host.
+    /// Eight hexadecimal digits, the same on every host.
     package var id: String
     package var meter: String
     package var name: String

@@ -5,7 +5,7 @@ package struct MeterStatus: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var model: String?
     @NullCodable package var name: String?
-    /// One of seven states, spelt as on the command line.
+    /// Connection state such as `data-available`, spelt as on the command line.
     package var state: String
     /// Start of `state`, RFC 3339.
     package var since: String
@@ -173,8 +173,7 @@ package struct StoreStatus: Codable, Hashable, Sendable {
     /// Readings lost because the store failed for too long.
     package var dropped: Int
     @NullCodable package var error: String?
-    /// Warning that the file exceeds its limit although readings were deleted. Names the largest other part of the
-    /// data.
+    /// Warning that the file exceeds its limit although readings were deleted. Names its largest part besides readings.
     @NullCodable package var crowding: String?
     /// Null without backups.
     @NullCodable package var backup: BackupStatus?

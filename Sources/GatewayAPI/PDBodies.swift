@@ -65,7 +65,7 @@ package struct PDBody: Codable, Hashable, Sendable {
 }
 
 package struct PDObjectBody: Codable, Hashable, Sendable {
-    /// Position as in a PD request, from 1; the extended range starts at 8.
+    /// Position as in a PD request, from 1; in the extended power range (EPR), from 8.
     package var position: Int
     /// `fixed`, `variable`, `battery`, `pps`, `avs`, `epr-avs` or `unknown`.
     package var kind: String

@@ -96,7 +96,7 @@ package struct RecordingTextRequest: Codable, Hashable, Sendable {
 }
 
 package struct RecordingBody: Codable, Hashable, Sendable {
-    /// Eight digits, the same on every host.
+    /// Eight hexadecimal digits, the same on every host.
     package var id: String
     package var meter: String
     @NullCodable package var name: String?
@@ -109,7 +109,7 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var state: String
     /// Kind of imported file, such as `rd-usb`; null for measurements.
     @NullCodable package var imported: String?
-    /// `hand` or `threshold`.
+    /// Cause of the start: `hand` (a user) or `threshold` (the measured current).
     package var trigger: String
     package var test: BatteryTestBody?
     /// Cause of the end: `hand`, `threshold`, `cutoff`, `gap`, `load` or `settings`; null while the recording runs.

@@ -57,7 +57,7 @@ package struct SettingsBody: Codable, Hashable, Sendable {
     package var known: [String]?
     /// Settings with defaults and origins; only in an answer to GET.
     package var details: [SettingBody]?
-    /// Only in an answer to a change: by setting, the command that does the same once.
+    /// Only in an answer to a change: commands that apply a setting once, by the setting's key.
     package var once: [String: String]?
     /// Only in an answer to a change: true if this host's rights are read-only, so that it does not sync the change.
     package var stays_here: Bool?

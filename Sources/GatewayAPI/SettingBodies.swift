@@ -20,7 +20,7 @@ package struct SettingBody: Codable, Hashable, Sendable {
     /// Legal values in words; null for a setting of a newer version.
     @NullCodable package var legal: String?
     @NullCodable package var values: [String]?
-    /// Command that does the same once. The setting is sent again at each connect.
+    /// Command that has the setting's effect once. The setting itself is sent again at each connect.
     @NullCodable package var command: String?
 
     package init(_ key: String, origin: Origin = .standard) {

@@ -30,7 +30,7 @@ package struct SyncResultBody: Codable, Hashable, Sendable {
 
     /// Number of the run since meterd started, from 1.
     package var run: UInt64
-    /// `asked`, `localChange`, `remoteChange`, `poll` …
+    /// Cause of the run, such as `asked`, `localChange`, `remoteChange` or `poll`.
     package var trigger: String
     package var age_ms: Int64
     package var duration_ms: Int64

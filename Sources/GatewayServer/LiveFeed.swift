@@ -6,8 +6,8 @@ package import Hummingbird
 /// Sends changes to open pages at most twice a second, each encoded once for all pages.
 ///
 /// The feed queries only the parts that `ChangeMarks` marks as changed, but every 15 s all parts. This renews the
-/// interest in other hosts' readings before it expires, and updates the counts of adapters and store, which are never
-/// marked. A slow page loses messages and then receives the whole state.
+/// interest in other hosts' readings before it expires, and updates the counters of adapters and store, whose changes
+/// are never marked. A slow page loses messages and then receives the whole state.
 package final class LiveFeed: Sendable {
     package struct Sources: Sendable {
         package var meters: @Sendable () async -> [MeterStatus]
@@ -158,10 +158,10 @@ private struct TelemetryState {
 }
 
 extension MeterStatus {
-    /// Returns whether a page must receive this status: it has `old` and updates ages and remaining times by itself.
+    /// Returns whether the status must be sent to a page that has `old` and updates ages and remaining times by itself.
     fileprivate func isNews(after old: MeterStatus, _ elapsed: Duration) -> Bool {
         let passed = elapsed.milliseconds
-        // Returns whether a time deviates by more than 100 ms, the tolerance for building a status.
+        // Returns whether a time differs from the page's by more than 100 ms, the tolerance for building a status.
         func jumped(_ time: KeyPath<MeterStatus, Int64?>, by passed: Int64) -> Bool {
             guard let new = self[keyPath: time], let old = old[keyPath: time] else { return false }
             return abs(new - max(0, old + passed)) > 100

@@ -28,7 +28,7 @@ package struct MeterRoutes: Sendable {
     package func router(
         with others: [any RouteGroup] = [], metrics: MetricsRoute? = nil
     ) -> Router<BasicRequestContext> {
-        // `ErrorMiddleware` needs a list of all routes, but must be added before them.
+        // Collect the routes in a list first: `ErrorMiddleware` needs it, but must be added before them.
         let list = Router(context: BasicRequestContext.self)
         add(others, metrics, to: list)
         let router = Router(context: BasicRequestContext.self)

@@ -185,7 +185,7 @@ package struct RecordingRoutes: RouteGroup {
         }
     }
 
-    /// Delays a line until the next reading is loaded, because the last line also contains `toldAtEnd`.
+    /// Sends each line only after the next reading is loaded, because the last line also contains `toldAtEnd`.
     private func readings(of reference: String, for request: Request) async throws -> Response {
         let (meter, span, recording) = try await local(reference)
         let marked = try await marks(of: recording, in: span)

@@ -43,7 +43,7 @@ extension Request {
 
     /// Returns a choice in the query; nil if absent.
     ///
-    /// - Throws: 400 for any other value.
+    /// - Throws: 400 for a value that is not in `Choice`.
     func choice<Choice: RawRepresentable<String> & CaseIterable>(_ name: String) throws(GatewayError) -> Choice? {
         guard let text = uri.queryParameters[name[...]].map(String.init) else { return nil }
         guard let choice = Choice(rawValue: text) else {

@@ -2,7 +2,7 @@ package import Gateway
 package import GatewayAPI
 package import Hummingbird
 
-/// Routes for the control socket alone. `/v1/support` reports meters' addresses and link traffic to a maintainer.
+/// Routes for the control socket alone. `/v1/support` returns meters' addresses and link traffic, for a maintainer.
 /// `/v1/scan/nodes` helps to add a node to meterd.toml.
 package struct SupportRoutes: RouteGroup {
     private let directory: MeterDirectory

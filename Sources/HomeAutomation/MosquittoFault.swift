@@ -107,7 +107,8 @@ enum MosquittoCode {
 
     static func systemText(_ number: Int32) -> String { text(strerror(number)) }
 
-    /// Returns whether the broker refused the protocol version: MQTT 5's code, or an older broker's 1.
+    /// Returns whether the broker refused the protocol version: reason code of MQTT 5, or return code 1 of an older
+    /// broker.
     static func isUnknownProtocol(_ code: Int32) -> Bool {
         code == Int32(MQTT_RC_UNSUPPORTED_PROTOCOL_VERSION.rawValue) || code == 1
     }

@@ -203,7 +203,7 @@ final class MosquittoSession {
 
     private func received(_ message: mosquitto_message) {
         guard let topic = message.topic else { return }
-        // The broker sends no longer packet.
+        // The broker sends no packet longer than `packetMax`.
         let count = min(Int(max(message.payloadlen, 0)), Int(Self.packetMax))
         let payload = message.payload.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) } ?? []
         tell(.received(BrokerMessage(String(cString: topic), payload, isRetained: message.retain)))

@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 
 /// Runs another program for a limited time in its own process group, which is then killed. The program gets only the
-/// given environment: no open files, input or ignored signals.
+/// given environment, and no open files, input or ignored signals.
 package struct BoundedProgram: Sendable {
     package enum End: Hashable, Sendable {
         case exited(Int32)
@@ -37,7 +37,7 @@ package struct BoundedProgram: Sendable {
         self.outputMax = outputMax
     }
 
-    /// Runs on its own thread until the program ends, its time is up, or the task is cancelled.
+    /// Runs the program on a separate thread until it ends, its time is up, or the task is cancelled.
     package static func run(
         _ command: [String], environment: [String: String], limit: Duration, outputMax: Int = 1024
     ) async -> Outcome {

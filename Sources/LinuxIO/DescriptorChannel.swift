@@ -260,7 +260,7 @@ package final class DescriptorChannel: ByteChannel, @unchecked Sendable {
     private func awaitRoom(_ end: any LinkEndpoint, hasMoved: Bool) throws(Errno) {
         if hasMoved || queue.isEmpty { stopStallTimer() }
         if !queue.isEmpty, stallTimer == nil { startStallTimer() }
-        // A blocking write waits on its own thread. So wait here only if the first write accepted no bytes.
+        // After a blocking write, `wrote` continues, so wait for room only if that write accepted no bytes.
         let needsRoom = !queue.isEmpty && !(link.writesBlock && hasMoved)
         guard needsRoom != awaitsRoom else { return }
         awaitsRoom = needsRoom

@@ -15,7 +15,8 @@ package struct HidNode: LinkEndpoint {
         do {
             try Errno.check { cl_hidraw_info(descriptor.raw, &device) }
         } catch {
-            // The device was removed meanwhile, or the node is another kind of file.
+            // ENOTTY and EINVAL: the node is another kind of file. Other errors: the device was probably removed
+            // meanwhile.
             throw error.code == ENOTTY || error.code == EINVAL
                 ? ChannelFailure(.unsuitable, "\(path) is not a raw HID device. Those are /dev/hidraw*.")
                 : ChannelFailure(error, opening: path)

@@ -11,7 +11,7 @@ package enum LinuxClock {
         return WallTime(millisecondsSince1970: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000)
     }
 
-    /// Offset from UTC of this machine's time zone, or of the environment's `TZ`.
+    /// Returns the offset from UTC of this machine's time zone, or of the environment's `TZ`.
     package static func zoneOffset(at moment: WallTime) -> Duration {
         let milliseconds = moment.millisecondsSince1970
         var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))

@@ -31,8 +31,8 @@ package final class LockFile: Sendable {
     deinit { release() }
 
     package func release() {
-        // A child process that another thread is just starting has copies of all descriptors until exec, which would
-        // keep the lock.
+        // Until exec, a child process that another thread is starting has copies of all descriptors, which would keep
+        // the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         descriptor.close()
     }

@@ -4,7 +4,7 @@ import Glibc
 /// The kernel's route for a packet, found without sending one: connecting a datagram socket selects a route and a
 /// source address.
 package enum NetworkRoute {
-    /// Path to a numeric address, in the calling thread's network namespace.
+    /// Returns the path to a numeric address, in the calling thread's network namespace.
     package static func path(to address: String) -> NetworkPath {
         guard let source = sourceAddress(towards: address), let name = interface(with: source) else { return .lost }
         return NetworkPath(isSatisfied: true, interface: name, kind: kind(of: name))
@@ -15,11 +15,11 @@ package enum NetworkRoute {
     /// Returns numeric addresses. May wait for the network for many seconds: never call it on the loop.
     package static func resolve(_ name: String) -> [String] { numericAddresses(of: name, 0) }
 
-    /// Reads sysfs, which shows the network namespace in which it was mounted.
+    /// Reads the interface's kind from sysfs, which shows the network namespace in which it was mounted.
     package static func kind(of interface: String, sysfs: String = "/sys/class/net") -> NetworkPath.InterfaceKind {
         let names = Set(FileTree.names(in: "\(sysfs)/\(interface)"))
         if names.contains("wireless") || names.contains("phy80211") { return .wifi }
-        // An Ethernet interface with a device is no bridge, tunnel or phone.
+        // Type 1 is Ethernet. A bridge or tunnel has no device.
         return names.contains("device") && FileTree.text(at: "\(sysfs)/\(interface)/type") == "1" ? .wired : .other
     }
 

@@ -2,7 +2,7 @@ import CLinux
 package import Domain
 import Glibc
 
-/// Watches the route to the cloud: on reports of the kernel, and regularly, because reports can be lost.
+/// Watches the route to the cloud. Checks it on reports of the kernel, and regularly, because reports can be lost.
 package final class NetworkWatcher: NetworkMonitor {
     private let loop: IOLoop
     private let host: String

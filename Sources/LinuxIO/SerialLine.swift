@@ -39,8 +39,8 @@ package struct SerialLine: LinkEndpoint {
     package func close(discardingOutput: Bool) {
         _ = tcflush(descriptor.raw, discardingOutput ? TCIOFLUSH : TCIFLUSH)
         if !isPseudoTerminal { _ = ioctl(descriptor.raw, UInt(TIOCNXCL)) }
-        // A child process that another thread is just starting has copies of all descriptors until exec, which would
-        // keep the lock.
+        // Until exec, a child process that another thread is starting has copies of all descriptors, which would keep
+        // the lock.
         _ = flock(descriptor.raw, LOCK_UN)
         if isPseudoTerminal { descriptor.close() } else { descriptor.closeElsewhere() }
     }

@@ -17,8 +17,8 @@ struct TimerHeap {
     /// Timers that may run before their deadline. Short and unsorted.
     private var early: [Entry] = []
 
-    /// Low bits of an ID, for the slot; the other 40 contain the timer's number. This allows 16 million timers at once,
-    /// and 34 years at 1000 a second.
+    /// Number of low bits of an ID that contain the slot; the other 40 contain the timer's number. This allows 16
+    /// million timers at once, and 34 years of 1000 new ones a second.
     private static let slotBits: UInt64 = 24
 
     private struct Entry {

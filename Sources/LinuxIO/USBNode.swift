@@ -11,7 +11,7 @@ package final class USBNode: Sendable {
         descriptor = try FileDescriptor(node: path)
     }
 
-    /// Descriptors of the device and its configurations, in order and in bus format. Call it only once.
+    /// Returns the descriptors of the device and its configurations, in order and in bus format. Call it only once.
     package func descriptors() throws(Errno) -> [UInt8] {
         // Maximum for a configuration: 65,535 octets (USB 2.0, 9.6.3, wTotalLength). Meters need about 200.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 1)
@@ -20,7 +20,7 @@ package final class USBNode: Sendable {
         return [UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
 
-    /// Name of an interface's driver, if any: `usbfs` if another program uses the interface.
+    /// Returns the name of an interface's driver, if any: `usbfs` if another program uses the interface.
     package func driver(ofInterface number: UInt8) throws(Errno) -> String? {
         let name = UnsafeMutableBufferPointer<CChar>.allocate(capacity: 64)
         defer { name.deallocate() }
@@ -42,7 +42,7 @@ package final class USBNode: Sendable {
         try Errno.check { cl_usb_clear_halt(descriptor.raw, UInt32(endpoint)) }
     }
 
-    /// Next completed USB transfer, if any. Throws if the device was removed.
+    /// Returns the next completed USB transfer, if any. Throws if the device was removed.
     package func reap() throws(Errno) -> USBTransfer.Done? {
         guard let done = cl_usb_reap(descriptor.raw) else {
             let reason = Errno.last

@@ -25,7 +25,7 @@ package enum WholeFile {
         try Errno.check { fsync(file.raw) }
     }
 
-    /// Text of a file of at most 1 MiB; nil if it does not exist.
+    /// Returns the text of a file of at most 1 MiB; nil if it does not exist.
     package static func text(_ path: String) throws(Errno) -> String? {
         try bytes(path, atMost: 1 << 20).map { String(decoding: $0, as: UTF8.self) }
     }

@@ -72,7 +72,7 @@ extension Frame {
         switch self {
         case .um: 0
         case .fnirsiUSB: 1
-        // Each data group is sent in a separate frame.
+        // Includes the data group's index, because each group is sent in a separate frame.
         case .fnirsiBLE(let frame): 0x1_0000 + Int(frame.type) << 8 + (frame.groups.first?.index ?? 0) & 0xFF
         case .atorchReport: 2
         case .atorchReply: 3

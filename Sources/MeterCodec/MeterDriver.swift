@@ -117,8 +117,8 @@ package struct MeterProfile: Sendable {
         case push(expected: Duration, keepAlive: Duration?)
     }
 
-    /// A command of this model. Legal arguments are in `numbers`, from the first in steps of `step`; nil if the command
-    /// has no argument.
+    /// A command of this model. `numbers` is the range of legal arguments, from the first in steps of `step`; nil if
+    /// the command has no argument.
     package struct CommandRule: Hashable, Sendable {
         package var kind: MeterCommand.Kind
         package var numbers: ClosedRange<Int>?

@@ -155,7 +155,7 @@ extension MeterStore {
         try await access("written") { db in _ = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
     }
 
-    /// Size of the database file in bytes, and its free part.
+    /// Size of the database file, and of its free pages, in bytes.
     struct Pages {
         let file: Int64
         let free: Int64

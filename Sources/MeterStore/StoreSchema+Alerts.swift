@@ -38,7 +38,7 @@ extension StoreSchema {
                 """)
     }
 
-    /// Allows log lines about alerts. Recreates the table, because SQLite cannot change a table's check.
+    /// Allows log lines about alerts. Recreates the table, because SQLite cannot change a table's CHECK constraint.
     static func allowAlertsInLog(_ db: Database) throws {
         try db.execute(
             sql: """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP connection to the server under test that does not read ahead.
+/// A test's TCP connection to the server. It reads only on request, never ahead.
 package final class RawSocket {
     package struct Failure: Error {
         package var code: Int32

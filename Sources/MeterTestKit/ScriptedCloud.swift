@@ -49,7 +49,7 @@ package final class ScriptedCloud: Sendable {
     /// Sets a closure that each call runs before its answer.
     package func onCall(_ body: @escaping @Sendable (Call) async -> Void) { state.withLock { $0.onCall = body } }
 
-    /// Makes the next calls of this kind fail, each with one of the failures.
+    /// Makes the next calls of this kind fail, one per failure, in this order.
     package func fail(_ call: Call, with failures: SyncFailure...) {
         state.withLock { $0.failures[call, default: []] += failures }
     }

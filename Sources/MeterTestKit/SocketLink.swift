@@ -79,7 +79,7 @@ package func packetSocketPair(writesBlock: Bool = false) throws -> (FileDescript
     try Errno.check { socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &numbers) }
     let ends = (FileDescriptor(owning: numbers[0]), FileDescriptor(owning: numbers[1]))
     if writesBlock {
-        // This end blocks, so limit each read to 1 µs.
+        // The first end blocks, so limit its reads to 1 µs.
         var limit = timeval(tv_sec: 0, tv_usec: 1)
         let size = socklen_t(MemoryLayout<timeval>.size)
         try Errno.check { setsockopt(numbers[0], SOL_SOCKET, SO_RCVTIMEO, &limit, size) }

@@ -24,7 +24,7 @@ extension HTTPClient.Configuration {
         // Longer than any heartbeat interval, so that a lease renewal needs no new handshake. Shorter than the cloud's
         // own timeout, which could close a connection during a request.
         configuration.connectionPool.idleTimeout = .seconds(310)
-        // Each watched meter has its own stream, for whose end other requests must not wait.
+        // Each watched meter has its own endless stream, which must not delay other requests.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 512
         // The cloud sends a ping every 15 s, so a stream without data for two pings is broken.
         configuration.timeout.read = .seconds(40)

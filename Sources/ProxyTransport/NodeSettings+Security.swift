@@ -2,7 +2,7 @@ import ESPHomeCore
 import LinuxIO
 
 extension NodeSettings {
-    /// Reads the key's file for each connection, so that a corrected file needs no restart.
+    /// Reads the file with the encryption key for each connection, so that a corrected file needs no restart.
     ///
     /// - Parameter generator: secure source of random numbers.
     func security(_ generator: any RandomNumberGenerator) throws(APIFault) -> APISecurity {

@@ -11,8 +11,8 @@ package protocol BackedUpStore: Sendable {
     func checkBackup(at path: String) async throws
     /// Returns the date of the last valid backup.
     ///
-    /// - Parameter here: date of the newest backup in this program's folder; the result for a store that only one
-    ///   program uses.
+    /// - Parameter here: date of the newest backup in this program's folder, returned unchanged if no other program
+    ///   uses the store.
     func lastBackup(here: WallTime?) async throws -> WallTime?
     /// Returns whether this program must write the due backup; false if another program with the same store does.
     func takeBackup(every: Duration, at now: WallTime) async throws -> Bool

@@ -5,7 +5,7 @@ package struct DescriptorBudget: Hashable, Sendable {
     /// Descriptors reserved for the program itself: two stores, event loops, control connections, an MQTT broker. A
     /// meterd that serves its cloud has about 60 open.
     package static let own = 96
-    /// Maximum number of connections, because memory is limited too.
+    /// Maximum number of the cloud's connections, to limit their memory.
     private static let connectionsMost = 16_384
     private static let pageMost = 512
 

@@ -21,7 +21,7 @@ package struct SimulatedStream: ~Copyable {
         start = LinuxClock.now
     }
 
-    /// Runs the meter until the input ends. Drops pending output.
+    /// Runs the meter until the input ends, then drops pending output.
     package mutating func run() throws(Errno) {
         let buffer = ReadBuffer()
         while true {

@@ -17,7 +17,7 @@ package final class AvahiAnnouncer: Announcer, @unchecked Sendable {
     private var bus: SystemBus?
     private var timer: LoopTimer?
     private var reported = Announcement.State.idle
-    /// Number of the current D-Bus connection. Answers from earlier ones are dropped.
+    /// Serial number of the current D-Bus connection. Answers from earlier connections are dropped.
     private var connection = 0
 
     /// - Parameters:

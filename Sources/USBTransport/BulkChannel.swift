@@ -31,7 +31,7 @@ final class BulkChannel: ByteChannel, @unchecked Sendable {
         case opening(Handler)
         case open(any BulkPort, Handler)
         /// `close` was called. The backlog is still sent; received bytes are discarded. `untilSent`: the channel closes
-        /// as soon as the backlog is sent.
+        /// as soon as the backlog is sent, otherwise when the timer fires.
         case lingering(any BulkPort, LoopTimer, untilSent: Bool)
         case failed(Handler)
         case closed

@@ -22,7 +22,7 @@ package struct BulkChannelOpener: ChannelOpener {
         }
     }
 
-    /// Checks that the node still belongs to a meter, because node numbers are reused. Never detaches a driver, which
+    /// Opens the node if it still belongs to a meter, because node numbers are reused. Never detaches a driver, which
     /// another program may be using.
     static func port(at path: String, _ devices: DeviceTable) throws(ChannelFailure) -> any BulkPort {
         let node = try USBNode(opening: path)

@@ -18,7 +18,7 @@ package struct DeviceTable: Hashable, Sendable {
     /// Devices of all supported meters. Docs/Identities.md has the source for each.
     package static let builtIn = DeviceTable(of: .standard)
 
-    /// Vendor ids that many other devices have (ST's boards, CH340 adapters), so they prove nothing
+    /// Vendor ids that many other devices have (ST's boards, CH340 adapters), so they do not identify a meter
     /// (Docs/Identities.md#over-usb).
     package static let ambiguousVendors: Set<UInt16> = [0x0483, 0x1A86]
 

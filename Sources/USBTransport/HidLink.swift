@@ -14,7 +14,7 @@ struct HidLink: DescriptorLink {
     var writesBlock: Bool { true }
     var remedy: String { "Unplug the meter and plug it in again." }
 
-    /// Checks that the node still belongs to a meter: node numbers are reused, and another device may execute a meter's
+    /// Opens the node if it still belongs to a meter: node numbers are reused, and another device may execute a meter's
     /// request as a command. A declared node needs no check.
     func open() throws(ChannelFailure) -> OpenedLink {
         let node = try HidNode(opening: path)

@@ -36,8 +36,8 @@ package struct PortScanner: Sendable {
 
     var names: USBNames { USBNames(host: host) }
 
-    /// Returns the declared ports that are present. An ESPHome node always counts as present, so that meterd retries to
-    /// connect.
+    /// Returns the declared ports that are present. An ESPHome node always counts as present, so that meterd keeps
+    /// trying to connect to it.
     func declared(_ ports: [DeclaredPort]) -> [Sighting] {
         ports.filter { $0.link.transport == .network || FileTree.isCharacterDevice($0.path) }.map { port in
             Sighting(

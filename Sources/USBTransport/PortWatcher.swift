@@ -20,7 +20,7 @@ package final class PortWatcher: PortSource {
 
     private struct State {
         var declared: [DeclaredPort] = []
-        /// Devices of the declared ports at the last interval; nil before the first interval and after a port was
+        /// Devices of the declared ports at the last regular check; nil before the first check and after a port was
         /// removed.
         var devices: [FileTree.CharacterDevice?]?
         var names: USBNames
@@ -41,7 +41,7 @@ package final class PortWatcher: PortSource {
     private static let intervalsPerFullLook = 60
 
     /// - Parameters:
-    ///   - interval: time between two scans; up to 1.5 times as long while nothing else wakes the loop.
+    ///   - interval: time between two checks of the ports; up to 1.5 times as long while nothing else wakes the loop.
     ///   - listen: returns the hot-plug events; nil if the host has none. Called once for each call of `run`.
     package init(
         scanner: PortScanner, declared: [DeclaredPort] = [], interval: Duration = .seconds(1), loop: any SessionLoop,

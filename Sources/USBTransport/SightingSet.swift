@@ -14,7 +14,7 @@ struct SightingSet {
     /// Removes a meter, so that the next scan reports it again.
     mutating func remove(_ meter: MeterID) -> [SightingEvent] { update(to: present.filter { $0.id != meter }) }
 
-    /// Removes a node that disappeared. The next scan may miss the removal, if a node of that name exists again.
+    /// Removes a node that disappeared. The next scan may miss the removal, because a new node may have the same name.
     mutating func remove(node: String) -> [SightingEvent] {
         update(to: present.filter { $0.link.stored != node })
     }

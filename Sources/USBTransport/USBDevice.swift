@@ -60,8 +60,8 @@ struct USBDevice: Hashable, Sendable {
         return String(repeating: "0", count: max(0, 3 - digits.count)) + digits
     }
 
-    /// Returns the serial number if an id can contain it; otherwise nil. People type ids, so it must be printable
-    /// ASCII. A colon would separate parts of an id.
+    /// Returns the serial number if an id can contain it; otherwise nil. People type ids, so it must be printable ASCII
+    /// without blanks. A colon would separate parts of an id.
     private static func usable(_ serial: String) -> String? {
         serial.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ":") } ? serial : nil
     }

@@ -3,7 +3,8 @@ import Glibc
 package import LinuxIO
 
 package final class UdevMonitor: @unchecked Sendable {
-    // Unchecked: only one thread at a time uses libudev's objects: the caller's before `events`, then the loop's.
+    // Unchecked, because only one thread at a time uses libudev's objects: the caller's before `events`, then the
+    // loop's.
 
     package enum Group: String, Sendable {
         /// Events from udevd, after it has processed a device.

@@ -7,8 +7,8 @@ import LinuxIO
 struct DataOptions: ParsableArguments {
     @Option(
         help: """
-            Folder of the cloud. Default: $METERCLOUD_DATA, then the service's folder ($STATE_DIRECTORY), then \
-            /var/lib/metercloud for root and ~/.local/state/metercloud for other users.
+            Folder in which the cloud stores its data. Default: $METERCLOUD_DATA, then the service's folder \
+            ($STATE_DIRECTORY), then /var/lib/metercloud for root and ~/.local/state/metercloud for other users.
             """)
     var data: String?
 

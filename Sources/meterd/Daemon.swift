@@ -73,8 +73,8 @@ struct Daemon {
         try await ServiceGroup(configuration: group).run()
     }
 
-    /// Checks the event loop, on which all meter sessions and each `MeterDirectory` run, the cloud's store, and each
-    /// host's store file.
+    /// Makes the service that reports to systemd. It checks the event loop (all meter sessions and each
+    /// `MeterDirectory`), the cloud's store, and each host's store file.
     private func makeReport(
         to manager: ServiceManager, _ hosts: [Host], _ cloud: EmbeddedCloud?, _ loop: IOLoop
     ) -> ServiceReport {
@@ -147,14 +147,14 @@ private struct OwnCloudService: Service {
             for await event in events {
                 switch event {
                 case .running(let port):
-                    if isKnown { logger.notice("built-in cloud is listening again") }
+                    if isKnown { logger.notice("built-in cloud server is listening again") }
                     isKnown = false
                     announcer?.announce(cloud.offers(port: port))
                     for host in hosts { await host.member.serves(cloud, port: port, logger: logger) }
                 case .unserved(let failure):
                     if !isKnown {
                         logger.warning(
-                            "built-in cloud cannot listen: retrying while meters continue",
+                            "built-in cloud server cannot listen: retrying while meters continue",
                             metadata: ["cause": "\(failure.message)", "next": "\(failure.next)"])
                     }
                     isKnown = true

@@ -240,7 +240,7 @@ struct Host {
             ids: { [directory] in await directory.ids(of: $0) })
         let metrics = MetricsRoute(
             routes: routes, settings: settings, alerts: alerts, engine: { [member] in await member.engine() },
-            // Ignore the error here, because `storeWatch` reports an unreadable store.
+            // Ignore the error here: without a size, the page omits this metric.
             storeBytes: { [store] in try? await store.fileBytes() }, broker: { await brokerStatus() },
             process: { ProcessFigures.current })
         let all = GatewayRoutes(

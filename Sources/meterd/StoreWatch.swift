@@ -6,7 +6,7 @@ import MeterStore
 import ServerKit
 import Synchronization
 
-/// Detects trouble with the store, such as the removal of its file, and logs it once.
+/// Detects that the store's file was deleted or replaced, and logs it once.
 final class StoreWatch: Sendable {
     private let store: MeterStore
     private let recorder: SampleRecorder

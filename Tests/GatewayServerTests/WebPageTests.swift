@@ -198,7 +198,7 @@ struct WebPageTests {
                 let status = await other.status()
                 #expect(status.error == "nothing can be served on 127.0.0.1:\(port): Address already in use")
                 #expect(status.next?.contains("[web] listen") == true)
-                #expect(web.bench.log.entries(saying: "web page cannot listen: retrying").count == 1)
+                #expect(web.bench.log.entries(saying: "web server cannot listen: retrying").count == 1)
                 tasks.cancelAll()
             }
         }

@@ -214,8 +214,8 @@ enum Program {
 
         SUBCOMMANDS:
           serve                   Run the cloud server until it is stopped.
-          zone                    Manage zones (the hosts of one account) and the terms
-                                  of their leases.
+          zone                    Create, show, list or change zones, whose hosts share
+                                  settings and leases.
           record                  List, show or delete records: the settings that hosts
                                   store in the cloud.
           host                    List or remove the hosts of a zone.

@@ -36,8 +36,8 @@ final class PairingAgent: @unchecked Sendable {
     private static let reopenInterval: Duration = .seconds(30)
     /// Maximum wait of a link attempt for the agent's registration, which normally takes milliseconds.
     private static let patience: Duration = .seconds(5)
-    /// Selects Just Works for a meter with Secure Simple Pairing. bluetoothd requests a PIN in any case (src/adapter.c,
-    /// `pin_code_request_callback`).
+    /// Capability that selects Just Works for a meter with Secure Simple Pairing. bluetoothd requests a PIN in any case
+    /// (src/adapter.c, `pin_code_request_callback`).
     private static let capability = BusValue.text("NoInputNoOutput")
     private static let path = BusValue.path("/meter_gateway/agent")
     private static let rejected = BusError("org.bluez.Error.Rejected", "no meter of this program's")

@@ -9,7 +9,8 @@ package struct AdapterFiles: Sendable {
     var bluetoothClass: String
     var usbNodes: String
     var serialBus: String
-    /// Folder for requests to rebind a serial device, which a unit running as root handles. Nil without such a unit.
+    /// Folder for requests to rebind a serial device, which a systemd unit running as root handles. Nil without such a
+    /// unit.
     package var requests: String?
     /// Maximum number of checks, 0.1 s apart, whether the root unit has accepted a request.
     var requestLooks = 100

@@ -110,8 +110,8 @@ final class ManagementChannel: @unchecked Sendable {
 
     private func transmit(_ command: ManagementCommand, _ index: UInt16) {
         do {
-            // The kernel accepts a datagram only as a whole. If the socket has no room, the command is lost, like one
-            // without an answer.
+            // The kernel accepts a datagram only as a whole. If the socket has no room, the command is lost, as if
+            // unanswered.
             _ = try command.bytes(index: index).withUnsafeBytes { try socket.write($0) }
         } catch {
             lose(error as? Errno ?? Errno(EIO))

@@ -6,7 +6,7 @@ import Glibc
 package import LinuxIO
 package import Logging
 
-/// Keeps this host's Bluetooth adapters searching, reports the received meters, and grants slots for links.
+/// Keeps this host's Bluetooth adapters searching, reports the meters found, and grants slots for links.
 ///
 /// An adapter's own address identifies it, because the kernel's adapter numbers change. bluetoothd may run at the same
 /// time, so this program changes only settings that the search needs.

@@ -8,8 +8,8 @@ struct SerialDevice: Hashable, Sendable {
     var driver: String
 }
 
-/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. A unit run by root does it
-/// on request (Packaging/meterd-rebind.path, Docs/Decisions/0021).
+/// The last remedy for a chip behind a UART: rebinding its driver, which only root may do. A systemd unit running as
+/// root does it on request (Packaging/meterd-rebind.path, Docs/Decisions/0021).
 extension AdapterFiles {
     /// Returns the adapter's serial device. Nil if the adapter is not on one, or the device has no driver.
     func serialDevice(of adapter: String) -> SerialDevice? {

@@ -13,7 +13,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
     package static let invalidOffset = ATTErrorCode(rawValue: 0x07)
     package static let insufficientAuthorization = ATTErrorCode(rawValue: 0x08)
     package static let prepareQueueFull = ATTErrorCode(rawValue: 0x09)
-    /// Also marks the end of a list that the client requests in parts.
+    /// Error that also marks the end of a list that the client requests in parts.
     package static let attributeNotFound = ATTErrorCode(rawValue: 0x0A)
     package static let attributeNotLong = ATTErrorCode(rawValue: 0x0B)
     package static let encryptionKeyTooShort = ATTErrorCode(rawValue: 0x0C)
@@ -32,7 +32,7 @@ package struct ATTErrorCode: RawRepresentable, Hashable, Sendable {
 
     package enum Origin: Hashable, Sendable {
         case protocolDefined
-        /// Range whose codes only the server's manufacturer defines.
+        /// Codes that only the server's manufacturer defines.
         case application
         case commonProfile
         case reserved

@@ -45,7 +45,8 @@ package enum ATTPDU: Hashable, Sendable {
 
     /// Length of a PDU over LE without or before an MTU exchange (vol 3 part G 5.2.1).
     package static let defaultMTU = 23
-    /// Greatest useful MTU: fits the longest value in the longest PDU. BlueZ offers the same.
+    /// Greatest useful MTU: the longest attribute value (512 bytes) and the longest header (5 bytes). BlueZ offers the
+    /// same.
     package static let largestMTU = 517
     /// Longest value of an attribute (vol 3 part F 3.2.9).
     static let longestValue = 512

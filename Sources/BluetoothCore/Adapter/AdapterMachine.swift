@@ -332,7 +332,7 @@ package struct AdapterMachine: Sendable {
         return []
     }
 
-    /// Ends a fault once the adapter answers, even before it receives a device.
+    /// Ends a fault once the adapter answers, even before it reports a device.
     private mutating func endFault() {
         commands.succeed()
         ladder.endFault()

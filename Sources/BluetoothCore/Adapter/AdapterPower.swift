@@ -14,7 +14,8 @@ struct AdapterPower: Sendable {
         return true
     }
 
-    /// Begins the grace period, which is limited, because an exiting program may switch off the adapter it used.
+    /// Begins the grace period, in which the adapter stays off. It is limited, because an exiting program may switch
+    /// off the adapter it used.
     ///
     /// - Returns: end of the grace period. Nil if it lasts until rfkill releases the adapter.
     mutating func respectOff(at now: MonotonicTime, _ timing: AdapterTiming) -> MonotonicTime? {

@@ -1,12 +1,12 @@
 import Domain
 
-/// Rounds of discovery. Follows discoveries from `begin` to `end`, that is while `AdapterMachine` is running.
+/// Rounds of discovery, followed from `begin` to `end`, that is while `AdapterMachine` is in its phase `running`.
 struct AdapterSearch: Sendable {
     private var airtime: Airtime
     private var pause: AttemptPause
     private var watch = SilenceWatch()
     private var running: Running?
-    /// Start and owner of the running discovery, if its duration is being counted.
+    /// Start and owner of the discovery that `countTime` last saw running; nil if none was.
     private var counted: (since: MonotonicTime, isOurs: Bool)?
     private var pausedSince: MonotonicTime?
     private var lastBegan: MonotonicTime?
@@ -122,7 +122,7 @@ struct AdapterSearch: Sendable {
 
     /// Handles a "busy" answer to our request. The kernel also reports a controller's Command Disallowed as "busy"
     /// (`mgmt_status_table`, net/bluetooth/mgmt.c). Another program's discovery explains the answer if one was seen, or
-    /// if a device is received (`heardWithoutDiscovery`).
+    /// if a device is reported (`heardWithoutDiscovery`).
     mutating func wasBusy(_ kinds: DiscoveryKinds, at now: MonotonicTime, _ timing: AdapterTiming) -> Busy {
         guard running == nil else {
             followAnothers(kinds, at: now)

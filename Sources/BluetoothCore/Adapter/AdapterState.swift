@@ -76,7 +76,7 @@ package enum AdapterAction: Hashable, Sendable {
 
 /// User-readable reason why the adapter cannot open a link now.
 package struct SlotRefusal: Error, Hashable, Sendable {
-    /// Whether another link has to end first. If false, the adapter itself is unusable now.
+    /// Reason for the refusal: true if all slots are taken, false if the adapter itself is unusable now.
     package var isFull: Bool
     package var message: String
 

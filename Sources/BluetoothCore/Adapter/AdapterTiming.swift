@@ -9,11 +9,12 @@ package struct AdapterTiming: Hashable, Sendable {
     /// (BlueZ `src/adapter.c`, `IDLE_DISCOV_TIMEOUT`). If our next round ran by then, bluetoothd would fail another
     /// program's request.
     package var rest: Duration = .seconds(8)
-    /// Pause once meters have been missing for `missingPatience`: they are probably switched off.
+    /// Pause between rounds once meters have been missing for `missingPatience`: they are probably switched off.
     var restLong: Duration = .seconds(20)
     var missingPatience: Duration = .seconds(300)
-    /// Pause while a person is searching. Although shorter than bluetoothd's pause (see `rest`), a discovery with a
-    /// filter still succeeds: bluetoothd ends ours and begins its own without a pause (Docs/Decisions/0020).
+    /// Pause between rounds while a person is searching, shorter than bluetoothd's pause (see `rest`). Another
+    /// program's discovery with a filter still succeeds: bluetoothd ends ours and begins its own without a pause
+    /// (Docs/Decisions/0020).
     var restByHand: Duration = .seconds(1)
     /// Duration of a round on LE alone. Together with bluetoothd's pause, it is shorter than the 15 s that habluetooth
     /// waits for a discovery to begin (`START_TIMEOUT`).
@@ -26,8 +27,8 @@ package struct AdapterTiming: Hashable, Sendable {
     var roundKernel: Duration = .seconds(10)
     /// Pause after an unexplained "busy" answer. Doubles three times.
     var busyDoubt: Duration = .seconds(5)
-    /// Maximum duration of a round with Classic. An LE discovery lasts 10.24 s. An interleaved discovery lasts some
-    /// seconds longer for each name that the kernel looks up (`DISCOV_LE_TIMEOUT`).
+    /// Maximum duration of a round with Classic. An LE discovery lasts 10.24 s (`DISCOV_LE_TIMEOUT`), an interleaved
+    /// one some seconds longer for each name that the kernel looks up.
     package var roundMax: Duration = .seconds(60)
     /// Minimum duration of a discovery: one that ends earlier by itself counts as failed.
     package var roundMin: Duration = .seconds(2)

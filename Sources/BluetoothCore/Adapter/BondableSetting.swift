@@ -1,6 +1,6 @@
 import Domain
 
-/// Times the requests for the setting Bondable, which Bluetooth Classic needs. Pauses when another program switches it
+/// Decides when to request the setting Bondable, which Bluetooth Classic needs. Pauses when another program switches it
 /// off.
 ///
 /// A meter with a PIN requests the PIN itself. For a device without Secure Simple Pairing, the kernel starts no

@@ -106,7 +106,7 @@ package struct RadioSightings: Sendable {
         var services: [BluetoothUUID] = []
         var lastHeard: MonotonicTime
         var lastTold: MonotonicTime
-        /// Total time for which the adapter had listened to this kind of radio when it last received the device.
+        /// Total time for which the adapter had listened to this kind of radio when it last reported the device.
         var listened: ListenedTime.Mark
         /// Digests of the last two contents, because an advertisement and a scan response may alternate.
         var digests: (UInt64, UInt64)
@@ -146,7 +146,7 @@ package struct RadioSightings: Sendable {
         rounds[adapter] = times
     }
 
-    /// Removes devices that were not received for a long time.
+    /// Removes devices that no adapter has reported for a long time.
     ///
     /// - Parameter isLinked: returns whether a device has a link and so counts as present, although it does not
     ///   advertise.

@@ -187,7 +187,7 @@ extension GATTClient {
         case (.read(_, let soFar), .invalidOffset) where !soFar.isEmpty,
             (.read(_, let soFar), .attributeNotLong) where !soFar.isEmpty,
             (.read(_, let soFar), .requestNotSupported) where !soFar.isEmpty:
-            // After a part that filled its PDU, this error means that the value is complete.
+            // The last part filled its PDU. Each of these errors then means that the value is complete.
             return .value(soFar)
         default: return .failed(.refused(error))
         }

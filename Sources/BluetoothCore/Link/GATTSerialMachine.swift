@@ -188,7 +188,7 @@ extension GATTSerialMachine {
             return findServices()
         case (.open(var profile, let unanswered?), .refused(.writeNotPermitted)),
             (.open(var profile, let unanswered?), .refused(.requestNotSupported)):
-            // The meter lists both kinds of write, but accepts only one (Docs/Protocols/TC66.md#links).
+            // A meter may list both kinds of write, but accept only one (Docs/Protocols/TC66.md#links).
             guard profile.switchWriteKind() else { return fail(.operation(.sending, failure)) }
             client.writeWithoutResponse(unanswered, to: profile.output)
             phase = .open(profile, unanswered: nil)

@@ -76,7 +76,7 @@ package enum ManagementCommand: Hashable, Sendable {
         }
     }
 
-    /// Commands without an adapter ignore `index`.
+    /// Encodes the command. Ignores `index` if the command concerns no adapter.
     package func bytes(index: UInt16) -> [UInt8] {
         let isGeneral = self == .readVersion || self == .readIndexList
         return ManagementPacket.encode(

@@ -48,7 +48,7 @@ package struct ManagementPacket {
     }
 }
 
-/// A received device, read in place from the kernel's packet. Valid only as long as that memory.
+/// A report of a device, read in place from the kernel's packet. Valid only as long as that memory.
 package struct DeviceReport: @unchecked Sendable {
     // `@unchecked Sendable` because of the pointer, which is used only during one call on the thread that read the
     // packet.
@@ -66,7 +66,7 @@ package struct DeviceReport: @unchecked Sendable {
 
         package init(rawValue: UInt32) { self.rawValue = rawValue }
 
-        /// The kernel requests Confirm Name, and looks up an unknown name.
+        /// The kernel requests Confirm Name, to look up an unknown name.
         package static let confirmName = Flags(rawValue: 1 << 0)
     }
 

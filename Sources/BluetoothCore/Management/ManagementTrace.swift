@@ -1,7 +1,7 @@
 package import Domain
 
-/// The last commands to the kernel's management channel and its events. Stores only numbers, which contain no PINs or
-/// keys.
+/// The last commands to, and events from, the kernel's management channel. Stores only numbers, which contain no PINs
+/// or keys.
 package struct ManagementTrace: Sendable {
     package struct Entry: Hashable, Sendable {
         package var time: MonotonicTime
@@ -52,7 +52,7 @@ package struct ManagementTrace: Sendable {
         }
     }
 
-    /// Ignores reports of devices, which are too many.
+    /// Ignores device reports, which are too frequent.
     package mutating func record(_ event: ManagementEvent, of index: UInt16, at now: MonotonicTime) {
         guard let content = Content(event) else { return }
         record(content, of: index, at: now)
@@ -63,7 +63,7 @@ extension ManagementTrace.Content {
     fileprivate init?(_ event: ManagementEvent) {
         switch event {
         case .commandComplete(let opcode, let status, _), .commandStatus(let opcode, let status):
-            // Confirm Name is as frequent as reports of devices.
+            // Confirm Name is as frequent as device reports.
             guard opcode != Self.confirmName else { return nil }
             self = .answer(opcode: opcode, status)
         case .controllerError(let code): self = .controllerError(code)

@@ -54,7 +54,7 @@ package struct AgentMachine: Sendable {
         /// The bus is connected, but whether bluetoothd is running is still unknown.
         case connecting
         case away, idle, registering, requesting, standing, leaving
-        /// Refused by bluetoothd. Retried when another meter needs the agent.
+        /// bluetoothd refused the registration. Retried when another meter needs the agent.
         case refused
     }
 

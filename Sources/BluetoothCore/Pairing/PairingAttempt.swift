@@ -26,8 +26,9 @@ package struct PairingAttempt: Hashable, Sendable {
 
     package mutating func pinGiven() { answer = .given }
 
-    /// A controller that is not waiting for a PIN refuses ours (Core Specification 5.4, vol 2 part D, "Command
-    /// Disallowed"). The kernel reports this refusal as "busy" (net/bluetooth/mgmt.c, `mgmt_status_table`).
+    /// Records the controller's answer to our PIN. A controller refuses a PIN for which it is not waiting (Core
+    /// Specification 5.4, vol 2 part D, "Command Disallowed"). The kernel reports this refusal as "busy"
+    /// (net/bluetooth/mgmt.c, `mgmt_status_table`).
     package mutating func answered(_ status: ManagementStatus) {
         guard answer == .sent else { return }
         answer = status == .success ? .taken : .late
@@ -53,8 +54,8 @@ package struct PairingAttempt: Hashable, Sendable {
         }
         if answer == .late { return .refusedByAnother }
         if status == .timeout || !isFailed { return answer == .none ? .unanswered : .silentAfterPIN }
-        // The controller acknowledges a PIN before the meter receives it. Without an acknowledgement, the meter did not
-        // receive ours.
+        // The controller acknowledges our PIN before the meter receives it. Without an acknowledgement, another
+        // program's answer caused the refusal.
         return answer == .none || answer == .sent ? .refusedByAnother : .wrongPIN
     }
 }

@@ -40,7 +40,7 @@ package enum SDPElement: Hashable, Sendable {
         }
     }
 
-    /// Length of the content in bytes (3.1 to 3.3): a power of two, or read from the next 1, 2 or 4 bytes.
+    /// Length of the content in bytes (vol 3 part B 3.1 to 3.3): a power of two, or read from the next 1, 2 or 4 bytes.
     private static func length(type: UInt8, size: UInt8, from bytes: inout ArraySlice<UInt8>) -> Int? {
         guard size >= 5 else { return type == 0 ? 0 : 1 << Int(size) }
         let count = 1 << Int(size - 5)

@@ -30,7 +30,7 @@ extension CloudService {
         do {
             let heartbeats = try await engine.heartbeat(of: me, isFirst: isFirst, address: post.ownAddress)
             guard !heartbeats.wasGivenUp else {
-                logger.warning("this replica was removed by another: waiting hosts rejoin the lease queues")
+                logger.warning("this replica was removed by another replica: waiting hosts rejoin the lease queues")
                 becomeAnother()
                 hub.endQueues()
                 return

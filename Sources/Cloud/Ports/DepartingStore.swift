@@ -13,8 +13,8 @@ package import Domain
 package protocol DepartingStore: Sendable {
     /// Everything except the leases and the records, which may be many.
     func contents() async throws -> StoreContents
-    /// Returns leases by meter, including free ones. Renewal times are not moved: the new store counts from when it
-    /// reads the leases.
+    /// Returns leases by meter, including free ones. Renewal times are not moved: a lease counts as renewed when the
+    /// new store first reads it.
     ///
     /// - Parameters:
     ///   - meter: last meter of the previous call; nil to begin with the first meter.

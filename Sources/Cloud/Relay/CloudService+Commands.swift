@@ -90,7 +90,7 @@ extension CloudService {
         do throws(CloudFailure) {
             let found = try await ask {
                 try await engine.decideCommand(key.requestID, under: nil, in: key.zone) { stored, _ in
-                    // A different stored command has taken this id, so no host can claim ours.
+                    // If another command is stored under this id, no host can claim ours.
                     if let stored { return CommandDecision(stored.wish == order.wish ? stored : nil) }
                     return CommandDecision(nil, storing: end.wasClaimed ? nil : order.stored(end.answer))
                 }

@@ -88,7 +88,7 @@ extension CloudService {
         }
     }
 
-    /// Reads the meter's lease for the watchers. Also renews the holder's interest if due.
+    /// Reads the meter's lease, and sends its changes to the watchers. If due, sends the holder an interest event.
     func lookAtHolder(of place: MeterPlace) async {
         do {
             let standing = try await engine.standing(of: place.meter, in: place.zone)

@@ -34,7 +34,7 @@ struct PendingEnd<Part: Sendable> {
 
 struct PendingRules {
     var noun: String
-    /// Maximum time from the offer to the claim, or to the end of a request without a claim.
+    /// Maximum time from the offer to the claim, or to the end of a request that needs no claim.
     var offerTime: Duration
     /// Maximum time from the claim to the end of the request.
     var outcomeTime = Duration.zero

@@ -12,7 +12,7 @@ final class RelayHub: Sendable {
 
     private struct OtherReplica {
         var wantsAll: Bool
-        /// Expiry of the other replica's interest, unless renewed.
+        /// Time until which the other replica wants the meter's readings, unless renewed.
         var until: MonotonicTime
     }
 

@@ -5,14 +5,12 @@ import Domain
 struct StoredAliases: StoredValue, Hashable {
     struct Alias: Codable, Hashable, Sendable {
         var meter: String
-        /// Greatest fencing token older than the alias. A request under this alias with this or a smaller token does
-        /// not refer to the meter's present lease.
+        /// Equals `tokensBefore` of `AliasBook.Entry`.
         var before: UInt64
     }
 
     var aliases: [String: Alias]
-    /// Fencing token that the next grant must exceed, by meter id, where an alias raised this floor above the lease's
-    /// own token.
+    /// Equals `floors` of `AliasBook`.
     var floors: [String: UInt64]
 
     init(_ book: AliasBook) {

@@ -122,7 +122,7 @@ struct StoredRecord: Hashable, Sendable {
     /// Date from which a tombstone's age counts; nil for other records.
     var tombstoneTime: WallTime?
 
-    /// A line of numbers, then the record in its wire form.
+    /// A line with `1`, the sequence and the tombstone time (`-` if none), then the record in its wire form.
     var bytes: [UInt8] {
         var bytes = Array("1 \(sequence) \(tombstoneTime?.millisecondsSince1970.description ?? "-")\n".utf8)
         RecordText.write(record, to: &bytes)
@@ -201,7 +201,7 @@ struct StoredLease: StoredValue, Hashable {
 
     /// Nil if a stored value is invalid.
     ///
-    /// - Parameter renewedAt: time at which this replica noticed the change.
+    /// - Parameter renewedAt: time at which this replica noticed the lease's last change.
     func record(renewedAt: MonotonicTime) -> LeaseRecord? {
         guard let terms = terms.terms, token <= FencingToken.max.rawValue, let state = recordState else { return nil }
         let stored = (earlier ?? []) + (request.map { [Grant(request: $0, token: token)] } ?? [])

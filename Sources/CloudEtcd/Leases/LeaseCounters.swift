@@ -18,7 +18,7 @@ struct LeaseCounters: Sendable {
 
     /// - Parameters:
     ///   - found: entries of `ranges` in the same order; nil for a missing key.
-    ///   - uncounted: number of leases if the zone has no counter.
+    ///   - uncounted: number of leases to assume if the zone has no counter.
     init(_ zone: String, _ hosts: [HostID], _ found: [EtcdEntry?], uncounted: Int, _ keys: StoreKeys) {
         self.zone = zone
         var (quota, total, counts) = (ZoneQuota.standard, uncounted, [HostID: Int]())

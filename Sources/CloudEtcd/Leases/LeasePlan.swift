@@ -3,9 +3,9 @@ import Domain
 
 /// A lease as last read by this replica.
 ///
-/// `record.renewedAt` is this replica's monotonic time, not before the last change of the lease or its pulse (the key
-/// that each renewal changes). A request that gives the lease to another host compares the revisions of both keys. It
-/// fails if another replica has renewed or changed the lease (Docs/Leases.md#rule-3).
+/// `record.renewedAt` is a time of this replica's monotonic clock, not earlier than the last grant or renewal. A
+/// request that gives the lease to another host compares the revisions of the lease and of its pulse (the key that each
+/// renewal changes). It fails if another replica has renewed or changed the lease (Docs/Leases.md#rule-3).
 struct SeenLease: Hashable, Sendable {
     var record: LeaseRecord?
     /// Revision of the lease's key; 0 if it does not exist.
@@ -110,7 +110,7 @@ struct LeasePlan: Sendable {
         transaction.compares += others.map { other in
             EtcdCompare(key: keys.lease(of: other.meter, in: place.zone), revision: other.lease.revision)
         }
-        // A lease that does not exist yet has no pulse (the key that each renewal changes) to compare.
+        // A new lease has no pulse (the key that each renewal changes) to compare.
         if creation == nil, change != .pulse || heedsTime {
             transaction.compares.append(EtcdCompare(key: pulse, revision: basis.pulse))
         }

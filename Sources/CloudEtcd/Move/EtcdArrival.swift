@@ -4,9 +4,9 @@ package import Logging
 
 /// Moves another store into an etcd that has no cloud yet (`metercloud migrate`).
 ///
-/// Hosts notice nothing: epoch, sequences, fencing tokens and holders are kept, and change tokens remain valid. The two
-/// stores can never be open at the same time: the old one is closed permanently before the new one gets its epoch,
-/// without which no replica opens it. An interrupted attempt can be repeated and starts over.
+/// Epoch, sequences, fencing tokens and holders are kept, and change tokens remain valid. The two stores can never be
+/// open at the same time: the old one is closed permanently before the new one gets its epoch, without which no replica
+/// opens it. A repeated attempt starts over.
 package struct EtcdArrival: Hashable, Sendable {
     package var zones = 0
     package var credentials = 0
@@ -17,7 +17,7 @@ package struct EtcdArrival: Hashable, Sendable {
 
     /// - Parameters:
     ///   - store: source, marked as moved before the store in etcd can be opened.
-    ///   - progress: called from time to time with the numbers so far.
+    ///   - progress: called from time to time with the numbers moved so far.
     /// - Throws: `badSetting` if etcd has data under this prefix, or the source was moved elsewhere before; `damaged`
     ///   if the data in etcd differs from the written data; errors of the source.
     package static func run(

@@ -39,7 +39,8 @@ struct AliasBasis: Sendable {
                 let key = keys.lease(of: meter, in: zone)
                 transaction.compares.append(EtcdCompare(key: key, revision: lease.revision))
                 guard let record = freed[meter] else { continue }
-                // A changed pulse means that the lease was renewed, so it has not expired.
+                // A changed pulse (the key that each renewal changes) means that the lease was renewed, so it has not
+                // expired.
                 transaction.compares.append(
                     EtcdCompare(key: keys.pulse(of: meter, in: zone), revision: lease.pulse))
                 transaction.success.append(.put(key: key, value: try StoredLease(record, writer: writer).bytes))

@@ -145,7 +145,8 @@ final class RecordBatcher: Sendable {
                 outcomes += news
                 done += news.count
                 plan = next
-                // etcd may have reverted to an older state, so the next change needs a new timeline mark.
+                // If these differ, etcd may have reverted to an older state, and the next change needs a new timeline
+                // mark.
                 guard plan.life == client.life else { break }
             }
         }

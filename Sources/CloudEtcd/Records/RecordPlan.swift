@@ -9,7 +9,7 @@ struct RecordPlan: Sendable {
     private static let operationsPerRecord = 5
     /// Number of operations for the head, and for a timeline mark, which is stored under two keys.
     private static let otherOperations = 3
-    /// Maximum size in bytes: a record must fit into a request.
+    /// Maximum size of a record in bytes, so that it fits into a request.
     static let recordBytesMax = EtcdTransaction.bytesMax - (64 << 10)
 
     private let zone: String

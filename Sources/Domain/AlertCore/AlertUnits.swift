@@ -40,7 +40,7 @@ enum AlertUnits {
     /// A unit's name must match exactly or, if unambiguous, regardless of case.
     static func factor(of name: String, among units: [Unit]) -> Double? {
         if let exact = units.first(where: { $0.name == name }) { return exact.factor }
-        // `M` means a million, not `m`, a thousandth. Accept both code points of the micro sign.
+        // Reject `M` (a million): it must not match `m` (a thousandth). Accept both code points of the micro sign.
         guard !name.hasPrefix("M") else { return nil }
         let lowered = String(name.lowercased().map { $0 == "\u{3BC}" ? "µ" : $0 })
         return units.first { $0.name.lowercased() == lowered }?.factor

@@ -42,7 +42,7 @@ struct WordReader {
         return true
     }
 
-    /// - Parameter legal: advice in the error about a missing number.
+    /// - Parameter legal: description of a legal value, for the error: `it takes a number of readings`.
     mutating func number(_ legal: String) throws(AlertSyntaxError) -> Double {
         guard let number = typed.flatMap({ Double($0) }), number.magnitude <= AlertUnits.numberMax else {
             throw AlertSyntaxError("\(shown) is not a number", next: legal)
@@ -53,8 +53,8 @@ struct WordReader {
 
     /// Reads a number and its unit, together or apart: `50mA`, `50 mA`.
     ///
-    /// - Parameter isUnitOptional: whether a number without a unit is in the quantity's own unit. If false, such a
-    ///   number must be 0 and not a temperature, unless the quantity has no units.
+    /// - Parameter isUnitOptional: whether a number without a unit is in the quantity's own unit. If false, only
+    ///   quantities without units, and a 0 other than a temperature, need no unit.
     /// - Returns: the value in the quantity's unit, and the typed unit.
     mutating func amount(
         of quantity: Quantity, isUnitOptional: Bool

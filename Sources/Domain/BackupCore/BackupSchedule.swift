@@ -10,8 +10,8 @@ package struct BackupSettings: Hashable, Sendable {
     package init(directory: String? = nil) { self.directory = directory }
 }
 
-/// Decides when the next backup begins. The boot-time clock measures the age of a backup by this process. The age of an
-/// older backup follows from its date, and is unknown if the date is in the future.
+/// Decides when the next backup begins. The boot-time clock measures the age of a backup made by this process. The age
+/// of an older backup follows from its date, and is unknown if the date is in the future.
 package struct BackupSchedule: Hashable, Sendable {
     /// Delay of the first backup, because the program is busy after the start.
     package static let settling = Duration.seconds(120)

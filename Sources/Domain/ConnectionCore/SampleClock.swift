@@ -32,7 +32,7 @@ package struct SampleClock: Hashable, Sendable {
     /// restarted its count, so the frame is a new anchor.
     private static let differenceMax = Duration.seconds(1)
     /// Maximum delay of a frame with its own count. A longer delay is attributed to the meter: the frame is a new
-    /// anchor. A shorter one is the host's: the samples waited in the kernel, so their times follow each other.
+    /// anchor. A shorter one is the host's: the samples waited in the kernel, and continue the previous frame's times.
     package static let pauseMax = Duration.milliseconds(250)
     /// Minimum time between samples at a new anchor: the resolution of stored times.
     private static let apartMin = Duration.milliseconds(1)
@@ -66,7 +66,7 @@ package struct SampleClock: Hashable, Sendable {
         let difference = now - (last.time + passed)
         guard difference.magnitude <= Self.differenceMax else {
             anchor(ticks, at: now)
-            // The count advanced further than the host's clock, so the count's jump does not mean lost samples.
+            // If the count advanced further than the host's clock, its jump does not mean lost samples.
             return difference < .zero ? within : lost
         }
         let most = passed / Self.correction

@@ -83,7 +83,6 @@ struct BrokerConnection: Sendable {
         return wait * (800 + Int(random % 400)) / 1000
     }
 
-    /// Closes the link once the last message, `goodbye`, is acknowledged.
     mutating func close(after goodbye: PacketNumber, at now: MonotonicTime) {
         state = .closing(until: now + settings.goodbyeTimeout, goodbye: goodbye)
     }

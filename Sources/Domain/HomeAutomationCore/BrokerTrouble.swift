@@ -1,5 +1,5 @@
 package struct BrokerTrouble: Hashable, Sendable {
-    /// Failure with the value that caused it; never a password.
+    /// The failure, and the value that caused it; never a password.
     package var message: String
     package var next: String?
 

@@ -103,8 +103,9 @@ extension EntityMaker {
         var stateClass: String? = "measurement"
         var digits: Int?
         var isDiagnostic = false
-        /// Whether the state includes the start of the count. Otherwise Home Assistant mistakes a reset of a total for
-        /// reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request 54644).
+        /// Whether Home Assistant receives the start of the count as the last reset. Otherwise it mistakes a reset of a
+        /// total for reverse flow (home-assistant/core homeassistant/components/mqtt/sensor.py and its pull request
+        /// 54644).
         var isReset = false
 
         init(_ quantity: Quantity) {

@@ -36,7 +36,7 @@ struct MeterMessages: Sendable {
         BrokerMessage(settings.topics.state(id), payload, isRetained: true)
     }
 
-    /// Backlog entry for a reading, in case it is not delivered in time.
+    /// Returns a backlog entry for a reading, in case it is not delivered in time.
     mutating func late(_ id: MeterID, _ payload: [UInt8]) -> Backlog.Entry {
         readings += 1
         return Backlog.Entry(number: readings, message: BrokerMessage(settings.topics.backlog(id), payload))

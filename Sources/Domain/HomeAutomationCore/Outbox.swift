@@ -4,7 +4,7 @@ struct Outbox: Sendable {
     /// Decides the handling of a message that cannot be sent.
     enum Purpose: Hashable, Sendable {
         case latest
-        /// A reading: waits like `latest`; if it cannot be sent, moves to the backlog.
+        /// A reading: waits like `latest`, but moves to the backlog if it cannot be sent.
         case reading(Backlog.Entry)
         /// A response or a user's mark. Dropped if it cannot be sent, because it would be useless later.
         case response

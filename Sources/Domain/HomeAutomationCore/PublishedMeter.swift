@@ -36,7 +36,8 @@ struct PublishedMeter: Sendable {
             || seen.told?.details.contains { toldKinds[$0.key] == nil } ?? false
     }
 
-    /// - Parameter isConnected: without a link to the broker, only readings are stored, in the backlog.
+    /// - Parameter isConnected: whether there is a link to the broker. If false, only readings are stored, in the
+    ///   backlog.
     mutating func observed(
         _ seen: BridgedMeter, at now: MonotonicTime, isConnected: Bool, _ messages: inout MeterMessages,
         to outbox: inout Outbox
@@ -119,7 +120,7 @@ struct PublishedMeter: Sendable {
         return nextReadingAt.map { $0 <= now } ?? true
     }
 
-    /// Publishes a last message, which the first message of the meter's new host overrides.
+    /// Publishes a last status, and that the meter is unavailable. The new host's first messages replace these.
     private mutating func yield(
         isConnected: Bool, _ messages: inout MeterMessages, to outbox: inout Outbox
     ) -> BridgeMachine.Notice? {

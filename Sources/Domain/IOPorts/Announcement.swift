@@ -77,7 +77,7 @@ package struct Announcement: Sendable {
             return services.isEmpty ? leave(.idle) + [.disconnect] : begin()
         // Ignore a late input from a closed connection: without services there is no connection.
         case _ where services.isEmpty: return []
-        // Avahi started, ended or was replaced, so its groups no longer exist.
+        // Without an owner, Avahi has ended and its groups no longer exist.
         case .owner(""): return leave(.absent)
         case .owner(let new): return new == owner ? [] : leave(.registering, owner: new) + [.makeGroup]
         case .told(let text) where state == .collision:

@@ -1,8 +1,8 @@
 package protocol ChannelOpener: Sendable {
     /// Starts opening a link. Called on the loop; does not block.
     ///
-    /// The channel calls `handle` on the loop, never before `open` has returned: `.opened` or `.closed`, then
-    /// `.received` as bytes arrive, and one `.closed` at the end. No call follows `close`.
+    /// The channel calls `handle` on the loop, never before `open` has returned: `.opened`, then `.received` as bytes
+    /// arrive. At the end, or if opening fails, it sends one `.closed`. No call follows `close`.
     func open(
         _ link: LinkAddress, as line: LineSettings, handle: @escaping @Sendable (ChannelEvent) -> Void
     ) -> any ByteChannel
@@ -35,7 +35,7 @@ package protocol ByteChannel: Sendable {
     /// Closes the channel immediately, but discards received bytes for `pause`: some meters hang if the bytes that they
     /// still send are not read.
     func close(after pause: Duration)
-    /// Radio module at the other end, once the channel is open; nil means any module.
+    /// Radio module at the other end, once the channel is open; nil if unknown.
     var radioModule: RadioModule? { get }
     /// A problem that does not stop the link, and its remedy, once the channel is open.
     var remark: String? { get }

@@ -28,7 +28,7 @@ package struct FoundService: Hashable, Sendable {
         (self.name, self.host, self.port, self.text) = (name, host, port, text)
     }
 
-    /// Whether host and port need no escaping in a URL.
+    /// Whether host and port are valid, and need no escaping in a URL.
     package var hasAddress: Bool {
         host.isPlainName(max: 253, allowsDots: true) && host.first != "-" && (1...0xFFFF).contains(port)
     }

@@ -30,7 +30,7 @@ struct ImportClock: Sendable {
     /// Parses a time into milliseconds since 1970.
     ///
     /// - Parameters:
-    ///   - unit: unit of a numeric time, in seconds; nil if unspecified.
+    ///   - unit: length of a numeric time's unit in seconds, such as 0.001; nil if unspecified.
     ///   - isUnix: whether numbers are always relative to 1970.
     ///   - order: order of day, month and year; nil if unknown.
     ///   - last: time of the previous line.
@@ -158,7 +158,8 @@ struct ImportClock: Sendable {
         return start.addingClamped(milliseconds)
     }
 
-    /// Returns the unit of a time in seconds, down to 1e-9 (nanoseconds), judged by the size of the number.
+    /// Returns the length in seconds of a numeric time's unit, 1 to 1e-9 (nanoseconds), judged by the size of the
+    /// number.
     private static func scale(of value: Double) -> Double {
         switch abs(value) {
         case 1e17...: 1e-9

@@ -43,7 +43,7 @@ package struct ImportColumn: Hashable, Sendable {
         name = String(name[..<colon]).trimmed
     }
 
-    /// Whether this option refers to column `other`, the `place`-th from 1.
+    /// Whether this option refers to the column named `other`, the `place`-th from 1.
     func means(_ other: String, at place: Int, of names: [String]) -> Bool {
         func plain(_ text: String) -> String { text.trimmed.lowercased() }
         if plain(other) == plain(name) { return true }
@@ -178,7 +178,7 @@ enum ColumnNames {
         let (word, unit) = split(name)
         if dates.contains(word), unit == nil { return .date }
         if times.contains(word) {
-            // Ignore `Time (UTC)`: the user must still name the zone.
+            // The `UTC` of `Time (UTC)` is ignored: the user must still name the zone.
             let isUnit = unit ?? (["s", "ms"].contains(word) ? word : nil)
             return .time(isUnit.flatMap { ImportUnit($0, of: nil) })
         }

@@ -231,7 +231,7 @@ struct ImportLayout {
         ],
     ]
 
-    /// Columns that repeat others, or are relative to an irrelevant moment.
+    /// Columns ignored without mention: they repeat others, or count from an irrelevant moment.
     static let repeating: Set<String> = [
         "Time", "Run time", "Run time (seconds)", "Zerod accumulated current (mAh)", "Zerod accumulated power (mWh)",
         "Zerod accumulated time (seconds)", "sample_in_packet",

@@ -32,10 +32,10 @@ package struct ImportReader: Sendable {
     private static let lineBytesMax = 64 << 10
     /// Maximum value that is accepted, far above the values of all meters.
     private static let valueMax = 1e12
-    /// Milliseconds by which a time may precede the last one, because loggers stamp packets on arrival. It is then
-    /// replaced by the last one.
+    /// Milliseconds by which a line's time may precede the previous line's, because the FNIRSI logger stamps packets on
+    /// arrival. The line then gets the previous time.
     private static let jitterMax: Int64 = 1000
-    /// Step in milliseconds from which repeated times count as rounded.
+    /// Least `leastStep`, in milliseconds, from which repeated times count as rounded by a spreadsheet.
     private static let roundedStep: Int64 = 10_000
     private static let heldBytesMax = 8 << 20
     private static let lineOverhead = 64

@@ -48,7 +48,7 @@ struct ImportWriting: Sendable {
 /// Possible orders of dates. A month above 12, or a date before the previous one, rules out an order.
 private struct DateOrders: Sendable {
     private var left: [DateOrder]
-    /// Date of the last line in days since 1970, by order.
+    /// Date of the last line in days since 1970, as read in each order.
     private var days: [DateOrder: Int64] = [:]
     private(set) var isUndecided: Bool
     private(set) var doubt: ImportError?
@@ -69,7 +69,7 @@ private struct DateOrders: Sendable {
     mutating func note(_ text: String, _ column: String, at place: ImportWriting.Place) {
         guard !text.trimmed.isEmpty else { return }
         guard let date = ImportDate(text), date.isInDoubt else {
-            // A table uses one date format, so no later date can be ambiguous.
+            // A table uses one date format. So unless an earlier date was ambiguous, no later one can be.
             isUndecided = doubt != nil
             return
         }
@@ -100,7 +100,7 @@ private struct DateOrders: Sendable {
     }
 }
 
-/// Decides whether a comma in a quoted number is the decimal sign or groups thousands.
+/// Decides whether commas in quoted numbers are decimal signs or group thousands.
 private struct DecimalSigns: Sendable {
     private(set) var sign: DecimalSign?
     private(set) var doubt: ImportError?

@@ -58,7 +58,7 @@ package struct ZoneRules: Sendable {
 
     private static let headerLength = 44
 
-    /// Fails for other bytes, and for versions without 64-bit times.
+    /// Fails for bytes of another format, and for versions without 64-bit times.
     package init?(_ bytes: [UInt8]) {
         guard let old = Counts(bytes, at: 0), let counts = Counts(bytes, at: old.end(timeWidth: 4)) else { return nil }
         let end = counts.end(timeWidth: 8)

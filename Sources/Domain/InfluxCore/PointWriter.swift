@@ -1,6 +1,6 @@
 /// Writes readings of one meter in InfluxDB's line protocol
-/// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>), with times in milliseconds. The meter's
-/// own counters have separate field keys, because they are not totals.
+/// (<https://docs.influxdata.com/influxdb/v2/reference/syntax/line-protocol/>), with times in milliseconds. Field keys
+/// of the meter's own counters begin with `own_`, because these are not totals.
 package struct PointWriter: Sendable {
     /// Measurement name and tags, with a trailing space.
     private let head: [UInt8]

@@ -31,14 +31,15 @@ package struct SendMachine: Sendable {
     /// Maximum age of unsaved positions. After a crash, newer points are sent again, which does not change the
     /// database.
     private static let saveInterval = Duration.seconds(60)
-    /// Maximum time of a position in the future; one beyond it comes from a wrong clock and is ignored.
+    /// Maximum lead of a position over the system clock. A position further ahead comes from a wrong clock and is
+    /// ignored.
     private static let tolerance = Duration.seconds(60)
     /// Maximum number of points skipped in a row; more rejections must have another cause.
     private static let passesMax = 3
     private static let rejectionInterval = Duration.seconds(3600)
 
     private let settings: Settings
-    /// All readings up to and including this time were accepted or skipped.
+    /// Time up to and including which all readings of a meter were accepted or skipped.
     package private(set) var positions: [MeterID: WallTime]
     private var nextAt: MonotonicTime?
     private var failures = 0
@@ -71,7 +72,7 @@ package struct SendMachine: Sendable {
 
     package var pointsMax: Int { narrowed ?? sizeMax }
 
-    /// Delay before the next batch; nil for none.
+    /// Delay before the next batch; nil if it may be sent now.
     package func wait(at now: MonotonicTime) -> Duration? {
         guard let nextAt, nextAt > now else { return nil }
         return nextAt - now
@@ -80,7 +81,7 @@ package struct SendMachine: Sendable {
     /// Returns the time from which readings are sent; up to `tolerance` in the future after the system clock was set
     /// back.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
-        // With a shorter `backFill`, readings since the last batch would be lost.
+        // A shorter `backFill` must not lose readings since the last batch.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))
         guard let position = positions[meter], position <= now + Self.tolerance else { return first }
         return max(position + .milliseconds(1), first)

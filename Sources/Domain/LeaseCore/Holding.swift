@@ -1,8 +1,7 @@
 /// Granted lease, and the channel used under it.
 struct Holding: Sendable {
     private enum Channel: Sendable {
-        /// Until `keptUntil`, failed link attempts do not end the lease. Nil once the link is up, or if a failed
-        /// attempt ends the lease.
+        /// Time until which failed link attempts do not end the lease; nil once the link is up, or if one ends it.
         case open(keptUntil: MonotonicTime?)
         /// The host keeps the lease until `keptUntil`, to reconnect.
         case closed(keptUntil: MonotonicTime)
@@ -53,7 +52,6 @@ struct Holding: Sendable {
 
     var isOpen: Bool { if case .open = channel { true } else { false } }
 
-    /// Until `time`, failed link attempts do not end the lease.
     mutating func allowFailures(until time: MonotonicTime) { channel = .open(keptUntil: time) }
 
     mutating func linkUp() { if isOpen { channel = .open(keptUntil: nil) } }

@@ -305,7 +305,7 @@ package struct LeaseMachine: Sendable {
         }
     }
 
-    /// Sends scheduled requests within a second. The outage has also cost the host its places in queues.
+    /// Sends scheduled requests within a second. Clears the place in the queue, which the outage has ended.
     package mutating func cloudReached(at now: MonotonicTime, random: UInt64) {
         let soon = now + LeaseTiming.within(.seconds(1), random)
         switch state {

@@ -70,8 +70,8 @@ package struct LeaseRecord: Hashable, Sendable {
     /// Latest granted requests, oldest first. A repeated request gets the stored answer, and is never decided again.
     package private(set) var grants: [LeaseGrant]
 
-    /// Hosts repeat requests for `LeaseTiming.repetitionAge` only, and a lease hardly changes its holder 8 times in
-    /// that time.
+    /// Hosts repeat requests for `LeaseTiming.repetitionAge` only, and in that time a lease hardly changes its holder 8
+    /// times.
     package static let grantsMax = 8
 
     package init(

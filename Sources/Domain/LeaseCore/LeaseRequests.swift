@@ -80,7 +80,7 @@ package enum LeaseAnswer: Hashable, Sendable {
             case revoking
             /// The meter is free, but reserved for another host for some seconds.
             case reserved
-            /// After a restore from a backup, no new grants until all earlier leases must have expired.
+            /// After a restore from a backup, the cloud grants no new leases until all earlier ones must have expired.
             case restoring
             /// The request arrived late or twice, and its lease has since been released or granted again. Send a new
             /// one.

@@ -152,7 +152,7 @@ extension LeaseRules {
         return FencingToken(rawValue: max(seen + 1, min(circumstances.tokenFloor, .claimMax).rawValue))
     }
 
-    /// The request can shorten the zone's time to live and make its policy stricter.
+    /// Returns the zone's terms; the request may only shorten the time to live and make the policy stricter.
     private static func terms(for request: LeaseAcquire, in zone: LeaseTerms) -> LeaseTerms {
         LeaseTerms(
             timeToLive: min(request.timeToLive, zone.timeToLive), lockDelay: zone.lockDelay,

@@ -2,8 +2,8 @@
 package struct LeaseSnapshot: Hashable, Sendable {
     /// Lease data of the requested id from before it became an alias.
     package struct Alias: Hashable, Sendable {
-        /// Greatest token granted under either id before they were joined. No token up to this value belongs to the
-        /// present lease, even if equal to one of its tokens.
+        /// Greatest token granted under either id before they were joined. A token up to this value never refers to the
+        /// present lease, even if that lease has an equal one.
         package var tokensBefore: FencingToken
         /// Lease of the alias id alone. It has no holder and does not change while the id is an alias.
         package var record: LeaseRecord?

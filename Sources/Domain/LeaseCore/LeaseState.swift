@@ -44,8 +44,8 @@ enum LeaseState: Sendable {
         return action
     }
 
-    /// Continues without a lease on a read-only host. Under `keep`, it may use a meter that no other host holds (rule
-    /// 4).
+    /// Continues without a lease on a read-only host. Under `keep`, the host may use a meter that no other host holds
+    /// (rule 4).
     private mutating func doWithout(
         _ seeking: Seeking, _ known: inout LeaseKnowledge, at now: MonotonicTime
     ) -> Action {

@@ -3,7 +3,7 @@ struct Seeking: Sendable {
     private var request: PendingRequest
     /// Whether the next request repeats the last one, whose answer may be lost.
     private var isRepeat = false
-    /// First sending of the present request; repetitions keep it. Nil before that.
+    /// Time at which the present request was first sent; repetitions keep it. Nil before that.
     private var firstSentAt: MonotonicTime?
     /// Take-over target of the last request: a grant's token; nil for a plain acquire.
     private(set) var takeover: FencingToken?

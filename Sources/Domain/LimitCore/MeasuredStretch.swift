@@ -68,7 +68,7 @@ package struct MeasuredStretch: Sendable {
         return max(0, to.subtractingClamped(from))
     }
 
-    /// Milliseconds between readings that count as a gap: five times the usual step, from a second to a minute, and at
+    /// Milliseconds between readings that count as a gap: five times the usual step, limited to 1 s to 1 min, but at
     /// least five times `resolution`. The usual step is the lower quartile, which gaps do not increase.
     private var gapLength: Int64 {
         let steps = zip(times, times.dropFirst()).map { $1.subtractingClamped($0) }.sorted()
@@ -133,7 +133,7 @@ package struct MeasuredStretch: Sendable {
             return LimitVerdict(.undecided(reason: tooFew(limit, track)), value: nil)
         }
         if limit.measure == .duration { return verdict(limit, value.whole) }
-        // Further readings cannot change the verdict, so ignore gaps.
+        // If further readings cannot change the verdict, ignore gaps.
         let isMet = limit.comparison.holds(value.seen, limit.bound)
         if limit.isBrokenForGood, !isMet, resolution == 0 || !isTurning(limit) {
             return LimitVerdict(.broken, value: value.seen)
@@ -209,8 +209,8 @@ package struct MeasuredStretch: Sendable {
         return nil
     }
 
-    /// Whether the quantity flowed in both directions, so that stored means lack the magnitudes. The greatest one is
-    /// stored separately.
+    /// Whether the quantity flowed in both directions, so that stored means lack the magnitudes (but not the greatest
+    /// one).
     private func isTurning(_ limit: Limit) -> Bool {
         if case .greatest = limit.measure { return false }
         return limit.quantity.map { turning.contains($0) } ?? false

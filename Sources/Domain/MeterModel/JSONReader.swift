@@ -63,7 +63,7 @@ package struct JSONReader {
         return Int64(truncatingIfNeeded: 0 &- magnitude)
     }
 
-    /// Parses at most 19 digits, which always fit, without leading zeros.
+    /// Parses at most 19 digits, which always fit into 64 bits, without leading zeros.
     package mutating func decimal() -> UInt64? {
         var value: UInt64 = 0
         let start = position

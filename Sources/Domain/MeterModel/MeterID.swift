@@ -97,7 +97,7 @@ extension MeterID: CustomStringConvertible {
 
 extension MeterID: Comparable {
     package static func < (lhs: Self, rhs: Self) -> Bool {
-        // The same order as that of the texts, without creating them.
+        // Compare without creating the texts, whose order is the same.
         if case (.mac(let left), .mac(let right)) = (lhs, rhs) { return left.bits < right.bits }
         return lhs.description < rhs.description
     }

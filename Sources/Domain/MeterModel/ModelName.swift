@@ -1,7 +1,7 @@
 /// A model of meter, declared in its family's folder in MeterCodec.
 ///
-/// One machine word without a reference count, so that frames are cheap to copy. This works because models are
-/// constants, and their facts are never freed.
+/// One machine word without a reference count, so that frames are cheap to copy. Models are constants, so their `Facts`
+/// are never freed.
 package struct ModelName: Sendable {
     private let facts: Unmanaged<Facts>
 

@@ -2,7 +2,7 @@ package struct TimedReading: Hashable, Sendable {
     package var wallTime: WallTime
     /// Arrival of the bytes from the meter; defines order and age.
     package var time: MonotonicTime
-    /// One measurement, or the means of several; the times are those of the last.
+    /// One measurement, or the means of several; `time` and `wallTime` are then those of the last measurement.
     package var reading: Reading
     /// Nil for a single measurement.
     package var spread: ReadingSpread?

@@ -10,7 +10,7 @@ package struct BatteryTest: Hashable, Sendable {
     package internal(set) var isWaiting: Bool
     /// Whether the cut-off applies: a value on the other side of its limit was measured.
     package internal(set) var isArmed = false
-    /// First value that met the cut-off; nil until that ends the test.
+    /// First value that met the cut-off; nil until the cut-off ends the test.
     package internal(set) var value: Double?
     /// Load that the test controls; nil if another device charges or discharges the battery.
     package var load: LoadSnapshot?

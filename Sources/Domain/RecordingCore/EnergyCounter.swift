@@ -19,8 +19,8 @@ package struct EnergyCounter: Hashable, Sendable {
 
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// For this long after a frame with the meter's own counters, totals are added only to such frames. Some meters
-    /// send counters in separate frames.
+    /// Time after a frame with the meter's own counters in which totals are added only to such frames. Some meters send
+    /// counters in separate frames.
     private static let ownFramesWithin = Duration.seconds(60)
 
     /// Call in the order of the readings' monotonic times.

@@ -99,7 +99,7 @@ package struct LoadDrive: Hashable, Sendable {
         switch phase {
         case .preparing:
             problem = cause
-            // Only the last order switches the load on. If it fails, the load may still be on.
+            // Only the last order switches the load on. If it fails, the load may be on nevertheless.
             phase = order.kind == .loadOn ? .ending : .over
             return .endTest(.load)
         case .ending:

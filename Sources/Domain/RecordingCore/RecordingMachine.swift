@@ -131,7 +131,7 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// Stores telemetry as of the last reading. The first one is also that of the start.
+    /// Stores telemetry as that of the last reading. The first telemetry also becomes that of the start.
     package mutating func told(_ told: TelemetryBody) {
         guard case .recording(var session) = state else { return }
         if session.recording.toldAtStart == nil { session.recording.toldAtStart = told }

@@ -1,4 +1,4 @@
-/// Combines measurements: means, minima and maxima, and the times of the last.
+/// Combines measurements into one reading: means, minima and maxima, with the times of the last measurement.
 struct ReadingFold {
     private var last: TimedReading
     private var sum = Reading()

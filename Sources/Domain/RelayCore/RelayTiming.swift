@@ -6,7 +6,7 @@ package enum RelayTiming {
     package static let interest = Duration.seconds(30)
     /// Maximum number of readings that a batch contains uncombined, unless an observer wants all.
     package static let singlesMax = 4
-    /// Maximum number of readings that wait if an observer wants all: one second of the fastest meter's, four times a
+    /// Maximum number of readings that wait if an observer wants all: one second of the fastest meter, four times a
     /// usual batch.
     package static let readingsMax = 1000
     /// Minimum interval between batches with a state but no reading.

@@ -59,7 +59,7 @@ package struct SampleBucket: Hashable, Sendable {
         minima[quantity] = Swift.min(minima[quantity] ?? least, least)
         maxima[quantity] = Swift.max(maxima[quantity] ?? greatest, greatest)
         counts[quantity] = before + count
-        // A large sum could overflow or lose digits.
+        // A sum of all values could overflow or lose digits.
         means[quantity] = oldMean + (mean - oldMean) * (count / (before + count))
     }
 }

@@ -50,7 +50,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
             Self.version, UInt8(truncatingIfNeeded: buckets.count), UInt8(truncatingIfNeeded: buckets.count >> 8),
         ]
         for part in [\SampleBucket.minima, \.maxima, \.roundedMeans, \.counts] {
-            // Any id will do, because the bytes do not contain it.
+            // The bytes do not contain this id.
             var builder = SampleChunkBuilder(meter: .mac(MACAddress(bits: 0)))
             for bucket in buckets { builder.append(bucket.start, bucket[keyPath: part]) }
             let chunk = builder.finish()?.bytes ?? []

@@ -64,7 +64,7 @@ package struct SampleChunkBuilder: Sendable {
     private mutating func putTime(_ time: Int64) {
         let step = time &- state.time
         put(SampleChunkFormat.zigzag(step &- state.step))
-        // The first step counts from 1970.
+        // The first step counts from 1970, so the next one is not compared with it.
         state.step = count == 1 ? 0 : step
         state.time = time
     }

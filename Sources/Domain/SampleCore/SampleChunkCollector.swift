@@ -23,7 +23,8 @@ package struct SampleChunkCollector {
             if let last = samples.last, sample.time < last.time { isSorted = false }
             samples.append(sample)
         }
-        // Only a step of the system clock disorders samples. Sorting after each chunk would take quadratic time.
+        // Samples are unsorted only after a step of the system clock. Sorting after each chunk would take quadratic
+        // time.
         if !isSorted { samples.sort { $0.time < $1.time } }
         if samples.count > limit { samples.removeSubrange(limit...) }
     }

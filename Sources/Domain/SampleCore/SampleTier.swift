@@ -4,7 +4,8 @@ package enum SampleTier: Int64, CaseIterable, Sendable {
     case minute = 60_000
     case hour = 3_600_000
 
-    /// Block length in milliseconds: enough to fill a row, and short enough that an hour of readings rewrites little.
+    /// Block length in milliseconds: long enough to fill a row, short enough that adding an hour of readings rewrites
+    /// little.
     package var blockLength: Int64 {
         switch self {
         case .second: 600_000
@@ -27,7 +28,7 @@ package enum SampleTier: Int64, CaseIterable, Sendable {
 }
 
 extension WallTime {
-    /// - Parameter step: milliseconds, above 0; the result is a multiple since 1970.
+    /// - Parameter step: milliseconds, above 0. Steps count from 1970.
     package func floored(to step: Int64) -> WallTime {
         let rest = millisecondsSince1970 % step
         let down = rest < 0 ? rest + step : rest

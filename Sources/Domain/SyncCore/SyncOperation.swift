@@ -15,8 +15,8 @@ package enum SyncMode: String, Hashable, Sendable, CaseIterable {
     case cleanUp
 }
 
-/// An operation on the cloud or the store. Each case names the call and the input that reports its end. `cloudFailed`
-/// or `storeFailed` can end any operation.
+/// An operation on the cloud or the store. Each case's comment names the method and the input that reports its end.
+/// `cloudFailed` or `storeFailed` can end any operation.
 package enum SyncOperation: Hashable, Sendable {
     /// Calls `SyncRepository.progress`; ends with `progressRead`.
     case readProgress
@@ -89,7 +89,7 @@ package enum SyncEffect: Hashable, Sendable {
     /// Close the event stream. Its end need not be reported.
     case closeEvents
     case announce(SyncResult)
-    /// A halt outside a run, which no `SyncResult` reports.
+    /// Announce a halt outside a run; no `SyncResult` reports it.
     case announceHalt(SyncHalt)
     case log(SyncEntry)
 }

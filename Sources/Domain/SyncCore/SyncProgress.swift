@@ -9,8 +9,8 @@ package struct SyncProgress: Hashable, Sendable {
     /// Every zone that this host has joined, by `SyncZone.identity`.
     package var visits: [String: SyncVisit] = [:]
     package var record = RunHistory()
-    /// Change token of each type, up to which its changes were fetched. A type without a token is fetched from the
-    /// beginning.
+    /// Change token of each type: the position up to which its changes were fetched. A type without a token is fetched
+    /// from the beginning.
     package var tokens: [RecordType: String]
     /// Types being fetched again from the beginning, because their change tokens expired
     /// (`SyncRepository.beginRefetch`).

@@ -11,7 +11,8 @@ package struct SyncRun: Hashable, Sendable {
     package let startedAt: MonotonicTime
     package let isFull: Bool
     package internal(set) var operation: SyncOperation?
-    /// Progress as last loaded from the store; nil before, and after an operation that resets it, such as `adopt`.
+    /// Progress as last loaded from the store. Nil before the first load, and after an operation that resets it, such
+    /// as `adopt`.
     package internal(set) var progress: SyncProgress?
     /// Types still to fetch, in order; the first is in progress.
     package internal(set) var remaining: [RecordType]
@@ -31,7 +32,7 @@ package struct SyncRun: Hashable, Sendable {
     var heldBack: DeferredChanges
     var refusal: SyncFailure?
 
-    /// Number of each repair in this run, limited by `SyncTiming.repairsMax`.
+    /// Number of repairs of each kind in this run, limited by `SyncTiming.repairsMax`.
     struct Repairs: Hashable, Sendable {
         var zone = 0
         var epoch = 0

@@ -61,7 +61,7 @@ extension SyncState {
     private mutating func corrected() {
         guard case .correct(let offset) = finish({ if case .correct = $0 { true } else { false } }) else { return }
         clock.storeWasTold(offset)
-        // The halves of a split batch may contain outdated stamps.
+        // Drop the halves of a split batch: they may contain outdated stamps.
         outbox.forgetParts()
     }
 

@@ -17,12 +17,12 @@ package struct SyncTiming: Hashable, Sendable {
     package var streamSilence = Duration.seconds(45)
     /// Minimum time between two searches for expired tombstones and old history.
     package var cleanUpInterval = Duration.seconds(3600)
-    /// Maximum number of each repair in one run: creating or checking the zone, entering it (`adopt`), a refetch, a
-    /// restamp. If a cloud needs more, the run fails.
+    /// Maximum number of repairs of each kind in one run: creating or checking the zone, entering it (`adopt`), a
+    /// refetch, a restamp. If a cloud needs more, the run fails.
     package var repairsMax = 3
     /// Pause before a retry of held-back changes (`QuotaState`).
     var fullBackoff = FullJitter(base: .seconds(30), ceiling: .seconds(600))
-    /// Number of held-back records per retry. If the cloud accepts one, as many follow immediately.
+    /// Number of held-back records per retry. If the cloud accepts one, the next retry follows immediately.
     var fullRecordsMax = 50
     /// Minimum change of the clock offset that is reported to the store.
     var clockStep = Duration.seconds(60)
@@ -44,7 +44,7 @@ package struct FullJitter: Hashable, Sendable {
     /// - Parameter failures: at least 1.
     package func delay(afterFailures failures: Int, random: UInt64) -> Duration {
         let bound = bound(afterFailures: failures)
-        // Multiples of 1/1000 are fine enough to spread hosts, and never overflow.
+        // Steps of 1/1000 spread the hosts well enough, and the product cannot overflow.
         return bound * Int(random % 1001) / 1000
     }
 

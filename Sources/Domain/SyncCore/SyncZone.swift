@@ -37,7 +37,7 @@ package enum ZoneEntry: Hashable, Sendable {
 }
 
 extension ZoneEntry {
-    /// Time for which the cloud and the hosts keep deletions: 180 days.
+    /// Absence after which `afterLong` applies; the cloud and the hosts keep deletions for 180 days.
     package static let absenceMax = Duration.seconds(180 * 86_400)
 
     /// Returns how to enter `zone`; nil if the progress is valid for it.
@@ -55,8 +55,8 @@ extension ZoneEntry {
         case .unknown: return .own
         case .another: return isAfterLong ? .afterLong : .another(bringsAll: bringsAll)
         case .same:
-            // Both wall clocks must show the absence. Otherwise one jump of a cloud's clock would make every host set
-            // records aside.
+            // The cloud's and this host's clock must both show the absence. Otherwise one jump of a cloud's clock would
+            // make every host set records aside.
             if isAfterLong, let now, let last = progress.record.lastSuccess,
                 now.millisecondsSince1970 - last.millisecondsSince1970 > absenceMax.milliseconds
             {
@@ -85,7 +85,7 @@ extension ZoneEntry {
 }
 
 extension SyncZone {
-    /// Identity to store for the zone. Keeps the known one if the cloud stops reporting an identity.
+    /// Returns the identity to store for the zone. Keeps the known one if the cloud stops reporting an identity.
     package func identity(after known: String?, name knownName: String?) -> String {
         if id == nil, knownName == name, let known { return known }
         return identity

@@ -7,7 +7,7 @@ package enum APIFault: Error, Hashable, Sendable {
     /// This host has a key, but the node uses plain text.
     case hasNoKey
     case wrongKey
-    /// The node refused the handshake for another reason, in its own words.
+    /// The node refused the handshake for another reason. Text: the node's message.
     case refused(String)
     case malformed(String)
     /// An encrypted frame was changed in transit, or encrypted with another key.

@@ -45,7 +45,7 @@ package struct APIFraming: Sendable {
 
     package init(_ form: Form) { self.form = form }
 
-    /// Starts encryption, after the handshake messages of both sides.
+    /// Starts encryption. Call after both sides' handshake messages.
     package mutating func begin(_ handshake: NoiseHandshake) { ciphers = handshake.split }
 
     package mutating func append(_ bytes: [UInt8]) {

@@ -95,7 +95,7 @@ struct APISession: Sendable {
             return []
         }
         guard content.first == 0 else {
-            // esphome's `api_frame_helper_noise.cpp` sends this text for a wrong key.
+            // For a wrong key, esphome's `api_frame_helper_noise.cpp` sends "Handshake MAC failure".
             let reason = String(decoding: content.dropFirst().prefix(200), as: UTF8.self)
             throw reason == "Handshake MAC failure" ? .wrongKey : .refused(reason)
         }

@@ -1,4 +1,5 @@
-/// Timeouts and pauses. Sources: aioesphomeapi 46.23.0, bleak-esphome 4.1.0 and esphome 2026.6.5.
+/// Timeouts and pauses for an ESPHome node and its links. Sources: aioesphomeapi 46.23.0, bleak-esphome 4.1.0 and
+/// esphome 2026.6.5.
 package struct NodeTiming: Sendable {
     /// Maximum time from connection to the node's self-description (aioesphomeapi: 30 s).
     package var greeting = Duration.seconds(30)
@@ -15,12 +16,12 @@ package struct NodeTiming: Sendable {
     package var retry = (first: Duration.seconds(1), longest: Duration.seconds(60))
     package var patience = Duration.seconds(60)
     /// Maximum time in the queue for a Bluetooth link. Shorter than a session's limit for an attempt (30 s), so that
-    /// users see the reason.
+    /// users see the reason: no free slot.
     package var turn = Duration.seconds(25)
     /// Timeout for making a Bluetooth link (bleak-retry-connector 4.7.1: 20 s), during which the proxy makes no other.
     package var connect = Duration.seconds(20)
-    /// Timeout of the list of services, which the proxy has when the link is up. `connect` plus `services` is less than
-    /// a session's limit for an attempt (30 s).
+    /// Timeout for receiving the list of services, which the proxy has when the link is up. `connect` plus `services`
+    /// is less than a session's limit for an attempt (30 s).
     package var services = Duration.seconds(9)
     /// Timeout for ending a Bluetooth link (aioesphomeapi: 20 s).
     package var disconnect = Duration.seconds(20)

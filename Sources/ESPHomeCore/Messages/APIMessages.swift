@@ -98,7 +98,7 @@ package enum SensorInfo: APIMessage {
     package static let deviceClass = ProtoField.text(9)
     /// 1: measurement, 2: a counter that only rises, 3: a total.
     package static let stateClass = ProtoField.number(10)
-    /// 0: a function of the node, 1: its configuration, 2: its own health.
+    /// Entity category. 0: none, 1: configuration, 2: diagnostic.
     package static let category = ProtoField.number(13)
 }
 

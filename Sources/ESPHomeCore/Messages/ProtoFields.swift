@@ -54,7 +54,7 @@ package struct ProtoMessage<Description: ProtoDescription>: Hashable, Sendable {
     }
 }
 
-/// A field of a message. An absent field has its type's zero, which is never written.
+/// A field of a message. Encoding omits the type's zero; an absent field decodes as zero.
 package struct ProtoField<Value>: Sendable {
     let number: UInt64
     fileprivate let read: @Sendable ([ProtoValue]) -> Value

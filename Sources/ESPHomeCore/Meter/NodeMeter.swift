@@ -29,7 +29,7 @@ package struct NodeMeter: Sendable {
     private var session: APISession
     private var phase = Phase.greeting
     private var values: [Quantity: (value: Double?, at: MonotonicTime)] = [:]
-    /// Sensors whose first value, stored by the node, was ignored.
+    /// Sensors whose first value was ignored, because the node had stored it.
     private var remembered: Set<UInt32> = []
     private let timing: NodeTiming
 
@@ -50,7 +50,7 @@ package struct NodeMeter: Sendable {
     ) {
         (self.node, self.names, self.maxAge) = (node, names, maxAge)
         var timing = NodeTiming()
-        // Shorter than a session's limit for an attempt (30 s), so that users see the reason.
+        // Shorter than a session's limit for an attempt (30 s), so that users see which step timed out.
         (timing.greeting, timing.services) = (.seconds(10), .seconds(10))
         self.timing = timing
         session = APISession(node, timing, security, at: now)
@@ -144,6 +144,7 @@ package struct NodeMeter: Sendable {
 }
 
 extension Float {
-    /// Shortest decimal that identifies this value, as the node's program computed it: 0.31 remains 0.31.
+    /// This value as a `Double` with the same shortest decimal: 0.31 remains 0.31, and does not become
+    /// 0.3100000023841858.
     fileprivate var asWritten: Double { Double("\(self)") ?? .nan }
 }

@@ -57,7 +57,7 @@ struct ProxyLinks: Sendable {
     /// Nil until reported by the proxy.
     var limit: Int? { slots?.limit }
 
-    /// Number of free slots, without those for queued links.
+    /// Number of free slots that no queued link needs.
     var free: Int { max(0, (slots?.free ?? 0) - queue.count) }
 
     func contains(_ address: MACAddress) -> Bool { links[address.bits].map { $0.phase != .leaving } ?? false }
@@ -202,7 +202,7 @@ struct ProxyLinks: Sendable {
             case .queued, .connecting, .listing, .up: break
             }
         }
-        // Links from an earlier connection of this host. No other client will end them, because a proxy serves only
+        // End links from an earlier connection of this host. No other client will end them, because a proxy serves only
         // one.
         for address in slots.allocated where links[address] == nil { outputs += end(address, at: now) }
         return outputs
@@ -211,7 +211,7 @@ struct ProxyLinks: Sendable {
     private mutating func changed(_ message: ProtoMessage<DeviceConnection>, at now: MonotonicTime) -> [Output] {
         let (address, reason) = (message.address, message.error)
         guard let link = links[address] else {
-            // The link was established after its attempt was given up. It would keep its slot forever.
+            // The link, if up, was established after its attempt was given up. It would keep its slot forever.
             return message.isConnected ? [Self.disconnect(address)] : []
         }
         switch (link.phase, message.isConnected) {
@@ -242,8 +242,8 @@ struct ProxyLinks: Sendable {
         guard let link = links[address], link.phase == .listing else { return [] }
         guard !link.database.services.isEmpty else { return giveUp(address, .noServices, at: now) }
         links[address]?.enter(.up, at: now)
-        // A characteristic without a client characteristic configuration descriptor may notify anyway, once the proxy
-        // has registered for notifications. So register now.
+        // Register for notifications: a registered characteristic may notify even without a client characteristic
+        // configuration descriptor.
         let silent = link.database.services.flatMap(\.characteristics).filter {
             !$0.properties.isDisjoint(with: [.notify, .indicate]) && $0.subscription == nil
         }

@@ -38,7 +38,7 @@ package final class AlertService: MeterKeeping {
         /// Whether the last write failed; the log reports only the first failure.
         var isFailing = false
         var tellings: [Int64: Telling] = [:]
-        /// Notice numbers of battery tests that are not in the outbox yet.
+        /// Notice numbers of battery test results that are not in the outbox yet.
         var untold: [Int64] = []
     }
 

@@ -25,7 +25,7 @@ package final class AlertTrack: MeterPart {
         handle { $0.stateChanged(to: state, at: now, wall) }
     }
 
-    /// Sets the silence after which the meter counts as without data.
+    /// Sets the time without readings after which the meter counts as without data.
     func expectReadings(within staleAfter: Duration) {
         alerts.withLock { $0.gapMax = max(MeterAlerts.gapMaxDefault, staleAfter) }
     }

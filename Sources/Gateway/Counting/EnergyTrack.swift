@@ -28,7 +28,6 @@ package final class EnergyTrack: MeterPart {
     /// - Parameter stepMax: maximum time between two readings over which energy is counted.
     func adopt(stepMax: Duration) { state.withLock { $0.stepMax = stepMax } }
 
-    /// - Parameter token: fencing token of this host's lease.
     func leased(_ token: UInt64, at wall: WallTime) {
         state.withLock { state in
             state.isChanged = state.isChanged || state.counter.count.token != token
@@ -36,7 +35,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Counts a reading and adds the sums to it, except to a reading without counters from a meter that sends them in
+    /// Adds a reading to the count. Adds the sums to the reading, unless it lacks counters that the meter sends in
     /// separate frames.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
@@ -77,7 +76,7 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Writes a changed count. If this fails, it is written with the next batch of readings.
+    /// Writes a changed count. After a failure, the next batch of readings includes it.
     func writeChanges() async throws {
         guard let count = takeChanged() else { return }
         do {

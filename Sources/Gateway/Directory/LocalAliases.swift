@@ -1,7 +1,7 @@
 import Domain
 
 final class LocalAliases {
-    /// Present ids by former id.
+    /// Current ids by former id.
     var former: [MeterID: MeterID] = [:]
     /// Main ids by alias or former id.
     private(set) var mainIDs: [MeterID: MeterID] = [:]

@@ -57,7 +57,7 @@ extension DeviceSession {
         return radios.filter { catalogue.driver(for: model, over: $0) != nil }
     }
 
-    /// Whether another host holds a meter that this host wants.
+    /// Whether this host wants the meter, but another host holds it.
     var isDistant: Bool {
         guard machine.isWanted, !search.isOn else { return false }
         return switch leaseStatus?.state {

@@ -55,9 +55,9 @@ extension MeterDirectory {
                 ? "it does not take \(id) over from \(holder)" : "it does not wait for \(id), which \(holder) has")
     }
 
-    /// Whether to request an absent meter's lease and then search for the meter.
+    /// Returns whether to request an absent meter's lease and then search for the meter.
     ///
-    /// - Throws: `held` with the holder; `refused` if a user must confirm first.
+    /// - Throws: `held` with the holder; `refused` if the search needs a user's confirmation.
     func mustBeSought(_ id: MeterID, _ request: ConnectRequest) async throws(GatewayError) -> Bool {
         let session = meters.session(of: id)
         if await session?.isPresent == true { return false }
@@ -94,8 +94,8 @@ extension MeterDirectory {
         await handle(.appeared(Sighting(id: id, model: meter.model, name: nil, link: link)))
     }
 
-    /// Time limit for getting a lease: the requested queue time, or the maximum time until a holder's lease ends,
-    /// because a take-over may wait for that.
+    /// Time limit for getting a lease: the requested queue time. Default: the longest time until a lease ends, because
+    /// a take-over may wait for that.
     static func askingTime(_ request: ConnectRequest) -> Duration {
         let longest = LeaseTerms(
             timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: .zero, policy: .strict)

@@ -6,8 +6,8 @@ import MeterCodec
 /// All meters of this host, with one session each. Only this type uses both the store and the sessions. A failing store
 /// never stops a session.
 ///
-/// An actor on the session loop, like the sessions. So it visits all sessions without suspension, and adds or removes a
-/// meter with all its parts in one step (`addSession`, `drop`).
+/// Runs on the session loop: visits all sessions without suspension, and adds or removes a meter with all its parts in
+/// one step (`addSession`, `drop`).
 package actor MeterDirectory {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 

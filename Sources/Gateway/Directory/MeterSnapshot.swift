@@ -18,7 +18,7 @@ package struct MeterSnapshot: Sendable {
     package var error: String?
     /// Last reading as published to programs (`Reading.published`).
     package var reading: TimedReading?
-    /// Start of the count; nil before the first reading.
+    /// Start of meterd's energy count; nil before the first reading.
     package var countedSince: WallTime?
     package var told: TelemetryBody?
     package var commands: [MeterProfile.CommandRule] = []

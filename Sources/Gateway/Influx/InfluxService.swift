@@ -51,9 +51,7 @@ package final class InfluxService: Sendable {
     private let endUp: AsyncStream<Void>.Continuation
     private let timer = Mutex<LoopTimer?>(nil)
 
-    /// - Parameters:
-    ///   - measurement: InfluxDB measurement.
-    ///   - hostName: this host's name, a tag of each point.
+    /// - Parameter hostName: this host's name, a tag of each point.
     package init(
         _ settings: SendMachine.Settings, measurement: String, hostName: String, _ dependencies: Dependencies,
         logger: Logger
@@ -68,7 +66,7 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // Harmless, because the server replaces a point with the same time.
+            // The repetition is harmless, because the server replaces a point with the same time.
             logger.warning(
                 "InfluxDB send progress not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }

@@ -26,7 +26,8 @@ package struct LeaseBoard: Sendable {
 
     package private(set) var isKnown = false
     private(set) var isAsked = false
-    /// Whether the event stream opened while the list was requested. Then both may lack a change made in between.
+    /// Whether the event stream opened while the list was requested. Then list and events may both lack a change made
+    /// in between.
     private var isTooOld = false
 
     package mutating func listAsked() { (toldSinceAsked, isAsked) = ([], true) }

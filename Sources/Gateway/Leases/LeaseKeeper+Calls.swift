@@ -18,7 +18,7 @@ extension LeaseKeeper {
         }
     }
 
-    /// Request; `of` is the meter's id on this host.
+    /// Request to the lease authority; `of` is the meter's id on this host.
     enum Call: Sendable {
         case acquire(LeaseAcquire, of: MeterID, sentAt: MonotonicTime)
         case renew([HeldLease], of: [MeterID], sentAt: MonotonicTime)

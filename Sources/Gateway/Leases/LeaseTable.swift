@@ -72,7 +72,6 @@ final class LeaseTable {
 
     // MARK: Events
 
-    /// - Parameter tell: receives the meter's verdicts; nil if this host does not want the meter.
     func attach(_ meter: MeterID, _ tell: (@Sendable (LinkVerdict) -> Void)?) {
         if tell == nil { entries[meter]?.tell = nil } else { entries[meter, default: entry(meter)].tell = tell }
     }
@@ -128,8 +127,8 @@ final class LeaseTable {
 
     // MARK: Verdicts
 
-    /// Permits use without a lease. Warns only in a conflict or without the cloud: after a join, the host requests
-    /// leases anyway.
+    /// Permits use without a lease. Warns only if another host has the lease or the cloud is unreachable: after a join,
+    /// this host requests the lease anyway.
     func permitUnleased(_ meter: MeterID) {
         guard let entry = entries[meter] else { return }
         let isConflict = if case .unleased(.some) = entry.machine.phase(at: loop.now) { true } else { false }
@@ -181,7 +180,7 @@ final class LeaseTable {
         guard let entry = entries[meter], !entry.machine.isCloudUnreachable else { return false }
         return switch entry.machine.phase(at: loop.now) {
         case .stopping, .releasing: true
-        // A pending request may still be granted, and must then be released.
+        // A pending request may still be granted; that lease must then be released.
         case .none: entry.callsUnderWay > 0
         case .requesting, .waiting, .barred, .held, .jeopardy, .lost, .unleased: false
         }

@@ -26,7 +26,7 @@ package struct LogFold: Sendable {
     package static let reach = 12
     /// Minimum duration of a logged intermediate connection state.
     static let passingTime = Duration.seconds(10)
-    /// If this host releases a meter after holding it for less than this, its next `LogHolding` shares the line.
+    /// Duration of a `LogHolding` below which the meter's next one shares its line.
     static let shortHolding = Duration.seconds(120)
     /// Maximum number of lines while the store fails; the oldest are dropped.
     package static let linesMax = 256

@@ -25,7 +25,7 @@ package final class LogKeeper: MeterKeeping {
         var isFailing = false
     }
 
-    /// Age limit of lines since their last occurrence, by the date of `RetentionCalendar`.
+    /// Maximum time since a line's last occurrence, by the date of `RetentionCalendar`.
     package static let keptFor = Duration.seconds(90 * 86_400)
     /// Maximum number of lines per meter. A line takes about 150 bytes.
     package static let linesMax = 2000
@@ -78,7 +78,6 @@ package final class LogKeeper: MeterKeeping {
         }
     }
 
-    /// - Parameter token: nil without a lease.
     func held(_ meter: MeterID, _ token: FencingToken?, over transport: LeaseTransport) {
         change(meter) { fold, now, last in fold.held(token, over: transport, at: now, &last) }
     }
@@ -225,8 +224,7 @@ package final class LogKeeper: MeterKeeping {
     /// - Parameter ids: all ids of the meter on this host.
     /// - Returns: lines, oldest first.
     package func entries(of ids: [MeterID]) async throws(GatewayError) -> [LogEntry] {
-        // Take the lines in memory both before and after those in the store, so that no line written meanwhile is
-        // missed.
+        // Read memory before and after the store, so that no line written meanwhile is missed.
         let before = inMemory(ids)
         let stored = try await GatewayError.doing("reading the log of \(ids.first.map { "\($0)" } ?? "no meter")") {
             try await repository.log(of: ids, limit: Self.linesMax)

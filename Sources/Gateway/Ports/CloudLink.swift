@@ -38,8 +38,8 @@ package struct HeldLease: Hashable, Sendable {
 
 package enum AcquireOutcome: Hashable, Sendable {
     case granted(LeaseView)
-    /// Lease held by or offered to a host; nil without such a host, for example while a restored cloud grants no leases
-    /// yet.
+    /// `LeaseView`: lease held by, or offered to, a host. Nil without such a host, for example while a restored cloud
+    /// grants no leases yet.
     case refused(LeaseAnswer.Refusal.Reason, LeaseView?, retryAfter: Duration?)
 }
 

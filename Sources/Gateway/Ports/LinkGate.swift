@@ -12,7 +12,7 @@ package protocol LinkGate: Sendable {
     func ask(for meter: MeterID, _ intent: LeaseIntent, over transport: LeaseTransport, isUp: Bool)
     func linkUp(_ meter: MeterID)
     func channelClosed(_ meter: MeterID, _ end: ChannelEnd)
-    /// Withdraws the request, after the link is closed. Harmless at any time.
+    /// Withdraws the request or releases the lease. Call after the link is closed. Idempotent.
     func cancel(_ meter: MeterID)
     /// Waits at most a few seconds until this host has released the meter's lease. Callable from any thread.
     func givenBack(_ meter: MeterID) async
@@ -40,7 +40,7 @@ package enum LinkVerdict: Hashable, Sendable {
 }
 
 package enum LinkPermission: Hashable, Sendable {
-    /// Under `strict`, the session sends nothing after the hard stop.
+    /// Under `strict`, the session sends nothing after the permit's `hardStopAt`.
     case leased(LeasePermit)
     /// Another host may use the meter at the same time.
     case unleased

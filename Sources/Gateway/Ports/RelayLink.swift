@@ -17,7 +17,7 @@ package protocol RelayLink: Sendable {
     func command(
         _ id: RequestID, _ action: RelayAction, of meter: MeterID, token: FencingToken
     ) async throws(SyncFailure) -> RelayOutcome
-    /// Returns whether this host may execute another host's command.
+    /// Claims another host's command. Returns whether this host may execute it.
     func claim(_ command: RelayCommand, session: SessionID) async throws(SyncFailure) -> Bool
     func answer(_ command: RelayCommand, _ outcome: RelayOutcome) async throws(SyncFailure)
 }

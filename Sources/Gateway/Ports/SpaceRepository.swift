@@ -1,9 +1,9 @@
 package protocol SpaceRepository: Sendable {
-    /// Returns the file's excess size; nil if the file, including its readings, fits into `maxBytes`.
+    /// Returns the store's size and its largest part; nil if the store, including its readings, fits into `maxBytes`.
     func crowding(maxBytes: Int64) async throws -> DiskUsage?
 }
 
-/// Excess size of a file, with the largest part of its data besides single readings and one-second aggregates.
+/// Size of a store above its limit, and its largest part besides single readings and one-second aggregates.
 package struct DiskUsage: Hashable, Sendable {
     package var part: String
     package var partBytes: Int64

@@ -13,8 +13,8 @@ package protocol TierRepository: Sendable {
     func expire(_ tier: SampleTier, before cutoff: WallTime) async throws
     /// Buckets that begin in a time span, earliest first. Readings stored only singly have no buckets.
     func buckets(_ tier: SampleTier, of meter: MeterID, in span: Range<WallTime>) async throws -> [SampleBucket]
-    /// Time of the first stored single reading, second or minute in a time span. The cost grows with the stored data,
-    /// not with the span.
+    /// Time of the first single reading, one-second or one-minute aggregate stored in a time span. The cost grows with
+    /// the stored data, not with the span.
     func firstStored(of meter: MeterID, in span: Range<WallTime>) async throws -> WallTime?
     /// Fills a series from its tier's buckets, and from readings that are not yet in that tier.
     func fill(_ series: SeriesBuilder, of meter: MeterID) async throws -> SeriesBuilder
@@ -28,8 +28,8 @@ package struct SampleRetention: Hashable, Sendable {
     /// Maximum age of one-minute aggregates. Hourly aggregates are kept forever: 5 kB a day at most.
     package var minutes: Duration = .seconds(1830 * 86_400)
 
-    /// Up to this number of readings per second, single readings take less space than one-second aggregates (minima,
-    /// maxima, means and counts).
+    /// Maximum rate, in readings per second, at which single readings take less space than one-second aggregates
+    /// (minima, maxima, means and counts).
     package static let thinnedRate: Int64 = 4
 
     package init() {}

@@ -49,8 +49,8 @@ extension MeterDirectory {
         }
     }
 
-    /// Maximum time between samples for the filter, as in live decoding. Nil if the meter's setting turns the filter
-    /// off, and for meterd's own files, whose readings are already filtered.
+    /// Maximum time between two samples that the filter compares, as in live decoding. Nil if the meter's setting turns
+    /// the filter off, and for meterd's own files, whose readings are already filtered.
     package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
         let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
         let models = await models(of: id)

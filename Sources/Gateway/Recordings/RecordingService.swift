@@ -67,13 +67,13 @@ package final class RecordingService: MeterKeeping {
                 tell(recording)
                 continue
             }
-            // The recording has ended, but meterd was killed before it deleted the local copy.
+            // If the recording has ended, meterd was killed before it deleted the local copy.
             guard !ended.contains(recording.id), recording.end == nil else {
                 try await repository.forget(recording.id)
                 continue
             }
             let meter = mainIDs[recording.id.meter] ?? recording.id.meter
-            // meterd was killed while it wrote a start, so both the waiting and the running test are stored, in this
+            // If meterd was killed while it wrote a start, both the waiting and the running test are stored, in this
             // order.
             if let former = present(meter)?.recording, former.isWaiting { try await repository.forget(former.id) }
             resume(recording, of: meter, isRestart: true)
@@ -161,7 +161,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Stores and publishes a recording: stores it first while it is running, publishes it first once it has ended.
+    /// Stores and publishes a recording: a running one is first stored, an ended one first published.
     private func write(_ recording: Recording) async throws {
         if recording.end == nil { try await repository.keep([recording]) }
         if !recording.isWaiting { try await settings.publish(recording) }
@@ -177,7 +177,7 @@ package final class RecordingService: MeterKeeping {
         }
     }
 
-    /// Announces a result. The stored test is deleted once every target was notified or given up.
+    /// Announces a result, then deletes the stored test.
     private func tell(_ recording: Recording) {
         guard let teller = teller.withLock({ $0 }) else { return }
         let meter = state.withLock { $0.formerIDs[recording.id.meter] } ?? recording.id.meter

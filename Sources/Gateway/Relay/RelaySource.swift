@@ -3,7 +3,7 @@ package import Domain
 package struct RelaySource: Sendable {
     package var meter: MeterID
     package var readings: Feed<TimedReading>
-    /// Returns the meter's model and state, if known. Called on the loop.
+    /// Returns the meter's model and state, if known. Called on the session loop.
     package var look: @Sendable () -> (model: String?, state: String?)
 
     package init(

@@ -3,7 +3,7 @@ package import Logging
 
 /// Sends readings of this host's meters to the cloud while users watch them on other hosts (Docs/Relay.md).
 ///
-/// Runs on the loop, like the sessions, to check each batch against the current lease.
+/// Runs on the session loop to check each batch against the current lease.
 package actor RelayUplink {
     private struct Sending {
         /// Number of this relay; late events of the same meter's earlier relays are ignored.
@@ -70,7 +70,7 @@ package actor RelayUplink {
         logger.debug("relay started: another host watches the meter", metadata: ["meter.id": "\(meter)"])
         lastNumber += 1
         let number = lastNumber
-        // Runs on the loop, so that each reading gets the fencing token under which it was measured.
+        // Runs on the session loop, so that each reading gets the fencing token under which it was measured.
         let reader = Task {
             for await item in readings { self.received(item.value, missed: item.missed, of: leased, in: number) }
             self.ended(leased, in: number)

@@ -5,7 +5,7 @@ package import Logging
 /// Serves other hosts' requests: commands for this host's meters (Docs/Relay.md#commands) and queries of meters' logs
 /// (Docs/Relay.md#the-meters-log).
 ///
-/// Runs on the loop, like the sessions, to check the lease at the time of the action.
+/// Runs on the session loop to check the lease at the time of the action.
 package actor RequestExecutor {
     package typealias Part = @Sendable (LogQuestion) async throws(GatewayError) -> LogPart
 

@@ -57,8 +57,7 @@ package actor RetentionCalendar {
                 return
             }
             date.confirm(wall)
-            // Readings far from the present date were dated before the system clock was corrected, so their dates are
-            // doubtful.
+            // Readings far from the present date have doubtful dates, from before the system clock was corrected.
             for span in spans where !(Self.around(wall) ~= span.upperBound && Self.around(wall) ~= span.lowerBound) {
                 date.doubt(span)
                 date.confirm(wall)

@@ -28,7 +28,7 @@ package final class SampleRecorder: MeterKeeping {
         var saved = 0
         var dropped = 0
         var error: String?
-        /// Sizes of the store and of its largest other part; nil if the store was within its limit.
+        /// Sizes of the store and its largest part besides readings; nil if the store was within its limit.
         var crowding: DiskUsage?
     }
 
@@ -131,8 +131,7 @@ package final class SampleRecorder: MeterKeeping {
     /// - Returns: false if the store failed; the readings are kept.
     private func write() async -> Bool {
         let batch = state.withLock { state in
-            // Do this only between two writes: during a write, the chunks being written must remain the first in
-            // `pending`.
+            // Not during a write: the chunks being written must remain the first in `pending`.
             if !state.unwanted.isEmpty { state.pending.removeAll { state.unwanted.contains($0.meter) } }
             state.unwanted = []
             return state.pending
@@ -192,7 +191,6 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Nil if the date is unknown, so that nothing is deleted by age.
     private func today() async -> WallTime? {
         guard let calendar else { return loop.wallNow }
         do {
@@ -223,8 +221,8 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// Warns if the store exceeds its limit although readings were deleted, and names the largest other part. Repeats
-    /// the warning only if that part changes.
+    /// Warns if the store exceeds its limit although readings were deleted, and names its largest part besides
+    /// readings. Repeats the warning only if that part changes.
     private func lookAtSpace() async {
         guard let space else { return }
         let crowding: DiskUsage?

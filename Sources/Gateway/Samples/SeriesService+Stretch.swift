@@ -2,7 +2,7 @@ package import Domain
 import GatewayAPI
 
 extension SeriesService {
-    /// Longer stretches (time spans) are computed from `SeriesBuilder.pointsMax` points instead of single readings.
+    /// Maximum span computed from single readings; longer ones use `SeriesBuilder.pointsMax` points.
     private static let singleReadingsMax = Duration.seconds(86_400)
 
     package func summary(

@@ -54,8 +54,7 @@ struct CommandQueue {
         entry.sent?.resume(returning: false)
     }
 
-    /// Drops all commands. Also forgets which settings were sent: after the link ended, the meter's settings are
-    /// unknown.
+    /// Drops all commands and forgets which settings were sent: after the link ended, the meter's settings are unknown.
     mutating func dropAll() {
         for entry in waiting { entry.sent?.resume(returning: false) }
         self = CommandQueue()

@@ -169,7 +169,7 @@ package actor DeviceSession {
 
     /// Sets the alarm. An early one is harmless, so the alarm is never moved to a later time.
     func arm() {
-        // No array: each answer of a fast meter calls this twice, and its allocation would cost too much.
+        // No array, because allocating it would cost too much: each answer of a fast meter calls this twice.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
         let stale =
@@ -309,7 +309,7 @@ package actor DeviceSession {
         takePreferredLink()
         claim.adopt(options, isPresent: states.machine.isPresent)
         states.asksFirst(claim.asksFirst)
-        // The link may be open without a permission, or although another host holds the lease.
+        // Ask to keep the open link: it may have no permission, or another host may hold the lease.
         if line.isOpen, options.isTakeover || claim.permission == nil, claim.asksFirst {
             claim.askToStay(over: line.leaseTransport, options.intent)
         }

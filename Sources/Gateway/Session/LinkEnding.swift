@@ -1,13 +1,13 @@
 import Domain
 
 struct LinkEnding {
-    /// Whether to send the meter its goodbye, if still possible.
+    /// Whether to send the meter closing messages, if still possible.
     var hasFarewell = false
     /// Whether a link that was up counts as lost.
     var isLoss = false
     /// Whether the link failed, so that others are tried first.
     var isFault = false
-    /// End reported to the gate; nil for a lost link or a failed attempt.
+    /// End reported to the gate. Nil: `linkLost` if the link was up, otherwise `attemptFailed`.
     var end: ChannelEnd?
 
     /// No link to the meter is left.

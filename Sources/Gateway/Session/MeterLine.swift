@@ -10,7 +10,7 @@ final class MeterLine {
     private let traffic: Feed<TrafficRecord>
 
     var links = LinkChoice() { didSet { states.mark() } }
-    /// Link in use or next to be tried; the last one used if there is none.
+    /// Link in use, or next to be tried; if no link is available, the last one used.
     private(set) var link: LinkAddress? { didSet { states.mark() } }
     private(set) var model: ModelName? {
         didSet {
@@ -24,7 +24,7 @@ final class MeterLine {
     private(set) var driver: (any MeterDriver)?
 
     private var channel: (any ByteChannel)?
-    /// Whether the channel is open: closing it then sends the goodbye, and losing it counts as a disconnect.
+    /// Whether the channel is open: closing it then sends closing messages, and losing it counts as a disconnect.
     private(set) var isUp = false
     /// Number of the current channel, to ignore late events of an earlier one.
     private var number = 0
@@ -64,7 +64,7 @@ final class MeterLine {
         return transport
     }
 
-    /// Returns whether the new link may need another driver.
+    /// Selects the next link. Returns whether it may need another driver.
     func takeNext() -> Bool {
         guard !isOpen, let next = links.next, next != link || driver == nil else { return false }
         let isOtherKind = next.transport != link?.transport
@@ -183,7 +183,7 @@ final class MeterLine {
 
     func beginOpening() { opening = driver?.opening() ?? [] }
 
-    /// Returns whether all of the driver's opening messages are sent.
+    /// Sends opening messages until the next pause. Returns whether all are sent.
     func goOnOpening() -> Bool {
         while !opening.isEmpty {
             let step = opening.removeFirst()
@@ -202,7 +202,7 @@ final class MeterLine {
         channel.send(bytes)
     }
 
-    /// Records traffic for support reports until the link delivers a reading.
+    /// Passes traffic to listeners, and to support reports until the link delivers a reading.
     func crossed(_ record: TrafficRecord) {
         if traffic.hasListeners { traffic.yield(record) }
         if !hasReading { states.past.record(record) }
@@ -220,11 +220,11 @@ final class MeterLine {
 
     /// Closes the channel, if any. Returns whether it was up.
     ///
-    /// - Parameter hasFarewell: whether to send the goodbye, if still possible.
+    /// - Parameter hasFarewell: whether to send closing messages, if still possible.
     func close(hasFarewell: Bool) -> Bool {
         let farewell = hasFarewell && isUp ? driver?.closing() : nil
         for outgoing in farewell ?? [] { send(outgoing.bytes) }
-        // Discard bytes that the meter sends after the goodbye: some meters hang if nobody reads them.
+        // Discard bytes that the meter sends after closing messages: some meters hang if nobody reads them.
         if let farewell { channel?.close(after: farewell.map(\.pause).reduce(.zero, +)) } else { channel?.close() }
         defer { isUp = false }
         channel = nil

@@ -48,7 +48,7 @@ final class MeterStates {
         return isMarked
     }
 
-    /// A nil `cause` means that time passed.
+    /// - Parameter cause: nil if only time passed.
     @discardableResult
     func apply<Action>(because cause: String?, _ event: (inout ConnectionMachine) -> Action) -> Action {
         let before = machine.state

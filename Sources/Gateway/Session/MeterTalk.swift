@@ -161,7 +161,7 @@ final class MeterTalk {
             return false
         }
         guard let profile = line.profile else { return false }
-        // Adopt the profile before counting energy: that of a load that stopped answering may have changed.
+        // Adopt the profile before counting energy: it may have changed if a load stopped answering.
         readings.adopt(profile)
         var found: ModelName?
         line.receive(bytes) { event in

@@ -6,7 +6,6 @@ import MeterCodec
 struct SessionReadings {
     /// Readings for viewers; of a fast meter, one summary of each answer.
     let shown: Feed<TimedReading>
-    /// Every single reading, also of fast meters.
     let samples: Feed<TimedReading>
     private let track: SampleBuffer
     private let recording: RecordingTrack?
@@ -22,7 +21,7 @@ struct SessionReadings {
     /// Kept only for a fast meter.
     private(set) var recent = RecentSpread()
     private var answer = AnswerSpread()
-    /// Arrival of the frame that waits for the next one to confirm it; nil if none waits.
+    /// Arrival time of the frame that waits for the next one to confirm it; nil if none waits.
     private var heldAt: (time: MonotonicTime, wall: WallTime)?
     /// USB PD events on the CC line since meterd started; empty if the model does not receive them.
     private(set) var powerDelivery = PDTimeline()
@@ -82,7 +81,7 @@ struct SessionReadings {
         told.forget()
     }
 
-    /// Returns whether the request interval changed.
+    /// Adopts the current sampling. Returns whether the request interval changed.
     mutating func follow(_ now: MeterSampling, _ logger: Logger) -> Bool {
         guard now != sampling else { return false }
         let before = sampling

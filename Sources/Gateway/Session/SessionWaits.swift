@@ -49,7 +49,7 @@ final class SessionWaits {
 extension DeviceSession {
     package enum DataWait: Hashable, Sendable {
         case data
-        /// A link may be used, or is in use.
+        /// This host may open a link, or already has one.
         case permitted
         case timedOut
         case disconnected

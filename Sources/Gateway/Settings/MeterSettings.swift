@@ -79,7 +79,6 @@ package struct MeterSettings: Hashable, Sendable {
     package init(stored texts: [String: String]) {
         for (text, value) in texts {
             guard let key = Key(rawValue: text) else { continue }
-            // If a value from another version does not parse, the default applies.
             try? apply(key, value)
         }
     }

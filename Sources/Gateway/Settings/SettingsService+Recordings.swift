@@ -4,7 +4,7 @@ import GatewayAPI
 /// Recordings as shared records. Only the host that made a recording writes it, so leases do not apply
 /// (Docs/Leases.md#rule-7).
 extension SettingsService {
-    /// Writes a recording; keeps its properties of newer versions.
+    /// Writes a recording; keeps stored properties that a newer version added.
     package func publish(_ recording: Recording) async throws(GatewayError) {
         try await put(recording.properties, in: recording.id.key, doing: "writing the recording \(recording.id.short)")
     }

@@ -7,7 +7,7 @@ struct Interruption: Sendable {
 
     func interrupt() { continuation.finish() }
 
-    /// Returns after `body` has ended by itself or by `interrupt`.
+    /// Runs `body`, which `interrupt` cancels. Returns after it ended.
     func limit(_ body: @escaping @Sendable () async -> Void) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await body() }

@@ -76,7 +76,7 @@ extension SyncEngine {
         return merge
     }
 
-    /// If several stored zones have this name, returns the identity of the one used last.
+    /// Returns the zone's stored identity; of several, that of the zone used last.
     private nonisolated func identity(of zone: String) async -> String? {
         guard let progress = try? await dependencies.repository.progress() else { return nil }
         return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }

@@ -86,7 +86,7 @@ struct ProfilerDocument {
         """
     }
 
-    /// `RawProfileSharedData` without a stack: tables and their columns.
+    /// Empty tables of `RawProfileSharedData` with their columns: the profile contains no stacks.
     private static let emptyTables = [
         "stackTable": "frame prefix",
         "frameTable": "address inlineDepth category subcategory func nativeSymbol innerWindowID line column",

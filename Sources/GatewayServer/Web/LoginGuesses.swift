@@ -19,7 +19,7 @@ package struct LoginGuesses: Sendable {
         ofNetwork = TokenBuckets(rate: Self.networkRate, capacity: 10_000, at: now)
     }
 
-    /// Returns the time until an access token from this address may be checked; nil for now.
+    /// Returns the time until an access token from this address may be checked; nil if it may be checked now.
     package func wait(of address: String, at now: MonotonicTime) -> Duration? { ofAddress.wait(of: address, at: now) }
 
     /// Counts a wrong access token. Returns the time until the next attempt is allowed; nil below the limit.

@@ -130,7 +130,8 @@ package final class WebListener: Sendable {
             sameSite: .strict)
     }
 
-    /// Returns `Asker.mayDisturb` for an admitted client. Without a login, this requires the right to make changes.
+    /// Returns `Asker.mayDisturb` for an admitted client. Without logins, only clients with the right to make changes
+    /// get true.
     func mayDisturb(_ request: Request, _ context: WebContext) -> Bool {
         switch access {
         case .local: (try? admitted(request, context)) != nil

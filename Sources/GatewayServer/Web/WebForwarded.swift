@@ -36,13 +36,13 @@ final class WebProxies: Sendable {
             client: client(fields.values(of: "x-forwarded-for")))
     }
 
-    /// Returns the last entry, which the proxy appended. A client may have forged the others.
+    /// Returns the last address in `X-Forwarded-For`, which the proxy appended. A client may have forged the others.
     private func client(_ values: [String]) -> SocketAddress? {
         guard let last = values.last?.split(separator: ",").last else { return nil }
         return try? SocketAddress(ipAddress: last.filter { $0 != " " }, port: 0)
     }
 
-    /// Nil unless the header has one valid value. Several mean that a client sent its own header.
+    /// Nil unless the header occurs once, with a valid value. A client may have sent the others.
     private func prefix(_ values: [String]) -> String? {
         guard let first = values.first else { return nil }
         if values.count == 1, Self.isPrefix(first) { return first }

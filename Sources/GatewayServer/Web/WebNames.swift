@@ -1,7 +1,7 @@
 import ServerKit
 
-/// Names under which clients may request the web page, to prevent DNS rebinding: a hostile page can make its own name
-/// resolve to this machine's address, but its requests still contain that name in `Host`.
+/// Names under which clients may request the web page, against DNS rebinding: a hostile page's name may resolve to this
+/// machine, but its requests contain that name in `Host`.
 package struct WebNames: Hashable, Sendable {
     private let names: Set<String>
 

@@ -304,7 +304,8 @@ package actor WebPage {
         let failure = ListenFailure(
             cause, at: IPAddress.authority(ingress.host, ingress.port), setting: "[web] ingress in meterd.toml",
             holder: { dependencies.portHolder(ingress.port) })
-        logger.warning("ingress for Home Assistant cannot listen: retrying", metadata: ["cause": "\(failure.message)"])
+        logger.warning(
+            "ingress server for Home Assistant cannot listen: retrying", metadata: ["cause": "\(failure.message)"])
     }
 
     /// Stores changed credentials, unless a newer plan has replaced `plan`.
@@ -347,7 +348,7 @@ package actor WebPage {
             setting: plan.opening == nil ? "[web] listen in meterd.toml" : "meterctl web enable --listen",
             holder: { dependencies.portHolder(plan.opening?.port ?? dependencies.port) })
         error = failure
-        if isFirst { logger.warning("web page cannot listen: retrying", metadata: ["cause": "\(failure.message)"]) }
+        if isFirst { logger.warning("web server cannot listen: retrying", metadata: ["cause": "\(failure.message)"]) }
         settle()
     }
 

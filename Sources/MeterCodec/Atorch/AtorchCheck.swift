@@ -15,7 +15,7 @@ package enum AtorchCheck {
         }
     }
 
-    /// Sum of the bytes between header and check byte, XOR 0x44.
+    /// Returns the sum of the bytes between header and check byte, XOR 0x44.
     package static func byte(over body: some Sequence<UInt8>) -> UInt8 {
         body.reduce(0, &+) ^ 0x44
     }

@@ -138,7 +138,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         guard raw.count >= AtorchReport.length else { return .wait }
         let report = UnsafeRawBufferPointer(rebasing: raw.prefix(AtorchReport.length))
         let isProved = score.proves(AtorchCheck.rule(ofReport: report))
-        // `raw` may contain bytes after the report, which must not matter because they may arrive later.
+        // Search only the report: the result must not depend on whether later bytes have already arrived in `raw`.
         if !isProved, let inner = (4..<AtorchReport.length).first(where: { starts(report, at: $0) }) {
             return .rubbish(count: inner, .truncated(have: inner))
         }
@@ -199,8 +199,8 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         raw.indices.dropFirst().first { mayStart(raw, at: $0) } ?? raw.count
     }
 
-    /// - Parameter isProved: whether the check byte is correct. Then only vital fields must be possible, because below
-    ///   0 °C other fields of a valid report have impossible values.
+    /// - Parameter isProved: whether the check byte is correct. Then only vital fields are checked, because below 0 °C
+    ///   other fields of a valid report have impossible values.
     private static func implausibleOffset(
         _ report: UnsafeRawBufferPointer, type: AtorchReportType, isProved: Bool
     ) -> Int? {
@@ -225,7 +225,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
 /// Check byte rule of a meter, determined from its reports. Ignores reports that fail other checks, because the result
 /// must not depend on fragmentation.
 private struct CheckScore {
-    /// Successive reports that establish or end trust in a rule. So many check bytes match by chance once in 16
+    /// Number of successive reports that establish or end trust in a rule. Three check bytes match by chance once in 16
     /// million.
     private static let needed = 3
     private(set) var trusted: AtorchCheck.Rule?

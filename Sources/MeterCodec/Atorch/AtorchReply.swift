@@ -23,7 +23,7 @@ package struct AtorchReply: Hashable, Sendable {
         case malformed
         /// Code 00, which has no meaning.
         case undefined
-        /// An undescribed code; the command had no effect.
+        /// A code that no source describes; counts as a rejection.
         case unknown
     }
 

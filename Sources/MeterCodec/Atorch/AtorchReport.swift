@@ -28,14 +28,14 @@ package struct AtorchReport: Sendable {
             for field in type.fields { reading[field.quantity] = field.value(in: raw) }
         }
         if type != .ac, let voltage = reading[.voltage], let current = reading[.current] {
-            // Rounded to the product's resolution: 28.2 V times 0.06 A is exactly 1.692 W.
+            // Round to 0.1 mW, the resolution of voltage times current: 28.2 V times 0.06 A is exactly 1.692 W.
             reading[.power] = (voltage * current * 1e4).rounded() / 1e4
         }
         reading[.duration] = duration.map(Double.init)
         return reading
     }
 
-    /// Seconds of counting; nil if minutes or seconds exceed 59.
+    /// Duration of counting in seconds; nil if minutes or seconds exceed 59.
     package var duration: Int? {
         let (minutes, seconds) = (u8(type.timeOffset + 2), u8(type.timeOffset + 3))
         guard minutes < 60, seconds < 60 else { return nil }

@@ -64,14 +64,15 @@ package enum AtorchReportType: UInt8, CaseIterable, Sendable {
         AtorchField(.temperature, at: 21, bytes: 2, .dividedBy(1), max: 200),
     ]
 
-    /// Over-voltage, under-voltage and over-current limits in a type 3 report, in hundredths, with their highest
-    /// accepted values.
+    /// Over-voltage, under-voltage and over-current limits in a type 3 report, with their highest accepted values, in
+    /// hundredths of a volt or ampere.
     static let usbLimits: [(offset: Int, max: Int)] = [(28, 10_000), (30, 10_000), (32, 5000)]
 
     /// Bytes between the last field and the check byte: 0 in every known report.
     private var unused: Range<Int> { self == .usb ? 34..<35 : 31..<35 }
 
-    /// Offset of the first unused byte that is not 0, if any. In a type 3 report, it may also be a power factor of 1.
+    /// Returns the offset of the first unused byte, if any, that is neither 0 nor (in a type 3 report) a power factor
+    /// of 1.
     func usedOffset(in report: UnsafeRawBufferPointer) -> Int? {
         unused.first { offset in
             let byte = report.u8(offset)

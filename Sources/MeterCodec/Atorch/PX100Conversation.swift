@@ -151,7 +151,7 @@ extension PX100Query {
         case .isOn, .setCurrent, .cutoff, .timer: return low == high
         case .voltage: return high - low <= max(50, high / 32)
         case .current: return high - low <= max(20, high / 32)
-        // More than the largest of these loads (40 A, 600 W) counts in 10 s.
+        // The largest of these loads (40 A, 600 W) counts 111 mAh and 1667 mWh in 10 s.
         case .charge: return high - low <= 150
         case .energy: return high - low <= 2000
         case .time: return PX100.seconds(high) - PX100.seconds(low) <= 10
@@ -162,11 +162,11 @@ extension PX100Query {
     /// Returns comparable numbers: times in seconds, all other answers unchanged.
     func counted(_ raw: UInt32) -> Int { self == .time ? Int(PX100.seconds(raw)) : Int(raw) }
 
-    /// Answers (as in `counted`) that agree with a report, which may be a second old and is rounded down.
+    /// Returns the answers (as in `counted`) that agree with a report, which may be a second old and is rounded down.
     package func range(in report: AtorchReport) -> ClosedRange<Int>? {
         let reading = report.reading
         func range(_ quantity: Quantity, scale: Double, step: Int) -> ClosedRange<Int>? {
-            // Cannot overflow: no field of a report exceeds 10^12 in these units.
+            // The conversion to Int cannot overflow: no field of a report exceeds 10^12 in these units.
             guard let value = reading[quantity] else { return nil }
             let raw = Int((value * scale).rounded())
             let slack =

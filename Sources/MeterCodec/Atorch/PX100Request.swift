@@ -35,8 +35,8 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
         [0, 0xFF].contains(raw >> 16) && UInt16(truncatingIfNeeded: raw).isBelowZero(byUpTo: 50)
     }
 
-    /// In V, A, Wh, mAh, °C or seconds; for `isOn`, 1 means on. Nil for a temperature below zero, whose encoding is
-    /// unpublished.
+    /// Returns the value in V, A, Wh, mAh, °C or seconds; for `isOn`, 1 means on. Nil for a temperature below zero,
+    /// whose encoding is unpublished.
     package func value(of raw: UInt32) -> Double? {
         switch self {
         case .temperature where isBelowZero(raw): nil

@@ -11,7 +11,7 @@ package struct CT3Driver: MeterDriver {
     private var heard = false
     private var silentPolls = 0
 
-    /// Milliseconds between samples. The meter can do 1.
+    /// Milliseconds between samples. The meter's minimum is 1.
     package static let interval_ms: Int32 = 10
 
     package init(model: ModelName) {

@@ -48,9 +48,10 @@ package struct CT3Message: Sendable {
     static let replyLength = 4
     static let idOffset = 2
 
-    /// In volts: up to twice the maker's 26 V (unverified), and slightly below zero for an offset.
+    /// Accepted voltages in volts: up to twice the maker's 26 V (unverified), and slightly below zero because of an
+    /// offset.
     package static let voltages: ClosedRange<Float> = -0.1...52
-    /// In amperes, either direction: twice the maker's 6 A (unverified).
+    /// Maximum in amperes, in either direction: twice the maker's 6 A (unverified).
     static let currentMax: Float = 12
 
     private let bytes: InlineArray<64, UInt8>

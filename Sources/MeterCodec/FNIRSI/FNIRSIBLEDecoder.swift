@@ -100,9 +100,9 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return isPossible.first { !$0.1 }?.offset
     }
 
-    /// Whether a type 04 frame's power equals voltage times current, within 5 % and 50 mW. The published frame agrees
-    /// to 0.005 % (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). With a pulsing load, the meter may average before or
-    /// after the multiplication.
+    /// Returns whether a type 04 frame's power equals voltage times current, within 5 % and 50 mW. The published frame
+    /// agrees to 0.005 % (osnwt/ha-fnirsi-fnb58 tests/test_parser.py). With a pulsing load, the meter may average
+    /// before or after the multiplication.
     private static func powerAgrees(_ raw: UnsafeRawBufferPointer) -> Bool {
         guard raw.u32LE(3) <= FNIRSIBLEFrame.voltageMax else { return true }
         let (power, product) = (Double(raw.i32LE(11)) / 1e4, Double(raw.u32LE(3)) * Double(raw.i32LE(7)) / 1e8)

@@ -50,7 +50,7 @@ package struct FNIRSIBLEFrame: Sendable {
 
     package var kind: Kind? { Kind(rawValue: type) }
 
-    /// The low byte of CRC-16/XMODEM over all bytes before it.
+    /// Returns the low byte of CRC-16/XMODEM over all bytes before the check byte.
     package static func check(_ bytes: some Sequence<UInt8>) -> UInt8 {
         UInt8(truncatingIfNeeded: Checksum.crc16Xmodem(bytes))
     }
@@ -82,7 +82,7 @@ package struct FNIRSIBLEFrame: Sendable {
     /// Lowest raw value, in steps of 0.1 mΩ, that means an open circuit (CapnBry/fnb48-web, PROTOCOL.md).
     static let openCircuit = 99_999_999.0
 
-    /// Nil for totals of a group, which may not be the counting one.
+    /// Nil for `groupTotals`, because their group may not be the counting one.
     ///
     /// Current and power are signed, as in the vendor's app (CapnBry/fnb48-web, PROTOCOL.md). Unsigned, negative values
     /// would exceed every model's range.

@@ -84,8 +84,8 @@ package struct FNIRSIFamily: FamilyDescription {
 
     package var radioModules: Set<RadioModule> { [.twoServices] }
 
-    /// The request AA 81 00 F4. `isOrderTo` contains the UM meters' family, for which its last byte is the command to
-    /// clear the data group.
+    /// The request AA 81 00 F4. `isOrderTo` contains the UM meters' family: for it, the byte F4 is the command to clear
+    /// the data group.
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(
             steps: [FNIRSIBLECommand.info.bytes, []], isOrderTo: [.um], makeDecoder: { FNIRSIBLEDecoder() },

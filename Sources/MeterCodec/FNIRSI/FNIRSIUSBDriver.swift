@@ -13,7 +13,7 @@ package struct FNIRSIUSBDriver: MeterDriver {
     /// Whether the next poll must send a start, after a hello.
     private var startsNext = false
     /// Number of polls since the last `start`, while the driver determines the keep-alive
-    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence, or if it is known.
+    /// (`FNIRSIQuirks.findsKeepAlive`). Nil after half a second of silence, or if the keep-alive is known.
     private var turnsSinceStart: Int?
 
     /// - Parameters:

@@ -134,7 +134,7 @@ package struct FNIRSIUSBPacket: Sendable {
         word.isPossible(upTo: dataLineMax, orBelowZeroBy: dataLineBelowZero)
     }
 
-    /// Power is computed, because the meter does not send it. Values above the limit are unknown.
+    /// Power is computed, because the meter does not send it. Values above their limit become nil.
     private static func reading(_ packet: UnsafeRawBufferPointer, at offset: Int) -> Reading {
         let current = Double(packet.i32LE(offset + 4))
         let voltage = packet.u32LE(offset) <= voltageMax ? Double(packet.u32LE(offset)) : nil

@@ -40,7 +40,6 @@ package struct LineDescription: Hashable, Sendable {
     package var fields: [LineField]
     /// Number of columns; unused in other formats.
     package var columns: Int
-    /// Bits per second.
     package var baudRate: Int
     /// Bytes that make the board send a line; empty for a board that sends by itself.
     package var request: [UInt8]
@@ -64,9 +63,9 @@ package struct LineDescription: Hashable, Sendable {
         request = []
         interval = .seconds(1)
         shortestInterval = .milliseconds(100)
-        // Opening the port resets some boards, whose boot loader then waits for an upload: half a second on a Nano,
-        // whose data sheet recommends a wait of one second (Arduino A000005, "Automatic (Software) Reset"), and 1.5 s
-        // on another board (astroscopic.com/blog/disable-arduinos-auto-reset-connection).
+        // Opening the port resets some boards, whose boot loader then waits for an upload: 0.5 s on a Nano (its data
+        // sheet recommends 1 s: Arduino A000005, "Automatic (Software) Reset"), 1.5 s on another board
+        // (astroscopic.com/blog/disable-arduinos-auto-reset-connection).
         settle = .seconds(2)
     }
 

@@ -11,8 +11,8 @@ package struct LineFrame: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// Adds a quantity that the frame does not contain yet, up to `LineDescription.fieldsMax`. A nil value means that
-    /// the board sent an unknown one.
+    /// Adds a quantity that the frame does not contain yet, up to `LineDescription.fieldsMax`. Nil means that the board
+    /// reported the value as unknown.
     package mutating func add(_ quantity: Quantity, _ value: Double?) {
         guard count < LineDescription.fieldsMax else { return }
         quantities[count] = quantity.rawValue
@@ -34,7 +34,8 @@ package struct LineFrame: Sendable {
             !reading.supported.contains(.power)
         else { return reading }
         let product = reading[.voltage].flatMap { voltage in reading[.current].map { voltage * $0 } }
-        // Rounded: 5.02 V times 0.31 A is exactly 1.5562 W. `valueMax` also limits a board's own values.
+        // Round away floating-point errors: 5.02 V times 0.31 A is exactly 1.5562 W. `valueMax` also limits a board's
+        // own values.
         reading[.power] = product.flatMap { $0.magnitude > LineField.valueMax ? nil : ($0 * 1e9).rounded() / 1e9 }
         return reading
     }

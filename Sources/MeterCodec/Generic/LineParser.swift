@@ -1,7 +1,7 @@
 import Domain
 
-/// Classifies one line as a measurement, a remark, or a misfit. One missing required field or invalid value makes the
-/// whole line a misfit.
+/// Classifies one line as a measurement, a remark (blank line or comment), or a misfit. One missing required field or
+/// invalid value makes the whole line a misfit.
 struct LineParser: Sendable {
     let description: LineDescription
     let enforcesCheck: Bool

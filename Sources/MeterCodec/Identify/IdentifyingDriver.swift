@@ -1,6 +1,6 @@
 package import Domain
 
-/// Identifies the meter of a radio link whose name and characteristics do not show its model, or may be wrong
+/// Identifies the meter of a radio link whose name and characteristics do not show its model, or show a wrong one
 /// (Docs/Protocols/Identification.md). First waits for reports of a meter that pushes, then sends each family's
 /// identifying request (`RadioQuestion`). The first valid answer determines the model.
 ///

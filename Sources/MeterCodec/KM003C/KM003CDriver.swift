@@ -144,8 +144,8 @@ package struct KM003CDriver: MeterDriver {
         return Outgoing(KM003CHeader(kind, id: id, parameter: parameter).bytes, pause: .milliseconds(20))
     }
 
-    /// Returns the event of a message, which must have a waiting request's ID: noise can look like an answer without a
-    /// checksum.
+    /// Returns the event of a message, which must have a waiting request's ID: without a checksum, noise can look like
+    /// an answer.
     private mutating func event(_ message: KM003CMessage) -> MeterEvent {
         switch message.kind {
         case .accept:

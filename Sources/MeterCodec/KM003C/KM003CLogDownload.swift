@@ -91,7 +91,8 @@ package struct KM003CLogDownload: MeterTransfer {
     package mutating func start() -> TransferStep<Outcome> {
         guard tasks.isEmpty, attempts == 0 else { return .wait }
         guard !isAccessAlone else {
-            // A KM003C needs only its hardware ID. A KM002C also needs the model, and the serial block as a substitute.
+            // To authenticate, a KM003C needs only its hardware ID. A KM002C also needs the model, and the serial block
+            // as a substitute.
             tasks = (model == .km002c ? [.read(.firmware), .read(.serial)] : []) + [.read(.hardwareID), .prove]
             return ask()
         }

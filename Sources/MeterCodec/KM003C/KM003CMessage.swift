@@ -114,7 +114,7 @@ package struct KM003CMessage: Sendable {
 
     package var queueCount: Int { (payload(.queue)?.count ?? 0) / KM003CQueueSample.length }
 
-    /// 0 is the oldest sample; nil beyond the last.
+    /// Returns sample `number`, from 0 for the oldest; nil beyond the last.
     func queueSample(_ number: Int) -> KM003CQueueSample? {
         guard (0..<queueCount).contains(number) else { return nil }
         return payload(.queue)?.withUnsafeBytes { KM003CQueueSample($0, number: number) }

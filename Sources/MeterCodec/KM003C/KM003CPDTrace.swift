@@ -57,12 +57,13 @@ package struct KM003CPDTrace: Hashable, Sendable {
         records.map { name($0.code) ?? Hex.encode([$0.code]) }.joined(separator: " ")
     }
 
-    /// Name of a state of the Type-C machine; nil for an unnamed code.
+    /// Returns the name of a state of the Type-C machine; nil for an unnamed code.
     package static func stateName(_ code: UInt8) -> String? {
         stateNames.indices.contains(Int(code)) ? stateNames[Int(code)] : nil
     }
 
-    /// Name of an event of the protocol state machine. Codes 52 and 76 to 78 were also seen; their meaning is unknown.
+    /// Returns the name of an event of the protocol state machine. Codes 52 and 76 to 78 were also seen; their meaning
+    /// is unknown.
     package static func eventName(_ code: UInt8) -> String? {
         switch code {
         case 0x00: "Disabled"

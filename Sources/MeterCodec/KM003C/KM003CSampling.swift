@@ -196,7 +196,7 @@ struct KM003CSampling: Sendable {
         case .send(let outgoing):
             proof.request = outgoing.flatMap(\.bytes)
             let pause = outgoing.reduce(.zero) { $0 + $1.pause }
-            // The caller already waits one interval between turns.
+            // Polls to skip, rounded up, less the interval that the caller waits anyway.
             proof.pause = max(0, Int(pause / Self.setUpInterval - 0.001))
             phase = .proving(proof)
         case .finished:

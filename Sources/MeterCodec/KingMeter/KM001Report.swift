@@ -28,9 +28,10 @@ package struct KM001Report: Sendable {
         }
     }
 
-    /// In microvolts, slightly below zero for an offset; the meters' own limits are unpublished.
+    /// Accepted voltages in microvolts, slightly below zero because of an offset; the meters' own limits are
+    /// unpublished.
     package static let voltages: ClosedRange<Int32> = -100_000...60_000_000
-    /// In microamperes, either direction.
+    /// Maximum in microamperes, in either direction.
     static let currentMax: UInt32 = 12_000_000
     /// In volts, for data and CC lines.
     static let lineMax = 10.0
@@ -42,7 +43,8 @@ package struct KM001Report: Sendable {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
     }
 
-    /// Allowed difference between a KM001 Pro's two voltages and currents: 75 µV and 5 % in the published sample.
+    /// Allowed differences between a KM001 Pro's two voltages and two currents. In the published sample, they differ by
+    /// 75 µV and 5 %.
     private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
     private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
     /// Bytes 5 to 7 of the published sample.

@@ -22,7 +22,8 @@ package struct SmartPlugMachine: Sendable {
 
     private enum Phase: Sendable {
         case waiting(until: MonotonicTime)
-        /// `until` is the time at which a missing measurement becomes a remark; nil after that time or a measurement.
+        /// `until` is the time at which `remark` reports that no measurement has arrived; nil after that time or a
+        /// measurement.
         case reading(until: MonotonicTime?)
     }
 
@@ -35,9 +36,9 @@ package struct SmartPlugMachine: Sendable {
 
     /// Timeout for the retained availability message, which a broker sends right after the subscription.
     private static let availabilityTimeout = Duration.seconds(2)
-    /// Maximum silence before a remark; longer than a Shelly's interval of 60 s.
+    /// Longest silence before `remark` reports it; longer than a Shelly's interval of 60 s.
     private static let silenceMax = Duration.seconds(90)
-    /// Unix times above this are in milliseconds: in seconds, it would be the year 5138.
+    /// Unix times above this are in milliseconds: in seconds, this would be the year 5138.
     private static let secondsMax = 1e11
 
     package init(_ plug: SmartPlugDescription, at now: MonotonicTime) {

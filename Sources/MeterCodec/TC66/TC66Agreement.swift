@@ -1,7 +1,7 @@
 /// Decides from the values whether the three packets (`TC66Piece`) of an answer belong together.
 ///
-/// Packets have a checksum but no sequence number. But the resistance in `pac2` is the quotient of voltage and current
-/// in `pac1`. The only public answer contains 259.3 Ω, 5.1609 V and 0.0199 A, whose quotient is 259.34 Ω
+/// Packets have a checksum but no sequence number. However, the resistance in `pac2` is the quotient of voltage and
+/// current in `pac1`. The only public answer contains 259.3 Ω, 5.1609 V and 0.0199 A, whose quotient is 259.34 Ω
 /// (jedie/tc66c2mqtt, tests/fixtures.py).
 struct TC66Agreement: Sendable {
     /// Number of disagreeing answers in a row that switch the check off, because mixed packets are then unlikely. Low

@@ -90,7 +90,8 @@ package struct TC66Decoder: BufferedFrameDecoder {
             default: break
             }
             if enforcesChecks, let (place, error) = Self.checkError(plain) {
-                // If only the last packet is wrong, the next answer may start within it. So skip only its first byte.
+                // If only the last packet is wrong, the next answer may start within it. So skip only that packet's
+                // first byte.
                 return .bad(count: place == 2 ? 2 * TC66Piece.length + 1 : TC66Block.length, error)
             }
             return .block(TC66Block(plain, order: [first, second, third], temperatureUnit: temperatureUnit))

@@ -11,7 +11,6 @@ package struct PDTimeline: Sendable {
     package private(set) var dropped = 0
     /// Whether a partner is plugged in; nil while unknown.
     package private(set) var isAttached: Bool?
-    /// The last measurement and its arrival time.
     package private(set) var latest: (time: WallTime, level: PDLevel)?
     /// Time at which the contract last changed; nil before the first contract.
     package private(set) var agreedAt: WallTime?
@@ -52,7 +51,6 @@ package struct PDTimeline: Sendable {
     /// Records that a new link has opened. The next report then adds a `listening` entry.
     package mutating func linkBegan() { clock = nil }
 
-    /// Adds a report that arrived at `time`.
     package mutating func add(_ report: PDReport, at time: WallTime) {
         if !continues(with: report.milliseconds) { beginAnew(report, at: time) }
         clock = report.milliseconds

@@ -17,7 +17,7 @@ package struct WITRNReport: Sendable {
     /// Highest accepted current in amperes, in either direction. The meters are rated for 10 A; KHWLGH/WITRN-RS
     /// general.rs accepts up to 20.
     static let currentMax: Float = 20
-    /// Accepted ampere-hours and watt-hours, in either direction: enough for centuries at ten amperes.
+    /// Accepted ampere-hours and watt-hours, in either direction: centuries at 5 V and 10 A.
     package static let counters: ClosedRange<Float> = -100_000_000...100_000_000
     /// Accepted volts of D+ and D-: twice those of a line shorted to 5 V.
     package static let dataLines: ClosedRange<Float> = -10...10
@@ -124,7 +124,7 @@ extension WITRNReport: PackedFrameContent {
         body(reading)
     }
 
-    /// The report's time on the meter's clock, which is right even if several reports are waiting (as in
+    /// The report's time on the meter's clock, correct even if the host reads several reports late (as in
     /// fqueze/usb-power-profiling usb-power-profiling.js). Truncating it to 16 bits is exact, because 65,536 divides
     /// the clock's range.
     package var sampleTicks: SampleTicks? {

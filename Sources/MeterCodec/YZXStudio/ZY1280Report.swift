@@ -42,7 +42,7 @@ package struct ZY1280Report: Sendable {
         return word <= dataLineMax ? Double(word) / 1000 : nil
     }
 
-    /// Converts a counter in ten-thousandths. Nil above half the field's range: a negative counter has never been seen.
+    /// Converts a counter in ten-thousandths; nil if the signed field is negative, which has never been seen.
     private static func counter(_ report: UnsafeRawBufferPointer, _ offset: Int) -> Double? {
         let word = report.i32LE(offset)
         return word < 0 ? nil : Double(word)

@@ -24,7 +24,7 @@ package struct SimulatedAtorch: SimulatedMeter {
         var repliesWithItsType = false
         /// Commands that this meter refuses, unlike others of its type.
         package var refused: Set<AtorchCommand.Code> = []
-        /// Value of the byte before a USB meter's check byte.
+        /// Byte before a USB meter's check byte: on a J7-H, the power factor in hundredths.
         package var powerFactorByte: UInt8 = 0
         /// Whether the meter sends nothing until a command arrives, as a J7-C sometimes does.
         package var isSilentUntilCommand = false

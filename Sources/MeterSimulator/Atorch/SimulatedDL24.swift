@@ -202,7 +202,7 @@ package struct SimulatedDL24: SimulatedMeter {
         case .plusUSB: setCurrent = min(setCurrent + 1, PX100Order.hundredthsMax)
         case .minusUSB: setCurrent = setCurrent == 0 ? 0 : setCurrent - 1
         case .setup: break
-        // A DL24M ignores these and does not even reply (syssi/esphome-atorch-dl24, issue 76).
+        // A real DL24M does not even reply to these (syssi/esphome-atorch-dl24, issue 76).
         case .plus, .minus: return AtorchReply(.unsupported)
         }
         return AtorchReply(.done)

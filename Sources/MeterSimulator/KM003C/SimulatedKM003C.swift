@@ -95,7 +95,7 @@ package struct SimulatedKM003C: SimulatedMeter {
         return nil
     }
 
-    /// Returns the length of the request with this header; nil if no host sends it
+    /// Returns the length of the request with this header; nil for a header that no host sends
     /// (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#link). The simulator refuses valid
     /// requests without a name in `KM003CKind`.
     private static func requestLength(_ header: KM003CHeader) -> Int? {
@@ -160,7 +160,7 @@ package struct SimulatedKM003C: SimulatedMeter {
     }
 
     /// Answers a host's proof of the hardware id. The answer has number 0 and repeats the host's bytes, encrypted with
-    /// another key (Docs/Protocols/KM003C.md#where-a-message-ends and Docs/Protocols/KM003C.md#logs and a captured
+    /// another key (Docs/Protocols/KM003C.md#where-a-message-ends, Docs/Protocols/KM003C.md#logs, and a captured
     /// answer). 0203 grants level 1 and 0201 refuses; on a KM002C these are 0204 and 0202. The hardware id of a KM002C
     /// opens a KM003C's second level, 0205 (okhsunrog/km003c-rs).
     private mutating func authentication(_ body: [UInt8]) -> [UInt8] {
@@ -199,7 +199,7 @@ package struct SimulatedKM003C: SimulatedMeter {
             let hasNext = place < attributes.count - 1
             payloads += KM003CPayloadHeader(attribute, hasNext: hasNext, chunk: chunk, size: size).bytes + bytes
         }
-        // As in captured answers: the number of words after the header, minus the payload's own header.
+        // As in captured answers, the object count is two less than the number of words after the header.
         let count = attributes.isEmpty ? 0 : UInt16(clamping: payloads.count / 4 - 2)
         return KM003CHeader(.data, id: id, parameter: count << 5).bytes + payloads
     }

@@ -1,7 +1,7 @@
 import Domain
 import MeterCodec
 
-/// Latest samples that the meter recorded while its graph (its own sampling) runs, about one second of them
+/// Latest samples that the meter records while its graph (its own sampling) runs: about one second of them
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 struct SimulatedKM003CQueue: Sendable {
     /// Maximum number of samples in one answer, from the largest captured answer.

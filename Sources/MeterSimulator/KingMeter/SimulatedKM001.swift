@@ -2,7 +2,7 @@ package import Domain
 package import MeterCodec
 
 /// A simulated KM001 Pro, ACD15P or C13P (Docs/Protocols/KM001.md). On request, sends one sample, or 200 samples at the
-/// chosen rate. Ignores requests in the dialect of the other models or with a wrong check.
+/// chosen rate. Ignores malformed requests and those in another model's dialect.
 package struct SimulatedKM001: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none

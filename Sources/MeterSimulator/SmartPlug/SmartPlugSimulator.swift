@@ -10,7 +10,7 @@ package struct SmartPlugSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        // A lamp at mains voltage.
+        // Usual load: a lamp at mains voltage.
         let usual = ElectricalLoad(supply: 231, startCurrent: 0.26, halfLife: 86_400, seed: options.seed)
         return SimulatedBoard(
             model: model, SmartPlugFamily.lines(of: model), load: options.load(usual: usual),

@@ -37,7 +37,7 @@ package struct SimulatedTC66: SimulatedMeter {
     ///   - refresh: interval of updates; every 80 to 100 ms on a real meter.
     ///   - temperatureUnit: unit set on the meter, in which the answer contains the temperature.
     ///   - mode: `boot` for a meter plugged in with its button held.
-    ///   - group: counting data group, 0 or 1.
+    ///   - group: index of the data group that counts, 0 or 1.
     package init(
         model: ModelName, over link: TC66Link = .usb, answerTime: Duration = .milliseconds(500),
         load: ElectricalLoad = ElectricalLoad(), refresh: Duration = .milliseconds(100),

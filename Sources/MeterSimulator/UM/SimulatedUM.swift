@@ -39,7 +39,7 @@ package struct SimulatedUM: SimulatedMeter {
         refresh: Duration = .milliseconds(500), commandGap: Duration = SimulatedUM.commandGap
     ) {
         isWrapped = model == .a3b && transport == .ble
-        // Measured by dernasherbrezon.github.io.
+        // A real A3-B's delay (dernasherbrezon.github.io).
         firstDelay = model == .a3b && transport == .spp ? .milliseconds(4500) : .zero
         self.model = model
         self.load = load

@@ -83,7 +83,7 @@ extension SettingsTransaction {
 // MARK: - A wrong clock
 
 extension SettingsTransaction {
-    /// Replaces future stamps of unsent changes by stamps from `physical` (milliseconds since 1970) on, and lowers the
+    /// Replaces future stamps in the outbox by stamps from `physical` (milliseconds since 1970) on, and lowers the
     /// hybrid clock.
     mutating func restamp(from physical: UInt64) throws {
         // Use only half of the cloud's tolerance: the cloud may have accepted later stamps in a request whose answer
@@ -95,8 +95,8 @@ extension SettingsTransaction {
             waiting, waiting.map { .init(stamp: $0.stamp, physical: $0.stamp.milliseconds > latest ? physical : nil) })
     }
 
-    /// Returns all unsent changes. A change's time of writing is known only if it was made since the last boot and
-    /// never sent.
+    /// Returns all changes in the outbox. A change's time of writing is known only if it was made since the last boot
+    /// and never sent.
     func timesOfWriting(_ now: ClockAnchor) throws -> [(entry: OutboxEntry, waiting: HybridClock.Waiting)] {
         try allPending().map { entry in
             guard entry.isMovable(in: boot), let sinceBoot = entry.sinceBoot else {

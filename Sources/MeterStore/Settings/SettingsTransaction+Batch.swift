@@ -2,7 +2,7 @@ import Domain
 import GRDB
 
 extension SettingsTransaction {
-    /// Implements `SyncRepository.nextBatch`. Splits a record that is too long for a batch, oldest changes first.
+    /// Implements `SyncRepository.nextBatch`. Splits a record that exceeds a batch, oldest changes first.
     mutating func nextBatch(recordsMax: Int, bytesMax: Int, of only: RecordKey?) throws -> OutboxBatch? {
         let wanted: Int64?
         if let only {

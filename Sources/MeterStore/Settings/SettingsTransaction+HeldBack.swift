@@ -35,7 +35,7 @@ extension MeterStore {
 }
 
 extension SettingsTransaction {
-    /// Excludes the record from batches but keeps it in the outbox, so that others can be sent.
+    /// Excludes the record from batches but keeps it in the outbox, so that other records can be sent.
     mutating func holdBack(_ row: Int64) throws {
         // Hold the record back only if it still has an unsent change: the outbox may have changed since sending.
         guard try waits(row) else { return }

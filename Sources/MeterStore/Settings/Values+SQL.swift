@@ -38,7 +38,7 @@ extension HostID {
 }
 
 extension Register {
-    /// - Parameter bringer: column of the host that brought the value to the cloud.
+    /// - Parameter bringer: index of the column with the host that brought the value to the cloud.
     init(_ row: Row, at column: Int, bringer: Int) throws {
         self.init(
             value: try SettingValue(row, at: column), stamp: try Stamp(row, at: column + 2),

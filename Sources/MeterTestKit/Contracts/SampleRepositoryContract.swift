@@ -107,7 +107,7 @@ package enum SampleRepositoryContract {
         ]
     }
 
-    /// The chunks of two meters alternate; the youngest of both must remain.
+    /// Requires that pruning keeps the newest chunks, even if those of two meters alternate.
     @Sendable private static func pruneBySize(_ repository: any SampleRepository) async throws {
         let chunks = (0..<200).map { number in
             chunk(number % 2 == 0 ? one : two, times: (0..<100).map { Int64(number * 1000 + $0) })

@@ -13,7 +13,7 @@ extension HostID {
 extension HostMoment {
     private static let start: Int64 = 1_795_000_000_000
 
-    /// Returns the moment `minute` minutes after boot, by a wall clock that is wrong by `wrongBy`.
+    /// Returns the moment `minute` minutes after a fixed start, by a wall clock that is wrong by `wrongBy`.
     static func minute(_ minute: Int, wrongBy: Duration = .zero) -> HostMoment {
         HostMoment(
             wall: WallTime(millisecondsSince1970: start + Int64(minute) * 60_000) + wrongBy,
@@ -24,7 +24,7 @@ extension HostMoment {
 }
 
 extension Stamp {
-    /// Returns the stamp of a change that `HostID.other` made `minute` minutes after boot.
+    /// Returns the stamp of a change that `HostID.other` made at `HostMoment.minute(minute)`.
     static func minute(_ minute: Int, counter: UInt16 = 0) -> Stamp {
         Stamp(milliseconds: HostMoment.minute(minute).milliseconds, counter: counter, host: .other)
     }

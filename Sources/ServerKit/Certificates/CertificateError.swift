@@ -8,7 +8,7 @@ package struct CertificateError: Error, Hashable, Sendable, CustomStringConverti
 
     package var description: String { reasons.isEmpty ? step : "\(step): \(reasons.joined(separator: ", "))" }
 
-    /// An error without OpenSSL's messages, because those queued on this thread belong to another call.
+    /// Returns an error without OpenSSL's messages, because those queued on this thread belong to another call.
     static func plain(_ words: String) -> Self { Self(step: words, reasons: []) }
 
     private init(step: String, reasons: [String]) { (self.step, self.reasons) = (step, reasons) }

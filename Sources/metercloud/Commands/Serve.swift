@@ -25,7 +25,7 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Address and port to listen on.", valueName: "address:port"))
     var listen = ServeAddress.everywhere
 
-    @Option(help: "Name or address of this machine, for the certificate. Repeatable.")
+    @Option(help: "Name or address of this machine to include in the certificate. Repeatable.")
     var name: [String] = []
 
     @Flag(help: "Serve without TLS. Only with a loopback address: --listen 127.0.0.1:8643.")
@@ -39,12 +39,14 @@ struct Serve: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Maximum connections from one address (or IPv6 /64). This machine and proxies get eight times as many.",
+            "Maximum connections per address (or IPv6 /64). This machine and each --proxy get eight times as many.",
             valueName: "n"))
     var connectionsPerAddress = 64
 
     @Option(
-        help: ArgumentHelp("Address of a proxy through which many hosts connect. Repeatable.", valueName: "address"))
+        help: ArgumentHelp(
+            "Address of a proxy through which many hosts connect. A proxy may open eight times as many connections as "
+                + "another address. Repeatable.", valueName: "address"))
     var proxy: [String] = []
 
     @Option(
@@ -132,7 +134,8 @@ struct Serve: AsyncParsableCommand {
 struct BackupOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Folder for backups, preferably on another disk. With etcd, one replica at a time writes them.",
+            "Folder to which metercloud regularly writes a backup, preferably on another disk. Default: no backups. "
+                + "With etcd, one replica at a time writes them.",
             valueName: "folder"))
     var backupDirectory: String?
 

@@ -6,7 +6,7 @@ import ProgramKit
 
 struct ZoneCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "zone", abstract: "Manage zones (the hosts of one account) and the terms of their leases.",
+        commandName: "zone", abstract: "Create, show, list or change zones, whose hosts share settings and leases.",
         subcommands: [Create.self, Show.self, List.self, Change.self])
 
     struct TermOptions: ParsableArguments {
@@ -91,7 +91,7 @@ struct ZoneCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Create a zone. An existing zone stays unchanged.")
 
         @Argument(help: "Name of the zone: 1 to 64 of the characters a-z, 0-9, - and _.") var name: String
-        @Option(help: "UUID of the zone, for a new cloud whose hosts already know the zone. Default: a new UUID.")
+        @Option(help: "UUID of the zone. To replace a lost cloud, give its zone's old UUID. Default: a new UUID.")
         var id: String?
         @OptionGroup var terms: TermOptions
         @OptionGroup var data: DataOptions

@@ -38,7 +38,7 @@ struct Assert: AsyncParsableCommand {
     var duration: TimeArgument?
     @Option(help: "Check this recording: its id, the beginning of its id, or its name.", completion: .recordings)
     var recording: String?
-    @Option(help: "Maximum share of missing time, and of lost readings, such as 2%. Default: 0%.")
+    @Option(help: "Share of missing time or lost readings above which a limit is undecided, such as 2%. Default: 0%.")
     var allowGaps: ShareArgument?
     @Option(help: "Write a JUnit file for CI servers, with a test case for each limit.", completion: .file())
     var junit: String?
@@ -215,7 +215,7 @@ struct Assert: AsyncParsableCommand {
                 }
                 let end = try await Self.pass(duration, command, toErrors: toErrors)
                 measured.withLock { $0.finish(at: LinuxClock.now) }
-                // Measurements from another host may still be on their way.
+                // Wait for measurements from another host, which may still be on their way.
                 try await withTimeLimit(.seconds(2)) {
                     for await _ in arrivals where measured.withLock({ $0.isComplete }) { return }
                 }
@@ -244,7 +244,7 @@ struct Assert: AsyncParsableCommand {
 /// The meter's measurements received since `begin`.
 struct LiveStretch {
     private(set) var readings: MeasuredStretch
-    /// Time of the last measurement on its host's clock, in milliseconds since 1970, and of its arrival here.
+    /// Time of the last measurement by its host's clock, in milliseconds since 1970, and time of its arrival here.
     private var last: (time: Int64, arrived: MonotonicTime)?
     private var begun: (time: Int64, at: MonotonicTime)?
     private(set) var failure: CommandFailure?

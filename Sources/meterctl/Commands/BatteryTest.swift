@@ -46,7 +46,7 @@ struct BatteryTest: AsyncParsableCommand {
                 "Condition that ends the test, such as 'current < 50mA for 30s'. Optional with --load (see --cutoff)."
         )
         var until: String?
-        @Option(help: "Current that the load draws, such as 1.5A or 1500mA, in steps of 10 mA.")
+        @Option(help: "Current to set on the electronic load, such as 1.5A or 1500mA, in steps of 10 mA.")
         var load: String?
         @Option(help: "With --load: voltage below which the load switches itself off, such as 3.0V.")
         var cutoff: String?

@@ -33,7 +33,7 @@ struct Connect: AsyncParsableCommand {
     var queue: TimeArgument?
     @Flag(
         help: """
-            Connect a meter that this host has never detected. With --takeover: repeat the take-over although this \
+            Connect even if this host has never detected the meter. With --takeover: repeat the take-over even if this \
             host could not find the meter after a recent take-over.
             """)
     var yes = false

@@ -54,7 +54,7 @@ struct Doctor: AsyncParsableCommand {
                     version: try await client.call(.get, "/v1/version"),
                     status: try await client.call(.get, "/v1/status"),
                     cloud: try await client.call(.get, "/v1/cloud"),
-                    // A meterd of another version may lack some of these requests. The checkup reports its version.
+                    // Ignore errors: a meterd of another version, which the checkup reports, may lack these requests.
                     page: try? await client.call(.get, "/v1/web"),
                     broker: try? await client.call(.get, "/v1/broker"),
                     influx: try? await client.call(.get, "/v1/influx"), nodes: await nodes))

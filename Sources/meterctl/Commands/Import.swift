@@ -46,7 +46,7 @@ struct Import: AsyncParsableCommand {
     var columns: [String] = []
     @Option(help: "For a file with relative times: start time of the file, such as 14:30 or \"2026-11-21 14:30\".")
     var start: MomentArgument?
-    @Option(help: "For a file of several meters: name of the meter in the file.")
+    @Option(help: "For a file of several meters: name, in the file, of the meter to import.")
     var of: String?
     @OptionGroup var times: TimeOptions
     @OptionGroup var json: JSONOption

@@ -16,7 +16,7 @@ struct Logs: AsyncParsableCommand {
     @Argument(completion: .meters) var meter: String
     @Argument(help: "Name of the log. Without a name, the command lists the logs.")
     var log: String?
-    @Flag(help: "Print JSON. A single log is printed as one object per line.")
+    @Flag(help: "Print JSON. The samples of a single log are printed as one object per line.")
     var json = false
 
     private static let models = MeterCatalogue.standard.modelsWithLogs.map(\.displayName).joined(separator: ", ")

@@ -40,7 +40,9 @@ struct MarkCommand: AsyncParsableCommand {
         var at: MomentArgument?
         @Flag(help: "Read lines from standard input, and set a mark as soon as a line matches --match.")
         var fromStdin = false
-        @Option(help: "POSIX extended regular expression. The text of its first group names the mark.")
+        @Option(
+            help: "With --from-stdin: set a mark for each line that matches this POSIX extended regular expression. "
+                + "The text of its first group names the mark.")
         var match: String?
         @OptionGroup var place: MarkPlace
         @OptionGroup var command: ProgramOption

@@ -10,12 +10,12 @@ struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Replay a capture on a pseudo-terminal, as the meter would send it.",
         discussion: "Each request gets its recorded answer. Data that the meter sent without a request keeps its "
-            + "recorded timing. The file may also contain hex: then every request gets these bytes as its answer, and "
-            + "--model is required. The bytes sent are the recorded bytes, except for the request numbers in a "
-            + "KM003C's answers."
+            + "recorded timing. The file may instead contain the bytes of one answer as hex digits, such as 0A 1B: "
+            + "every request then gets this answer, and --model is required. The bytes sent are the recorded bytes, "
+            + "except for the request numbers in a KM003C's answers."
     )
 
-    @Argument(help: "Path of a file written by meterctl capture, or of a file with hex.")
+    @Argument(help: "File from meterctl capture, or a text file with the bytes of one answer as hex, such as 0A 1B.")
     var file: String
     @Option(help: "Model of the meter, if the file does not name it.")
     var model: String?

@@ -41,13 +41,13 @@ struct Simulate: AsyncParsableCommand {
     var proxy: String?
     @Option(help: "With --proxy: file with the proxy's key in base64. Default: no encryption.")
     var proxyKey: String?
-    @Option(help: "Publish through the MQTT broker at this address: mqtt://localhost.")
+    @Option(help: "Publish the readings through the MQTT broker at this address, such as mqtt://localhost.")
     var broker: String?
     @Option(help: "With --broker: file with user and password, one per line.")
     var credentials: String?
     @Option(help: "With --broker: topic of the device. Default: the model's name.")
     var topic: String?
-    @Flag(help: "With --broker: publish as a Shelly of the first generation.")
+    @Flag(help: "With --broker: publish as a Shelly of the first generation instead of a later one.")
     var gen1 = false
     @Flag(help: "With --stdio: prefix each message with its length (2 bytes, big-endian).")
     var framed = false
@@ -60,7 +60,8 @@ struct Simulate: AsyncParsableCommand {
     var notification = SimulatorCatalogue.defaultNotificationMax
     @Flag(
         help:
-            "With --stdio: accept several commands that arrive together, without losing any of them or hanging."
+            "With --stdio: accept several commands that arrive together. By default, some models then lose commands "
+            + "or hang, as real meters may do."
     )
     var bunched = false
     @Option(help: "Path at which to create a symbolic link to the port. The path stays the same after restarts.")
@@ -75,12 +76,13 @@ struct Simulate: AsyncParsableCommand {
     @Option(
         help: "Simulate a battery that discharges in this time, such as 2m. Its voltage falls, then no current flows.")
     var dischargeIn: TimeArgument?
-    @Option(help: "Interval between new values. Default: the interval of the model.")
+    @Option(help: "Interval between new values, such as 500ms. Default: the interval of the model.")
     var refresh: TimeArgument?
     @Option(
-        help: "Inject this fault from the start.", completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
+        help: "Inject one of the faults listed above from the start, such as silence.",
+        completion: .list(SimulatorFaults.Kind.allCases.map(\.rawValue)))
     var fault: String?
-    @Option(help: "With --fault: number of answers from one fault to the next.")
+    @Option(help: "With --fault: make only every Nth answer faulty.")
     var every = 1
 
     func validate() throws {

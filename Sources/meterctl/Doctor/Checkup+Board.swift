@@ -2,8 +2,7 @@ import Domain
 import GatewayAPI
 
 extension Checkup {
-    /// Returns a finding if another program searches over the adapter. meterd then receives only the devices of that
-    /// search.
+    /// Returns a finding if another program scans with the adapter. meterd then receives only the devices of that scan.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address

@@ -24,7 +24,8 @@ extension Checkup {
         }
     }
 
-    /// Unidentified devices that may be meters, and meters that meterd cannot read. `scan --all` lists further devices.
+    /// Findings about unidentified devices that may be meters, and about meters that meterd cannot read. `scan --all`
+    /// lists further devices.
     var unclaimed: [Finding] {
         machine.unclaimed.compactMap { one in
             let nodes = one.nodes.map { "/dev/\($0)" }.joined(separator: ", ")

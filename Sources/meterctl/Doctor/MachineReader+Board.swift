@@ -18,7 +18,8 @@ extension MachineReader {
         return nil
     }
 
-    /// Under-voltage alarm: Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM of channel 0.
+    /// Whether the under-voltage alarm is set (Linux drivers/hwmon/raspberrypi-hwmon.c, `rpi_volt`, HWMON_I_LCRIT_ALARM
+    /// of channel 0); nil without a sensor.
     private var underVoltage: Bool? {
         let folder = "\(root)/sys/class/hwmon"
         let sensor = FileTree.names(in: folder).first { FileTree.text(at: "\(folder)/\($0)/name") == "rpi_volt" }

@@ -119,7 +119,7 @@ extension IdentityRow {
         let shown = shownInterfaces
         var nodes = Swift.Set((interfaces ?? []).compactMap(\.node))
         if let shown { nodes.formUnion(shown.compactMap(\.node)) }
-        // Without a descriptor, the list of interfaces may be incomplete.
+        // Without a descriptor, the list of interfaces may be incomplete, so assume both kinds of node.
         if nodes.isEmpty, config_descriptor_hex == nil { nodes = Swift.Set(USBIdentity.Subsystem.ofInterfaces) }
         if let only = subsystem.flatMap({ USBIdentity.Subsystem(rawValue: $0) }) { nodes = [only] }
         return USBSelfDescription(

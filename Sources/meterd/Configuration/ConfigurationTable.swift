@@ -60,7 +60,7 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
         self.defaults = defaults
     }
 
-    /// Computed on demand, because meterd does not need it to start.
+    /// Block of the reference, computed on demand because meterd does not need it to start.
     var block: ConfigurationReference.Block {
         ConfigurationReference.Block(
             heading: heading, explanation: explanation,

@@ -113,7 +113,6 @@ extension ConfigurationType<Int> {
 }
 
 extension ConfigurationType<Duration> {
-    /// A duration such as `5s`.
     static func time(_ legal: ClosedRange<Duration>) -> Self {
         let range = "\(legal.lowerBound.shortText) to \(legal.upperBound.shortText)"
         return .parsed("a time from \(range)", range: range, write: \.shortText) { text in

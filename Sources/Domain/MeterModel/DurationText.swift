@@ -15,11 +15,12 @@ extension Duration {
     /// Shortest form that `init(shortText:)` accepts: `1h`, `90s`, `1500ms`.
     package var shortText: String {
         let milliseconds = self.milliseconds
-        for (unit, length) in [("h", Int64(3_600_000)), ("m", 60_000), ("s", 1000)]
-        where milliseconds != 0 && milliseconds.isMultiple(of: length) {
-            return "\(milliseconds / length)\(unit)"
-        }
-        return "\(milliseconds)ms"
+        // A loop over a table of units would be shorter. The compiler orders its unrolled steps in one of two ways, so that
+        // two builds of one commit differed (Tests/Package/rebuilt).
+        if milliseconds == 0 || !milliseconds.isMultiple(of: 1000) { return "\(milliseconds)ms" }
+        if milliseconds.isMultiple(of: 3_600_000) { return "\(milliseconds / 3_600_000)h" }
+        if milliseconds.isMultiple(of: 60_000) { return "\(milliseconds / 60_000)m" }
+        return "\(milliseconds / 1000)s"
     }
 }
 

@@ -155,7 +155,7 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
     /// New holder's name, after a change of holder.
     @NullCodable package var holder: String?
     package var result: Result?
-    /// Text for people, like `message`.
+    /// Headline of the notice, not for parsing; `message` is its text.
     package var title: String
     package var message: String
 

@@ -112,8 +112,8 @@ package protocol CloudEngine: Sendable {
         of meter: String, in zone: String,
         _ rule: @escaping @Sendable (LeaseSnapshot) -> LeaseDecision<Answer>
     ) async throws -> Answer
-    /// Renews a host's leases, by `LeaseRules`, each under any id of its meter, with one result each in the same order.
-    /// Need not be durable: after a start every lease counts as just renewed.
+    /// Renews a host's leases according to `LeaseRules`. A request may name a meter by any of its ids. Returns one result
+    /// per request, in the same order. A renewal need not be durable: after a start every lease counts as just renewed.
     func renewLeases(
         _ leases: [(meter: String, token: FencingToken)], session: SessionID, in zone: String,
         under policy: LeasePolicy,

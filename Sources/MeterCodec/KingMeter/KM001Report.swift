@@ -47,7 +47,7 @@ package struct KM001Report: Sendable {
     /// 75 µV and 5 %.
     private static let secondVoltageSlack = Slack(steps: 0.05, part: 0.02)
     private static let secondCurrentSlack = Slack(steps: 0.05, part: 0.15)
-    /// Bytes 5 to 7 of the published sample.
+    /// Bytes 5 to 7 of an ACD15P's measurement, from the one published report (Docs/Protocols/KM001.md#reports).
     private static let acd15pMark: [UInt8] = [0x00, 0xEB, 0x01]
 
     private let bytes: InlineArray<64, UInt8>

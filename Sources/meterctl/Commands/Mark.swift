@@ -41,8 +41,10 @@ struct MarkCommand: AsyncParsableCommand {
         @Flag(help: "Read lines from standard input, and set a mark as soon as a line matches --match.")
         var fromStdin = false
         @Option(
-            help: "With --from-stdin: set a mark for each line that matches this POSIX extended regular expression. "
-                + "The text of its first group names the mark.")
+            help: """
+                With --from-stdin: set a mark for each line that matches this POSIX extended regular expression. The text \
+                of its first group names the mark.
+                """)
         var match: String?
         @OptionGroup var place: MarkPlace
         @OptionGroup var command: ProgramOption

@@ -57,7 +57,7 @@ struct Set: AsyncParsableCommand {
 struct Get: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show each setting of a meter with its value, its default, its author and the time of the change.",
-        discussion: "With --json, or for one setting, prints only values that are set.")
+        discussion: "With --json, or for one setting, default values are omitted.")
 
     @OptionGroup var daemon: DaemonOptions
     @Argument(completion: .meters) var meter: String

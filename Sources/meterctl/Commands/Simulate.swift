@@ -59,9 +59,10 @@ struct Simulate: AsyncParsableCommand {
     @Option(help: "With --over ble: maximum length of a notification, in bytes.")
     var notification = SimulatorCatalogue.defaultNotificationMax
     @Flag(
-        help:
-            "With --stdio: accept several commands that arrive together. By default, some models then lose commands "
-            + "or hang, as real meters may do."
+        help: """
+            With --stdio: accept several commands that arrive together. By default, some models then lose commands \
+            or hang, as real meters may do.
+            """
     )
     var bunched = false
     @Option(help: "Path at which to create a symbolic link to the port. The path stays the same after restarts.")

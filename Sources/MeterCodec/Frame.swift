@@ -26,6 +26,8 @@ package protocol FrameContent: Sendable {
     func forEachSample(_ body: (Reading, _ tick: UInt16?) -> Void)
     /// Sampling times of the frame's measurements; nil if it has none or they are unknown.
     var sampleTicks: SampleTicks? { get }
+    /// Extremes of the samples of which the frame's only reading is the mean; nil in other frames.
+    var spread: ReadingSpread? { get }
     /// Data groups; empty for most frames.
     var groups: [GroupTotals] { get }
     /// Data group whose energy and charge are in the readings; nil without groups, or while unknown.
@@ -44,6 +46,7 @@ extension FrameContent {
     }
 
     package var sampleTicks: SampleTicks? { nil }
+    package var spread: ReadingSpread? { nil }
     package var groups: [GroupTotals] { [] }
     package var countingGroup: Int? { nil }
     package var device: DeviceInfo? { nil }
@@ -118,6 +121,10 @@ extension Frame {
         case .other(let content): content.sampleTicks
         default: nil
         }
+    }
+
+    package var spread: ReadingSpread? {
+        if case .other(let content) = self { content.spread } else { nil }
     }
 
     package var countingGroup: Int? {

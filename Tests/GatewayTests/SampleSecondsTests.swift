@@ -53,6 +53,25 @@ struct SampleSecondsTests {
         }
     }
 
+    /// A reading that is the mean of many keeps their number and extremes, and means of microamperes their digits.
+    @Test func foldedReading_bringsItsExtremes_intoItsSecond() throws {
+        func current(_ amperes: Double) -> Reading {
+            var reading = Reading()
+            reading[.current] = amperes
+            return reading
+        }
+        let (recorder, buffer) = buffer()
+        buffer.keepSeconds()
+        for (count, least, mean, greatest) in [(300, 2e-6, 4e-6, 9e-5), (100, 1e-6, 8.004e-6, 1e-5)] {
+            buffer.append(
+                Self.start, current(mean),
+                ReadingSpread(count: count, least: current(least), greatest: current(greatest)))
+        }
+        let second = try #require(try recorder.waiting(of: Self.meter).first?.seconds().first)
+        #expect(second.counts[.current] == 400 && second.means[.current] == 5.001e-6)
+        #expect(second.minima[.current] == 1e-6 && second.maxima[.current] == 9e-5)
+    }
+
     @Test func keptWholeAgain_endsTheSecond_andNothingIsTwice() throws {
         let (recorder, buffer) = buffer()
         buffer.append(Self.start, reading(1))

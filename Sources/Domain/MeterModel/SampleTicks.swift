@@ -14,12 +14,17 @@ package struct SampleTicks: Hashable, Sendable {
     /// Number of samples; 1 or more.
     package var count: Int
     package var countedBy: Count
+    /// Number of the meter's samples known to be missing although the ticks do not show it.
+    package var lost: Int
 
-    package init(oldest: UInt16, newest: UInt16, step: UInt16, count: Int, countedBy: Count = .meter) {
+    package init(
+        oldest: UInt16, newest: UInt16, step: UInt16, count: Int, countedBy: Count = .meter, lost: Int = 0
+    ) {
         self.oldest = oldest
         self.newest = newest
         self.step = step
         self.count = count
         self.countedBy = countedBy
+        self.lost = lost
     }
 }

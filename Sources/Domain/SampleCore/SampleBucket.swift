@@ -30,10 +30,14 @@ package struct SampleBucket: Hashable, Sendable {
         return Int(exactly: most.rounded()) ?? 1
     }
 
-    package mutating func add(_ reading: Reading) {
+    /// - Parameter spread: extremes of the measurements of which `reading` has the means; nil for a single one.
+    package mutating func add(_ reading: Reading, _ spread: ReadingSpread? = nil) {
+        let count = spread.map { Double($0.count) } ?? 1
         reading.known.forEach { quantity in
             guard let value = reading[quantity] else { return }
-            merge(quantity, min: value, max: value, mean: value, count: 1)
+            merge(
+                quantity, min: spread?.least[quantity] ?? value, max: spread?.greatest[quantity] ?? value, mean: value,
+                count: count)
         }
     }
 

@@ -108,6 +108,11 @@ extension SampleBucket {
 }
 
 extension Double {
-    /// Rounded to a millionth; unchanged from 1e9 on.
-    package var toMillionths: Double { magnitude < 1e9 ? (self * 1e6).rounded() / 1e6 : self }
+    /// Value rounded to a millionth, or below a thousandth to a billionth, which is enough for a current of some
+    /// microamperes; unchanged from 1e9 on.
+    package var toMillionths: Double {
+        guard magnitude < 1e9 else { return self }
+        let scale = magnitude < 1e-3 ? 1e9 : 1e6
+        return (self * scale).rounded() / scale
+    }
 }

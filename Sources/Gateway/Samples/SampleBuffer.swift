@@ -49,10 +49,11 @@ package final class SampleBuffer: MeterPart {
         }
     }
 
-    package func append(_ time: WallTime, _ reading: Reading) {
+    /// - Parameter spread: as for `SampleBucket.add`; only seconds contain it.
+    package func append(_ time: WallTime, _ reading: Reading, _ spread: ReadingSpread? = nil) {
         let isFull = state.withLock { state in
             if state.keepsSeconds {
-                state.addToSecond(time, reading)
+                state.addToSecond(time, reading, spread)
                 return false
             }
             if state.builder.isFar(time), let chunk = state.builder.finish() {
@@ -97,13 +98,13 @@ package final class SampleBuffer: MeterPart {
 }
 
 extension SampleBuffer.State {
-    fileprivate mutating func addToSecond(_ time: WallTime, _ reading: Reading) {
+    fileprivate mutating func addToSecond(_ time: WallTime, _ reading: Reading, _ spread: ReadingSpread?) {
         let start = SampleTier.second.bucket(of: time)
         if second?.start != start {
             endSecond()
             second = SampleBucket(start: start)
         }
-        second?.add(reading)
+        second?.add(reading, spread)
     }
 
     fileprivate mutating func endSecond() {

@@ -15,7 +15,7 @@ struct RecentSpread: Sendable {
             present = SampleBucket(start: reading.wallTime)
             endsAt = reading.time + Self.length
         }
-        present.add(reading.reading)
+        present.add(reading.reading, reading.spread)
     }
 
     /// Nil before the first sample.
@@ -32,7 +32,7 @@ struct AnswerSpread: Sendable {
 
     mutating func add(_ reading: TimedReading) {
         if bucket == nil { bucket = SampleBucket(start: reading.wallTime) }
-        bucket?.add(reading.reading)
+        bucket?.add(reading.reading, reading.spread)
         last = reading
     }
 

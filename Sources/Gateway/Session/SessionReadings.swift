@@ -138,28 +138,29 @@ struct SessionReadings {
     /// - Parameter onData: called before the first reading; must not access this value.
     mutating func add(_ frame: Frame, at now: MonotonicTime, _ wall: WallTime, onData: () -> Void) {
         var hasData = false
-        let group = frame.countingGroup
-        if let ticks = frame.sampleTicks { samplesCame(ticks, at: now) }
+        let (group, spread) = (frame.countingGroup, frame.spread)
+        if let ticks = frame.sampleTicks { samplesCame(ticks, at: now, areFolded: spread != nil) }
         frame.forEachSample { reading, tick in
             if !hasData {
                 hasData = true
                 onData()
             }
-            guard let tick else {
-                return publish(TimedReading(wallTime: wall, time: now, reading: reading, group: group))
-            }
-            let time = clock.time(of: tick)
-            publish(TimedReading(wallTime: wall + (time - now), time: time, reading: reading, group: group))
+            let time = tick.map { clock.time(of: $0) } ?? now
+            publish(
+                TimedReading(wallTime: wall + (time - now), time: time, reading: reading, spread: spread, group: group))
         }
         if let reading = answer.take() { shown.yield(reading) }
     }
 
     /// Handles samples with the meter's timestamps. Of a fast meter, the store receives one bucket per second, or all
     /// samples during a recording (Docs/Decisions/0033-samples-of-fast-meters.md).
-    private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime) {
-        let lost = clock.heard(ticks, at: now)
+    ///
+    /// - Parameter areFolded: whether the reading is the mean of samples that are faster still. Only the buckets keep
+    ///   their extremes.
+    private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime, areFolded: Bool) {
+        let lost = clock.heard(ticks, at: now) + ticks.lost
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
-        guard isFast else { return }
+        guard isFast || areFolded else { return }
         if recording?.hasRecording == true { track.keepWhole() } else { track.keepSeconds() }
     }
 
@@ -170,7 +171,7 @@ struct SessionReadings {
         let reading = counting?.count(measured) ?? measured
         counters.readings += 1
         latest.add(reading)
-        track.append(reading.wallTime, reading.reading)
+        track.append(reading.wallTime, reading.reading, reading.spread)
         recording?.append(reading) { told.body }
         if let alerts {
             var reading = reading

@@ -57,9 +57,19 @@ package struct PortScanner: Sendable {
     }
 
     func plugged() -> [PluggedMeter] {
-        var taken: Set<String> = []
-        // List serial ports first: they provide all data of a meter with both kinds of node.
-        let found = (plugged(.tty) + plugged(.hidraw)).filter { taken.insert($0.device.port).inserted }
+        // Scan terminals first, because they take precedence: if a meter has both kinds of node, its terminal provides
+        // all data. Of two terminals, the one of the first interface does (Docs/Protocols/PPK2.md#usb).
+        var found: [(device: USBDevice, model: ModelName, link: LinkAddress)] = []
+        for node in plugged(.tty) + plugged(.hidraw) {
+            guard let place = found.firstIndex(where: { $0.device.port == node.device.port }) else {
+                found.append(node)
+                continue
+            }
+            let isSameKind = found[place].link.transport == node.link.transport
+            if isSameKind, (node.device.interface ?? .max) < (found[place].device.interface ?? .max) {
+                found[place] = node
+            }
+        }
         return found.map { device, model, link in
             PluggedMeter(
                 vendor: device.described.vendor, product: device.productID,

@@ -11,6 +11,8 @@ struct USBDevice: Hashable, Sendable {
     var port: String
     /// Node of the device itself below `/dev`, such as `bus/usb/001/004`; nil if the kernel reports none.
     var node: String?
+    /// Number of the interface to which the searched node belongs; nil if unknown.
+    var interface: Int?
 
     /// Searches upwards from the node's device (a USB interface, or a driver's device below one) for the USB device.
     ///
@@ -18,13 +20,20 @@ struct USBDevice: Hashable, Sendable {
     /// - Returns: nil for a node that is not on USB.
     init?(behind name: String, in classFolder: String) {
         guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
+        var interface: Int?
         // The path has an interface and perhaps a port or a HID device, so four steps are enough.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device
+                self.interface = interface
                 return
             }
             guard let slash = folder.lastIndex(of: "/"), slash != folder.startIndex else { return nil }
+            // An interface's folder: 1-1.4:1.0.
+            let name = folder[slash...]
+            if name.contains(":"), let dot = name.lastIndex(of: ".") {
+                interface = Int(name[name.index(after: dot)...])
+            }
             folder = String(folder[..<slash])
         }
         return nil

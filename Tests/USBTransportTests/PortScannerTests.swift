@@ -18,6 +18,21 @@ struct PortScannerTests {
         #expect(found == [device.expect.model].compactMap { $0 })
     }
 
+    /// A PPK2's second port is a shell, and may have the lower number.
+    @Test func deviceWithTwoTerminals_isReadAtItsFirstInterface() throws {
+        let system = try FakeSystem()
+        let attributes = ["idVendor": "1915", "idProduct": "c00a", "product": "PPK2", "serial": "CB6017A1DC4B"]
+        var path = ""
+        for (name, interface) in [("ttyACM0", 3), ("ttyACM1", 1), ("ttyACM2", 5)] {
+            let node = try system.addNode(name)
+            if interface == 1 { path = node }
+            try system.addDevice(name, port: "1-1", interface: interface, attributes: attributes)
+        }
+        let found = system.scanner().scan(declared: [])
+        #expect(found.map(\.link) == [.serial(path: path)])
+        #expect(found.first?.id == .usb(vendor: 0x1915, product: 0xC00A, serial: "CB6017A1DC4B"))
+    }
+
     @Test func publishedDevices_areThere() {
         #expect(PublishedDevice.all.count > 30)
     }

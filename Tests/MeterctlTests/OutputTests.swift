@@ -13,6 +13,8 @@ struct WordsTests {
         (.energy, 0.0005, "0.001 Wh"), (.charge, 1234.4, "1234 mAh"), (.temperature, 25, "25.0 °C"),
         (.temperature, -0.04, "0.0 °C"), (.temperature, -5.25, "-5.3 °C"), (.dataPlus, 2.7, "2.700 V"),
         (.resistance, 9999.9, "9999.9 Ω"), (.frequency, 50, "50.0 Hz"), (.powerFactor, 0.98, "0.980"),
+        (.current, 0.01, "0.010 A"), (.current, 0.005432, "5.432 mA"), (.current, -0.0000203, "-20.3 µA"),
+        (.current, 0, "0.000 A"),
         (.price, 29.5, "29.50"), (.duration, 3600, "3600 s"), (.voltage, 0, "0.000 V"),
     ])
     func quantity_hasItsUnit_andItsDigits(_ quantity: Quantity, _ value: Double, _ text: String) {

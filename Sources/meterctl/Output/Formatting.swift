@@ -3,9 +3,13 @@ import GatewayAPI
 import ProgramKit
 
 enum Formatting {
-    /// Formats a value with its unit, such as `5.106 V`; `–` if unknown.
+    /// Formats a quantity as `5.106 V`, or as `–` if unknown. Uses a smaller unit for a current below 10 mA.
     static func quantity(_ quantity: Quantity, _ value: Double?) -> String {
         guard let value else { return "–" }
+        if quantity == .current, value != 0, value.magnitude < 0.01 {
+            return value.magnitude < 0.001
+                ? "\(decimal(value * 1e6, digits: 1)) µA" : "\(decimal(value * 1000, digits: 3)) mA"
+        }
         let digits =
             switch quantity {
             case .voltage, .current, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 3

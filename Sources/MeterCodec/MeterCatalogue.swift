@@ -24,7 +24,7 @@ package struct MeterCatalogue: Sendable {
 
     package static let standard = MeterCatalogue(families: [
         UMFamily(), TC66Family(), FNIRSIFamily(), KM003CFamily(), AtorchFamily(), WITRNFamily(),
-        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), SmartPlugFamily(),
+        CT3Family(), ZY1280Family(), KM001Family(), ACD15PFamily(), FL001Family(), PPK2Family(), SmartPlugFamily(),
         GenericFamily(),
     ])
 

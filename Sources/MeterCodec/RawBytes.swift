@@ -20,6 +20,7 @@ extension UnsafeRawBufferPointer {
     @inline(__always) func u64LE(_ offset: Int) -> UInt64 { load(offset, as: UInt64.self).littleEndian }
     /// Returns an IEEE 754 number of 32 bits, which may be infinite or NaN.
     @inline(__always) func f32LE(_ offset: Int) -> Float { Float(bitPattern: u32LE(offset)) }
+    @inline(__always) func f32BE(_ offset: Int) -> Float { Float(bitPattern: u32BE(offset)) }
 
     @inline(__always) package func u24BE(_ offset: Int) -> UInt32 {
         UInt32(u16BE(offset)) << 8 | UInt32(u8(offset + 2))

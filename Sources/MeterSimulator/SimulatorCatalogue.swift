@@ -16,7 +16,7 @@ package struct SimulatorCatalogue: Sendable {
         families: [
             UMSimulator(), TC66Simulator(), FNIRSISimulator(), KM003CSimulator(), AtorchSimulator(), WITRNSimulator(),
             CT3Simulator(), ZY1280Simulator(), KM001Simulator(), ACD15PSimulator(),
-            SmartPlugSimulator(), GenericSimulator(),
+            FL001Simulator(), PPK2Simulator(), SmartPlugSimulator(), GenericSimulator(),
         ],
         of: .standard)
 

@@ -41,6 +41,11 @@ enum DecodeBenchmark {
         measure(
             "ACD15P reports", frames(of: acd15p, asking: request), KM001Decoder(.acd15p), per: "report", goal: 1_000_000
         )
+        var ppk2 = SimulatedPPK2()
+        for request in PPK2Request.allCases { _ = ppk2.receive(request.bytes, at: .zero) }
+        let blocks = [SimulatedPPK2.metadata] + ppk2.due(at: .milliseconds(100))
+        // A window of 100 samples a reading: 1000 readings a second are what a PPK2 sends.
+        measure("PPK2 windows of 100 samples", blocks, PPK2Decoder(), per: "block", goal: 50_000)
         var board = SimulatedBoard(model: .generic, .usual)
         measure("Lines of a board", board.due(at: .seconds(31)), LineDecoder(.usual), per: "line", goal: 1_000_000)
         measure(
@@ -80,7 +85,7 @@ enum DecodeBenchmark {
                     while let step = decoder.next() {
                         guard case .frame(let frame) = step else { continue }
                         frame.forEachReading { reading in
-                            sum += reading[.voltage] ?? 0
+                            sum += reading[.voltage] ?? reading[.current] ?? 0
                             readings += 1
                         }
                     }

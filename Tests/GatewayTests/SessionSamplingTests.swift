@@ -236,6 +236,40 @@ struct SessionSamplingTests {
         #expect(await host.leave(session) == .none)
     }
 
+    /// 100,000 samples a second, folded by the driver: their extremes are not lost on the way to viewers and the store.
+    @Test(arguments: [("off", 10), ("50", 50), ("1000", 1000)])
+    func foldedSamples_keepTheirExtremes(text: String, rate: Int) async throws {
+        let session = try await host.pluggedIn(.ppk2, id: Self.id, settings: ["rate": text])
+        let all = session.feed(ofAll: true).subscribe(buffer: 100_000)
+        host.loop.advance(by: .seconds(4))
+        let status = await session.status()
+        #expect((3 * rate...4 * rate).contains(status.counters.readings))
+        #expect(status.counters.lost_samples == nil && status.counters.skipped_bytes == 0)
+        #expect(status.sampling?.rate == (text == "off" ? nil : rate))
+        #expect((status.spread == nil) == (rate <= 100))
+        let chunks = host.recorder.waiting(of: Self.id)
+        #expect(chunks.filter { !$0.holdsSeconds }.isEmpty)
+        let seconds = try chunks.flatMap { try $0.seconds() }.dropFirst().dropLast()
+        #expect(seconds.count >= 2)
+        for second in seconds {
+            #expect(try #require(second.counts[.current]) > 88_000)
+            #expect(try #require(second.minima[.current]) < 0.000_03)
+            #expect(try #require(second.maxima[.current]) > 0.018)
+            #expect((0.000_5...0.002).contains(try #require(second.means[.current])))
+            #expect(second.means[.voltage] == nil)
+        }
+        host.links.setFaults(SimulatorFaults(.silence, every: 100), at: .port)
+        host.loop.advance(by: .seconds(2))
+        #expect(try #require(await session.status().counters.lost_samples) > 0)
+        #expect(await host.leave(session) == .none)
+        for reading in await collected(all) {
+            let spread = try #require(reading.spread)
+            #expect((1...(100_000 / rate)).contains(spread.count))
+            #expect(try #require(spread.least[.current]) <= (try #require(reading.reading[.current])))
+        }
+        #expect(host.links.writes(to: .port).last?.bytes == [0x07])
+    }
+
     @Test func slowerMeter_isKeptWhole() async throws {
         let session = try await connected(["rate": "50"])
         host.loop.advance(by: .seconds(60))

@@ -65,7 +65,7 @@ struct FamilyNamesTests {
         let links: [LinkAddress.Transport: [ModelName]] = [
             .serial: [
                 .um24c, .um25c, .um34c, .a3b, .tc66, .tc66c, .km002c, .km003c, .atorchUSB, .atorchDC, .atorchAC, .dl24,
-                .avhzyCT3, .avhzyC3, .zy1276, .zy1280, .generic,
+                .avhzyCT3, .avhzyC3, .zy1276, .zy1280, .ppk2, .generic,
             ],
             .ble: [
                 .um24c, .um25c, .um34c, .a3b, .tc66c, .fnb38, .fnb48, .fnb48s, .fnb58, .c1, .fnbC2, .atorchUSB,
@@ -79,7 +79,7 @@ struct FamilyNamesTests {
         for (transport, models) in links {
             #expect(catalogue.models(over: transport) == models, "\(transport)")
         }
-        let hid = catalogue.models.filter { [.fnirsi, .witrn, .km001, .acd15p].contains($0.family) }
+        let hid = catalogue.models.filter { [.fnirsi, .witrn, .km001, .acd15p, .fl001].contains($0.family) }
         #expect(catalogue.models(over: .hid) == hid)
         for model in catalogue.models {
             #expect(catalogue.driver(for: model)?.profile.model == model)

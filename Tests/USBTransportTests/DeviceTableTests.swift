@@ -30,6 +30,7 @@ struct DeviceTableTests {
         (0x28E9, 0x0189, "RuiDeng", ModelName.tc66 as ModelName?), (0x28E9, 0x0189, "GigaDevice", nil),
         (0x5FC9, 0x0063, "anything", .km003c), (0x5FC9, 0x0061, "", .km002c), (0x5FC9, 0x0060, "", nil),
         (0x1A86, 0x7523, "USB Serial", nil), (0x0483, 0x374B, "ST-Link", nil),
+        (0x1915, 0xC00A, "PPK2", .ppk2), (0x1915, 0xC00A, "nRF Connect USB CDC ACM", nil),
         // On hidraw only; its CDC ports are something else.
         (0x2E3C, 0x5558, "FNB58", nil),
     ])

@@ -14,4 +14,5 @@ package struct MeterMaker: Hashable, Sendable {
     /// Sold as AVHzY, Shizuku and others.
     package static let shizuku = MeterMaker("shizuku")
     package static let yzxstudio = MeterMaker("yzxstudio")
+    package static let nordic = MeterMaker("nordic")
 }

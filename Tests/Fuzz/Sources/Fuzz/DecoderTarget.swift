@@ -65,6 +65,13 @@ struct DecoderTarget: Sendable {
             name: "acd15p", longestPending: KM001Report.length - 1, make: { _ in KM001Decoder(.acd15p) },
             repair: { $0 }, streams: Streams.acd15p),
         DecoderTarget(
+            name: "fl001", longestPending: FL001Report.length - 1, make: { FL001Decoder(enforcesCheck: $0) },
+            repair: Repair.fl001, streams: Streams.fl001),
+        // Its samples have no check. The text of its metadata may wait for its end.
+        DecoderTarget(
+            name: "ppk2", longestPending: PPK2Metadata.lengthMax, make: { _ in PPK2Decoder() }, repair: { $0 },
+            streams: Streams.ppk2),
+        DecoderTarget(
             name: "lines", longestPending: LineDecoder.lengthMax, make: { LineDecoder(.usual, enforcesCheck: $0) },
             repair: { $0 }, streams: Streams.lines),
         DecoderTarget(

@@ -31,6 +31,16 @@ enum Repair {
         }
     }
 
+    static func fl001(_ stream: [UInt8]) -> [UInt8] {
+        walk(stream) { rest in
+            guard rest.count >= FL001Report.length, rest.starts(with: FL001Report.mark) else { return 1 }
+            let place = rest.startIndex + FL001Report.checkOffset
+            let check = Checksum.crc16Modbus(rest.prefix(FL001Report.checkOffset))
+            (rest[place], rest[place + 1]) = (UInt8(truncatingIfNeeded: check), UInt8(truncatingIfNeeded: check >> 8))
+            return FL001Report.length
+        }
+    }
+
     /// Takes plain text: seals each 64 bytes and encrypts the whole.
     static func tc66(_ plain: [UInt8]) -> [UInt8] {
         let length = TC66Piece.length

@@ -102,6 +102,13 @@ enum Streams {
         return asked(SimulatedKM001(model: .acd15p, dialect: .acd15p), requests: [request, request])
     }
 
+    static func fl001() -> [[UInt8]] { pushed(SimulatedFL001(), start: []) }
+
+    /// The whole conversation, then samples.
+    static func ppk2() -> [[UInt8]] {
+        pushed(SimulatedPPK2(), start: PPK2Request.allCases.flatMap(\.bytes))
+    }
+
     static func lines() -> [[UInt8]] { lines(.usual) }
 
     static func lines(_ description: LineDescription) -> [[UInt8]] {

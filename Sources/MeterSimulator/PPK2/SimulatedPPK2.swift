@@ -1,0 +1,165 @@
+package import Domain
+import MeterCodec
+
+/// A simulated PPK2 (Docs/Protocols/PPK2.md) with the published calibration of a real one. While it samples, it sends
+/// 100,000 samples a second in blocks of 5 ms.
+///
+/// The measured device sleeps at a thousandth of the load's current and wakes for 5 ms in each 100 ms.
+package struct SimulatedPPK2: SimulatedMeter {
+    package let model = ModelName.ppk2
+    package var faults = SimulatorFaults.none
+    private let load: ElectricalLoad
+    private let ranges: InlineArray<5, PPK2Range>
+    private var isAmmeter = false
+    private var isConnected = false
+    private var isSampling = false
+    private var next = Duration.zero
+    private var counter: UInt32 = 0
+    private var sent = 0
+
+    private static let blockLength = Duration.milliseconds(5)
+    private static let samplesPerBlock = 5 * PPK2Decoder.samplesPerMillisecond
+    /// Blocks that wait for a late reader; samples of others are lost.
+    private static let backlog = 20
+
+    /// Metadata of a real PPK2 (hdoordt/ppk2-rs src/types.rs).
+    package static let metadata = Array(
+        """
+        Calibrated: 0
+        R0: 1003.3506
+        R1: 101.5865
+        R2: 10.3027
+        R3: 0.9636
+        R4: 0.0564
+        GS0: 0.0000
+        GS1: 112.7890
+        GS2: 18.0115
+        GS3: 2.4217
+        GS4: 0.0729
+        GI0: 1.0000
+        GI1: 0.9695
+        GI2: 0.9609
+        GI3: 0.9519
+        GI4: 0.9582
+        O0: 112.9420
+        O1: 75.4627
+        O2: 64.6020
+        O3: 50.4983
+        O4: 87.2177
+        VDD: 3741
+        HW: 9173
+        mode: 2
+        S0: 0.000000048
+        S1: 0.000000596
+        S2: 0.000005281
+        S3: 0.000062577
+        S4: 0.002940743
+        I0: -0.000000104
+        I1: -0.000001443
+        I2: 0.000036439
+        I3: -0.000374119
+        I4: -0.009388455
+        UG0: 1.00
+        UG1: 1.00
+        UG2: 1.00
+        UG3: 1.00
+        UG4: 1.00
+        IA: 56
+        END
+
+        """.utf8)
+
+    package init(load: ElectricalLoad = ElectricalLoad(startCurrent: 0.02)) {
+        self.load = load
+        let metadata = Self.metadata.withUnsafeBytes { PPK2Metadata($0) }
+        ranges = metadata?.ranges ?? InlineArray(repeating: PPK2Range())
+    }
+
+    package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
+        var rest = bytes[...]
+        var written: [[UInt8]] = []
+        while let request = PPK2Request.allCases.first(where: { rest.starts(with: $0.bytes) }) {
+            rest = rest.dropFirst(request.bytes.count)
+            switch request {
+            case .stop: isSampling = false
+            case .metadata: push(Self.metadata, &written)
+            case .ammeter: isAmmeter = true
+            case .connectDevice: isConnected = true
+            case .start: (isSampling, next) = (true, time + Self.blockLength)
+            }
+        }
+        return written
+    }
+
+    package mutating func due(at time: Duration) -> [[UInt8]] {
+        guard isSampling else { return [] }
+        let late = (time - next).wholeSteps(of: Self.blockLength) - Self.backlog
+        if late > 0 {
+            next += Self.blockLength * late
+            counter &+= UInt32(truncatingIfNeeded: late * Self.samplesPerBlock)
+        }
+        var written: [[UInt8]] = []
+        while next <= time {
+            push(block(at: next), &written)
+            next += Self.blockLength
+        }
+        return written
+    }
+
+    package var nextDue: Duration? { isSampling ? next : nil }
+
+    package mutating func powerCycle() { (isAmmeter, isConnected, isSampling, counter) = (false, false, false, 0) }
+
+    private mutating func push(_ bytes: [UInt8], _ written: inout [[UInt8]]) {
+        sent += 1
+        if let bytes = faults.apply(to: bytes, number: sent, checkOffset: 2) { written.append(bytes) }
+    }
+
+    private mutating func block(at time: Duration) -> [UInt8] {
+        let number = time.wholeSteps(of: Self.blockLength)
+        var current = 0.0
+        if isAmmeter, isConnected {
+            current = load.state(step: number, length: 0.005).current * (number.isMultiple(of: 20) ? 1 : 0.001)
+        }
+        let (range, converter) = Self.reached(current, ranges)
+        var counter = counter
+        let length = Self.samplesPerBlock * PPK2Sample.length
+        let block = [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
+            let words = UnsafeMutableRawBufferPointer(bytes)
+            for place in 0..<Self.samplesPerBlock {
+                // The converter's noise: its last bits.
+                let sample = PPK2Sample(converter: converter ^ counter & 3, range: range, counter: counter)
+                words.storeBytes(
+                    of: sample.word.littleEndian, toByteOffset: place * PPK2Sample.length, as: UInt32.self)
+                counter &+= 1
+            }
+            count = length
+        }
+        self.counter = counter
+        return block
+    }
+
+    /// Returns the lowest range that reaches a current, and the converter's number.
+    private static func reached(
+        _ current: Double, _ ranges: InlineArray<5, PPK2Range>
+    ) -> (range: UInt32, converter: UInt32) {
+        for range in 0..<5 {
+            if let converter = ranges[range].converter(for: current), converter < 15_000 {
+                return (UInt32(range), converter)
+            }
+        }
+        return (4, 0x3FFF)
+    }
+}
+
+package struct PPK2Simulator: FamilySimulator {
+    package init() {}
+
+    package var family: MeterFamily { .ppk2 }
+
+    package func meter(
+        _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
+    ) -> any SimulatedMeter {
+        SimulatedPPK2(load: options.load(usual: ElectricalLoad(startCurrent: 0.02, seed: options.seed)))
+    }
+}

@@ -263,6 +263,7 @@ let package = Package(
                 "Domain", "Notifications", "Gateway", "GatewayAPI", "MeterTestKit", nioCore, nioPosix,
             ]),
         .testTarget(name: "LimitCoreTests", dependencies: ["Domain", "CoreTestKit"]),
+        .testTarget(name: "FormulaCoreTests", dependencies: ["Domain"]),
         .testTarget(name: "LeaseCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "RelayCoreTests", dependencies: ["Domain", "CoreTestKit"]),
         .testTarget(name: "SyncCoreTests", dependencies: ["Domain", "CoreTestKit"]),

@@ -47,7 +47,7 @@ package struct RadioChannelOpener: ChannelOpener {
         switch link {
         case .ble(let radio): return openLE(radio, handle)
         case .spp(let radio): return openClassic(radio, handle)
-        case .serial, .hid, .bulk, .network: preconditionFailure("\(link) is not a link over radio")
+        case .serial, .hid, .bulk, .network, .computed: preconditionFailure("\(link) is not a link over radio")
         }
     }
 

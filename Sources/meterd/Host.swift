@@ -99,19 +99,22 @@ struct Host {
         offers = ProxyOffers(
             configuration.discovery.browses ? AvahiDiscovery(loop: loop) : nil,
             configured: configuration.bluetooth.proxies + configuration.boards.map(\.node), proxies: proxies)
+        let computed =
+            configuration.formulas.isEmpty ? nil : ComputedMeters(configuration.formulas, on: loop)
         let ports = PortWatcher(
             scanner: makeScanner(store.identity.host), loop: loop,
             listen: { UdevMonitor()?.events(on: loop) })
         var dependencies = MeterDirectory.Dependencies(
             loop: loop,
-            opener: Self.openers(on: loop, ports, radios, proxies, configuration, host: store.identity.host),
+            opener: Self.openers(
+                on: loop, ports, radios, proxies, computed, configuration, host: store.identity.host),
             ports: ports,
             repository: store, settings: settings, meters: meters, recorder: recorder,
             hostID: store.identity.host.description, makeRNG: { SystemRandomNumberGenerator() })
         dependencies.catalogue = configuration.catalogue
         dependencies.radios = RadioSources(([radios, proxies] as [(any RadioSource)?]).compactMap { $0 })
         (dependencies.recordings, dependencies.marks, dependencies.counts) = (recordings, marks, counts)
-        (dependencies.alerts, dependencies.log) = (alerts, log)
+        (dependencies.alerts, dependencies.log, dependencies.computed) = (alerts, log, computed)
         directory = MeterDirectory(dependencies: dependencies, logger: logger)
         loads = LoadService(directory: directory, recordings: recordings, loop: loop, logger: logger)
         identity = try await Self.identity(name: name, in: store)
@@ -161,7 +164,7 @@ struct Host {
     }
 
     private static func openers(
-        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?,
+        on loop: IOLoop, _ ports: PortWatcher, _ radios: Radios?, _ proxies: Proxies?, _ computed: ComputedMeters?,
         _ configuration: Configuration, host: HostID
     ) -> ChannelOpeners {
         let boards = NodeChannelOpener(configuration.boards, on: loop, makeRNG: { SystemRandomNumberGenerator() })
@@ -179,6 +182,7 @@ struct Host {
             openers[.ble] = opener
             openers[.spp] = opener
         }
+        openers[.computed] = computed
         if let proxies { openers[.ble] = ProxyChannelOpener(proxies, else: openers[.ble], on: loop) }
         return ChannelOpeners(openers, loop: loop)
     }

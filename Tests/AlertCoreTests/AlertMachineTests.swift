@@ -284,7 +284,7 @@ struct AlertMachineTests {
     @Test func hysteresis_isTwiceTheLastDigit_ofEachQuantity() throws {
         let digits: [(Double, [Quantity])] = [
             (0.01, [.voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage, .powerFactor, .price]),
-            (0.001, [.current, .power, .energy, .countedEnergy]),
+            (0.001, [.current, .power, .energy, .countedEnergy, .ratio]),
             (1, [.charge, .countedCharge, .temperature, .duration]), (0.1, [.resistance, .frequency]),
         ]
         #expect(digits.flatMap(\.1).count == Quantity.allCases.count)

@@ -96,7 +96,7 @@ struct AlertParserTests {
             .charge: charges, .countedCharge: charges, .temperature: [("°C", 1), ("C", 1)],
             .resistance: [("mΩ", 1e-3), ("Ω", 1), ("kΩ", 1e3), ("mohm", 1e-3), ("ohm", 1), ("kohm", 1e3)],
             .frequency: [("Hz", 1), ("kHz", 1e3)], .duration: [("s", 1), ("min", 60), ("h", 3600)], .powerFactor: [],
-            .price: [],
+            .price: [], .ratio: [],
         ]
         for quantity in Quantity.allCases {
             for (unit, factor) in [("", 1)] + (units[quantity] ?? []) {

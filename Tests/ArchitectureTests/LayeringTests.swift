@@ -31,7 +31,7 @@ private let pure: Set<String> = [
 /// What the folders of Domain may use beside MeterModel, which all may. To the compiler they are one module.
 private let domain: [String: Set<String>] = [
     "MeterModel": [], "ConnectionCore": [], "SettingsCore": [], "LeaseCore": [], "AlertCore": [], "ImportCore": [],
-    "InfluxCore": [], "MetricsCore": [], "BackupCore": [], "HomeAutomationCore": [], "IOPorts": [],
+    "InfluxCore": [], "FormulaCore": [], "MetricsCore": [], "BackupCore": [], "HomeAutomationCore": [], "IOPorts": [],
     "RelayCore": ["LeaseCore"],
     "SyncCore": ["SettingsCore"], "LimitCore": ["AlertCore"],
     "RecordingCore": ["SettingsCore", "AlertCore"], "SampleCore": ["RecordingCore"],

@@ -111,6 +111,7 @@ struct DeviceDiscoveryTests {
             .duration: ("Counting for", "duration", "total_increasing", nil, true, false),
             .countedEnergy: ("Energy, counted by meterd", "energy", "total", 3, false, true),
             .countedCharge: ("Charge, counted by meterd", nil, "total", 0, false, true),
+            .ratio: ("Ratio", nil, "measurement", 3, false, false),
         ]
         for quantity in Quantity.allCases {
             let sensor = try #require(try components(payload(Sample.meter(), QuantitySet(quantity)))[quantity.word])

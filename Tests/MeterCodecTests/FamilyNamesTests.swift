@@ -75,6 +75,7 @@ struct FamilyNamesTests {
             .spp: [.um24c, .um25c, .um34c, .a3b, .atorchUSB, .atorchDC, .atorchAC, .dl24],
             .bulk: [.km002c, .km003c],
             .network: [.tasmota, .tasmotaPolled, .shelly, .mqttMeter, .esphome],
+            .computed: [.byFormula],
         ]
         for (transport, models) in links {
             #expect(catalogue.models(over: transport) == models, "\(transport)")

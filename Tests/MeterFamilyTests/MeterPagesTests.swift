@@ -108,6 +108,7 @@ struct MeterPagesTests {
         for transport in MeterCatalogue.standard.transports(of: model) {
             let words: [LinkAddress.Transport: String] = [
                 .serial: "USB", .hid: "USB", .bulk: "USB", .network: "network", .ble: "Bluetooth LE", .spp: "Classic",
+                .computed: "computed",
             ]
             // No radio module has a serial port that people could reach.
             if model.family == .um, transport == .serial { continue }

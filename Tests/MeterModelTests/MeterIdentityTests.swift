@@ -182,7 +182,7 @@ struct LinkAddressTests {
 
     @Test(arguments: [
         LinkAddress.serial(path: "/dev/serial/by-id/with blanks via x"), .hid(path: "/dev/hidraw0"),
-        .network(host: "x:1"),
+        .network(host: "x:1"), .computed(name: "losses"),
         .ble(radio),
         .ble(RadioLink(address: radio.address, isRandom: true, adapter: radio.adapter)), .spp(radio),
     ])
@@ -220,7 +220,7 @@ struct LinkAddressTests {
 
     @Test(arguments: [
         (LinkAddress.serial(path: "/dev/x"), false), (.hid(path: "/dev/x"), false), (.bulk(path: "/dev/x"), false),
-        (.network(host: "x:1"), false), (.ble(radio), true), (.spp(radio), true),
+        (.network(host: "x:1"), false), (.computed(name: "x"), false), (.ble(radio), true), (.spp(radio), true),
     ])
     func radios_areBLEAndSPP(link: LinkAddress, isRadio: Bool) {
         #expect(link.isRadio == isRadio)
@@ -231,7 +231,7 @@ extension LinkAddress {
     fileprivate var radio: RadioLink? {
         switch self {
         case .ble(let radio), .spp(let radio): radio
-        case .serial, .hid, .bulk, .network: nil
+        case .serial, .hid, .bulk, .network, .computed: nil
         }
     }
 }

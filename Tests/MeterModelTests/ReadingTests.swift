@@ -109,6 +109,7 @@ struct ReadingTests {
                 "voltage", "current", "power", "energy", "charge", "temperature", "dp", "dn", "resistance", "cc1",
                 "cc2",
                 "frequency", "power_factor", "vdd", "price", "duration", "counted_energy", "counted_charge",
+                "ratio",
             ])
     }
 
@@ -125,12 +126,12 @@ struct ReadingTests {
     @Test func quantities_keepTheirPlaces_andTheirKeys() {
         let keys = Quantity.allCases.sorted { $0.rawValue < $1.rawValue }.map(\.key)
 
-        #expect(Quantity.allCases.map(\.rawValue) == Array(0...17))
+        #expect(Quantity.allCases.map(\.rawValue) == Array(0...18))
         #expect(
             keys == [
                 "voltage_V", "current_A", "power_W", "energy_Wh", "charge_mAh", "temperature_C", "dp_V", "dn_V",
                 "resistance_ohm", "cc1_V", "cc2_V", "frequency_Hz", "power_factor", "vdd_V", "price", "duration_s",
-                "counted_energy_Wh", "counted_charge_mAh",
+                "counted_energy_Wh", "counted_charge_mAh", "ratio",
             ])
     }
 

@@ -58,7 +58,7 @@ struct SimulatorCatalogueTests {
         switch transport {
         case .ble: #expect(lengths.allSatisfy { (1...20).contains($0) })
         case .hid: #expect(lengths.allSatisfy { $0 == 64 })
-        case .serial, .bulk, .network, .spp: break
+        case .serial, .bulk, .network, .spp, .computed: break
         }
     }
 

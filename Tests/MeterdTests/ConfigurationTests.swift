@@ -194,6 +194,50 @@ struct ConfigurationTests {
         #expect(found?.message.contains(words) == true, "\(found?.message ?? "")")
     }
 
+    // MARK: - Computed meters
+
+    @Test func computedMeters_areReadAndDeclared() throws {
+        let text = """
+            [meter.losses]
+            formula = 'charger.power - "Desk laptop".power'
+            name = "Charging losses"
+            [meter.calibrated]
+            formula = "bench.voltage * 1.0023 + 0.004"
+            """
+        let configuration = try read(text)
+        #expect(
+            configuration.formulas == [
+                "losses": try FormulaParser.formula("charger.power - \"Desk laptop\".power"),
+                "calibrated": try FormulaParser.formula("bench.voltage * 1.0023 + 0.004"),
+            ])
+        #expect(
+            configuration.ports
+                == [("calibrated", "calibrated"), ("losses", "Charging losses")].map { name, title in
+                    .init(
+                        declared: DeclaredPort(.computed(name: name), model: .byFormula, name: title), connects: true)
+                })
+    }
+
+    @Test(arguments: [
+        ("meter = 1", "meter has the wrong type"), ("[meter]\nlosses = 1", "meter.losses has the wrong type"),
+        ("[meter.\"a b\"]", "[meter.a b] cannot be called that"), ("[meter.losses]", "[meter.losses] has no formula"),
+        ("[meter.losses]\nformula = 1", "meter.losses.formula has the wrong type"),
+        ("[meter.losses]\nformula = \"a.power + b.voltage\"", "meter.losses.formula, character 11: power and voltage"),
+        ("[meter.losses]\nformula = \"a.power\"\nunit = \"W\"", "unknown key \"meter.losses.unit\""),
+        ("[meter.losses]\nformula = \"losses.power\"", "meter.losses.formula names \"losses\", which is computed"),
+        (
+            "[meter.a]\nformula = \"b.power\"\nname = \"A B\"\n[meter.c]\nformula = '\"a b\".power'",
+            "meter.c.formula names \"a b\""
+        ),
+        (
+            (0..<33).map { "[meter.m\($0)]\nformula = \"a.power\"\n" }.joined(),
+            "there are 33 [meter.…]"
+        ),
+    ])
+    func computedMeterThatCannotBe_isRefused(text: String, words: String) {
+        #expect(failure(of: text)?.message.contains(words) == true, "\(failure(of: text)?.message ?? "")")
+    }
+
     // MARK: - Defaults
 
     @Test func rootsDefaults_areTheSystemsPlaces() {

@@ -77,11 +77,12 @@ struct PackagedConfigurationTests {
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
         #expect(
-            configuration.ports.map(\.declared.link.transport) == [.serial, .hid] + Array(repeating: .network, count: 4)
+            configuration.ports.map(\.declared.link.transport) == [.serial, .hid, .network, .computed] + Array(repeating: .network, count: 3)
         )
         #expect(configuration.boards.map(\.node.host) == ["shelf.local"])
         #expect(
             configuration.smartPlugs.map(\.key) == ["desk#0", "shellyplusplugs-80646fd031f8/pm1:0", "zigbee2mqtt/lamp"])
+        #expect(configuration.formulas["losses"]?.quantity == .power)
         #expect(configuration.catalogue.models.last?.rawValue == "ina226")
         #expect(configuration.notify.map(\.name) == ["lamp", "phone"])
         #expect(configuration.notify.map(\.kind) == ["exec", "ntfy"])
@@ -108,6 +109,7 @@ struct PackagedConfigurationTests {
         configuration.ports = defaults.ports
         configuration.boards = defaults.boards
         configuration.smartPlugs = defaults.smartPlugs
+        configuration.formulas = defaults.formulas
         configuration.notify = defaults.notify
         #expect(configuration == defaults)
     }

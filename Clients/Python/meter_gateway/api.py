@@ -43,6 +43,7 @@ class ReadingBody(TypedDict):
     duration_s: NotRequired[float | None]
     counted_energy_Wh: NotRequired[float | None]
     counted_charge_mAh: NotRequired[float | None]
+    ratio: NotRequired[float | None]
 
 
 class ToldGroup(TypedDict):
@@ -82,6 +83,7 @@ class ReadingLine(TypedDict):
     duration_s: NotRequired[float | None]
     counted_energy_Wh: NotRequired[float | None]
     counted_charge_mAh: NotRequired[float | None]
+    ratio: NotRequired[float | None]
     told: NotRequired[TelemetryBody]
     missed: NotRequired[int]
     measured_by: NotRequired[str]

@@ -79,7 +79,7 @@ extension Quantity {
     package var alertResolution: Double {
         switch self {
         case .voltage, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 0.01
-        case .current, .power, .energy, .countedEnergy: 0.001
+        case .current, .power, .energy, .countedEnergy, .ratio: 0.001
         case .charge, .countedCharge, .temperature, .duration: 1
         case .resistance, .frequency: 0.1
         case .powerFactor, .price: 0.01

@@ -20,7 +20,7 @@ enum AlertUnits {
         case .resistance: multiples("Ω", ["m", "", "k"]) + multiples("ohm", ["m", "", "k"])
         case .frequency: multiples("Hz", ["", "k"])
         case .duration: [Unit(name: "s", factor: 1), Unit(name: "min", factor: 60), Unit(name: "h", factor: 3600)]
-        case .powerFactor, .price: []
+        case .powerFactor, .price, .ratio: []
         }
     }
 

@@ -125,6 +125,7 @@ extension EntityMaker {
             case .cc2: (name, deviceClass, digits) = ("CC2", "voltage", 2)
             case .frequency: (name, deviceClass, digits) = ("Frequency", "frequency", 1)
             case .powerFactor: (name, deviceClass, digits) = ("Power factor", "power_factor", 2)
+            case .ratio: (name, digits) = ("Ratio", 3)
             case .supplyVoltage: (name, deviceClass, digits) = ("Supply voltage", "voltage", 2)
             case .price: (name, stateClass) = ("Price", nil)
             case .duration: (name, deviceClass, stateClass) = ("Counting for", "duration", "total_increasing")

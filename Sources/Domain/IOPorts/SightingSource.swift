@@ -51,7 +51,7 @@ package struct Sighting: Hashable, Sendable {
     }
 }
 
-/// A serial port or network board that a user declared as a meter.
+/// A serial port, network board or formula that a user declared as a meter.
 package struct DeclaredPort: Hashable, Sendable {
     /// Link to the meter. Only a connection shows whether a network board is present.
     package var link: LinkAddress

@@ -108,7 +108,7 @@ struct ImportUnit: Hashable, Sendable {
                 ("s", 1), ("sec", 1), ("second", 1), ("seconds", 1), ("min", 60), ("minutes", 60), ("h", 3600),
                 ("hours", 3600),
             ]
-        case .temperature, .powerFactor, .price: []
+        case .temperature, .powerFactor, .price, .ratio: []
         }
     }
 
@@ -117,7 +117,7 @@ struct ImportUnit: Hashable, Sendable {
         case nil: "s, ms, us, min or h, and for a date mdy, dmy or ymd, the order of its numbers"
         case .duration: "s, ms, us, min or h"
         case .temperature: "C, F or K"
-        case .powerFactor, .price: "none"
+        case .powerFactor, .price, .ratio: "none"
         case .charge, .countedCharge: "mAh, Ah or As"
         case let quantity?: "\(quantity.unit), m\(quantity.unit) or u\(quantity.unit)"
         }

@@ -11,10 +11,12 @@ package enum LinkAddress: Hashable, Sendable {
     case ble(RadioLink)
     /// Bluetooth Classic: Serial Port Profile over RFCOMM.
     case spp(RadioLink)
+    /// No link: meterd computes the meter's readings by the formula of this name in the configuration.
+    case computed(name: String)
 
     /// Raw values are used in output and in the store.
     package enum Transport: String, CaseIterable, Sendable {
-        case serial, hid, bulk, network, ble, spp
+        case serial, hid, bulk, network, ble, spp, computed
     }
 
     package var transport: Transport {
@@ -25,12 +27,13 @@ package enum LinkAddress: Hashable, Sendable {
         case .network: .network
         case .ble: .ble
         case .spp: .spp
+        case .computed: .computed
         }
     }
 
     package var isRadio: Bool {
         switch self {
-        case .serial, .hid, .bulk, .network: false
+        case .serial, .hid, .bulk, .network, .computed: false
         case .ble, .spp: true
         }
     }
@@ -38,10 +41,10 @@ package enum LinkAddress: Hashable, Sendable {
     /// Whether the link uses a radio or the network, so that connecting takes long.
     package var isFar: Bool { if case .network = self { true } else { isRadio } }
 
-    /// Device node, or the board's host; nil over a radio.
+    /// Device node, the board's host, or the formula's name; nil over a radio.
     package var node: String? {
         switch self {
-        case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path), .network(let path), .computed(let path): path
         case .ble, .spp: nil
         }
     }
@@ -49,15 +52,16 @@ package enum LinkAddress: Hashable, Sendable {
     /// This host's radio adapter; nil for other links.
     package var adapter: MACAddress? {
         switch self {
-        case .serial, .hid, .bulk, .network: nil
+        case .serial, .hid, .bulk, .network, .computed: nil
         case .ble(let link), .spp(let link): link.adapter
         }
     }
 
-    /// Device node, network board's host, or radio adapter.
+    /// Device node, network board's host, radio adapter, or formula's name.
     package var display: String {
         switch self {
         case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
+        case .computed(let name): "formula \(name)"
         case .ble(let link), .spp(let link): "via \(link.adapter)"
         }
     }
@@ -65,7 +69,7 @@ package enum LinkAddress: Hashable, Sendable {
     /// Text for the store; inverse of `init(transport:stored:)`.
     package var stored: String {
         switch self {
-        case .serial(let path), .hid(let path), .bulk(let path), .network(let path): path
+        case .serial(let path), .hid(let path), .bulk(let path), .network(let path), .computed(let path): path
         case .ble(let link), .spp(let link): link.description
         }
     }
@@ -77,6 +81,7 @@ package enum LinkAddress: Hashable, Sendable {
         case .hid: self = .hid(path: stored)
         case .bulk: self = .bulk(path: stored)
         case .network: self = .network(host: stored)
+        case .computed: self = .computed(name: stored)
         case .ble:
             guard let link = RadioLink(stored) else { return nil }
             self = .ble(link)

@@ -21,6 +21,8 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
     /// falls only for a meter without counters, by reverse flow.
     case countedEnergy = 16
     case countedCharge = 17
+    /// Quotient of two values of one quantity, such as an efficiency; only in computed meters.
+    case ratio = 18
 
     /// Quantities of ESPHome meters, from ESPHome's device classes.
     package static let ofNodes: [Quantity] = [.voltage, .current, .power, .energy, .temperature]
@@ -46,6 +48,7 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         case .duration: "duration_s"
         case .countedEnergy: "counted_energy_Wh"
         case .countedCharge: "counted_charge_mAh"
+        case .ratio: "ratio"
         }
     }
 
@@ -68,7 +71,7 @@ package enum Quantity: UInt8, CaseIterable, Sendable {
         case .resistance: "Ω"
         case .frequency: "Hz"
         case .duration: "s"
-        case .powerFactor, .price: ""
+        case .powerFactor, .price, .ratio: ""
         }
     }
 }

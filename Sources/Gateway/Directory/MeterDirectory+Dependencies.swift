@@ -16,6 +16,7 @@ extension MeterDirectory {
         package var marks: MarkService?
         package var counts: EnergyCounts?
         package var alerts: AlertService?
+        package var computed: ComputedMeters?
         package var log: LogKeeper?
         package var otherKeepers: [any MeterKeeping] = []
         /// This host's id, contained in meter ids that are valid only on this host.

@@ -46,7 +46,7 @@ extension DeviceSession {
         switch link?.transport ?? lastTransport {
         case .ble: return [.ble]
         case .spp: return [.ble, .spp]
-        case .serial, .hid, .bulk, .network: return []
+        case .serial, .hid, .bulk, .network, .computed: return []
         case nil: return id.isRadioAddress ? possibleRadios : []
         }
     }

@@ -72,5 +72,6 @@ extension MeterDirectory {
     func hear(_ news: SettingsNews) async {
         for settings in news.settings { await meters.session(of: settings.meter)?.adopt(settings) }
         if let shared = news.aliases { await aliasesChanged(shared) }
+        dependencies.computed?.refresh()
     }
 }

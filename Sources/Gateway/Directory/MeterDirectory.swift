@@ -240,6 +240,10 @@ package actor MeterDirectory {
         try await save(meter)
         await release(port.link, to: id)
         if meters.session(of: id) == nil { try await open(meter) }
+        if case .computed = port.link {
+            dependencies.computed?.declared(port, as: id, in: self)
+            return
+        }
         var named = port
         named.id = id
         dependencies.ports.watch(named)
@@ -295,6 +299,7 @@ extension MeterDirectory {
             switch port.link {
             case .hid: "a raw HID device"
             case .network: "a network"
+            case .computed: "a formula"
             case .serial, .bulk, .ble, .spp: "a serial port"
             }
         throw GatewayError(
@@ -381,9 +386,13 @@ extension MeterDirectory {
             opener: dependencies.opener, track: dependencies.recorder.track(for: meter.id),
             recording: dependencies.recordings?.track(for: meter.id),
             counting: dependencies.counts?.track(for: meter.id), alerts: dependencies.alerts?.track(for: meter.id),
-            log: log, rng: dependencies.makeRNG(),
+            log: log, computed: dependencies.computed, rng: dependencies.makeRNG(),
             logger: logger, gate: dependencies.gate, changes: dependencies.settings.changes,
             tell: { [discoveries] in discoveries.continuation.yield($0) })
+        if case .computed(let name)? = meter.link {
+            // Until it is declared.
+            session.assumeIsolated { $0.states.lastError = ComputedMeters.noFormula(name) }
+        }
         meters.begin(session)
         let text = "\(meter.id)"
         sessions.insert(session, at: sessions.firstIndex { text < "\($0.id)" } ?? sessions.endIndex)
@@ -406,7 +415,9 @@ extension MeterDirectory {
     }
 
     private func declaredPort(of meter: KnownMeter) -> DeclaredPort? {
-        guard let link = meter.link, link.node != nil, let model = meter.model else { return nil }
+        guard let link = meter.link, link.node != nil, link.transport != .computed, let model = meter.model else {
+            return nil
+        }
         let port: LinkAddress = if case .bulk(let path) = link { .serial(path: path) } else { link }
         return DeclaredPort(port, model: model, id: meter.id)
     }

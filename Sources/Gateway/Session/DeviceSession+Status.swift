@@ -111,7 +111,7 @@ extension DeviceSession {
 
     /// Nil while the meter is absent.
     package func scanEntry() -> ScanEntry? {
-        guard machine.isPresent, let link else { return nil }
+        guard machine.isPresent, let link, link.transport != .computed else { return nil }
         var entry = ScanEntry(
             id: id.description, model: shownModel?.displayName, name: settings.name ?? deviceName,
             transport: link.transport.rawValue, port: link.display, state: machine.state.rawValue)
@@ -142,6 +142,9 @@ extension DeviceSession {
 
     var isPresent: Bool { machine.isPresent }
 
+    /// Whether meterd computes the meter from others.
+    var isComputed: Bool { lastTransport == .computed }
+
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }
 
     package var profile: MeterProfile? { line.profile }
@@ -162,7 +165,7 @@ extension LinkAddress {
     /// Unusual bits of a public address; empty for a random one, in which any bit may be set.
     fileprivate var addressFlags: [String] {
         switch self {
-        case .serial, .hid, .bulk, .network: []
+        case .serial, .hid, .bulk, .network, .computed: []
         case .ble(let radio): radio.isRandom ? [] : radio.address.flags
         case .spp(let radio): radio.address.flags
         }

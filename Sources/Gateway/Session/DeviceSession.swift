@@ -38,7 +38,7 @@ package actor DeviceSession {
         lastTransport: LinkAddress.Transport? = nil, settings: MeterSettings, settingsNumber: UInt64 = 0,
         catalogue: MeterCatalogue = .standard, loop: any SessionLoop, opener: any ChannelOpener, track: SampleBuffer,
         recording: RecordingTrack? = nil, counting: EnergyTrack? = nil, alerts: AlertTrack? = nil,
-        log: LogKeeper? = nil,
+        log: LogKeeper? = nil, computed: ComputedMeters? = nil,
         rng: any RandomNumberGenerator & Sendable, logger: Logger, gate: (any LinkGate)? = nil,
         changes: ChangeMarks = ChangeMarks(), tell: @escaping @Sendable (MeterDiscovery) -> Void = { _ in }
     ) {
@@ -48,6 +48,8 @@ package actor DeviceSession {
         self.loop = loop
         self.track = track
         self.rng = rng
+        // No other host can use a computed meter, so it needs no permission.
+        let gate = lastTransport == .computed ? nil : gate
         var logger = logger
         logger[metadataKey: "meter.id"] = "\(id)"
         alarm = Alarm(on: loop)
@@ -55,7 +57,7 @@ package actor DeviceSession {
         waits = SessionWaits(on: loop, claim: claim)
         states = MeterStates(
             of: id, isWanted: isWanted, asksFirst: gate != nil, on: loop, waits: waits, alerts: alerts, log: log,
-            changes: changes, logger: logger)
+            computed: computed, changes: changes, logger: logger)
         recording?.apply(settings.recordingRules(staleAfter: states.machine.timing.staleAfter))
         search = MeterSearch(states, claim: claim, waits: waits)
         line = MeterLine(
@@ -66,7 +68,7 @@ package actor DeviceSession {
             logs: LogReader(over: line, states, catalogue),
             readings: SessionReadings(
                 shown: readings, samples: samples, track: track, recording: recording,
-                counting: counting, alerts: alerts),
+                counting: counting, alerts: alerts, heard: computed.map { computed in { computed.heard($0, of: id) } }),
             settings: settings, settingsNumber: settingsNumber, tell: tell)
     }
 
@@ -93,14 +95,21 @@ package actor DeviceSession {
         if line.links.rssi(of: link) != rssi { line.links.heard(link, rssi: rssi) }
     }
 
-    package func vanished(from goneLink: LinkAddress) {
+    /// Ends the readings of a computed meter, because none of its parts has data.
+    func partsAreGone(_ sighting: Sighting, because lack: String) {
+        if deviceName != sighting.name { deviceName = sighting.name }
+        vanished(from: sighting.link, because: lack)
+        if states.lastError != lack { states.lastError = lack }
+    }
+
+    package func vanished(from goneLink: LinkAddress, because cause: String = "device gone") {
         guard line.links.vanished(goneLink), goneLink == line.link else { return }
         guard line.links.isEmpty else {
             if line.isOpen { channelClosed(ChannelFailure(.lost, "\(goneLink.display) is gone.")) }
             return talk.chooseLink()
         }
         let wasAsking = states.machine.awaitsPermission
-        endLink(.deviceGone, because: "device gone") { $0.vanished() == .closeChannel }
+        endLink(.deviceGone, because: cause) { $0.vanished() == .closeChannel }
         if wasAsking { claim.cancel() }
         arm()
     }
@@ -276,7 +285,7 @@ package actor DeviceSession {
     /// Changes or removes the gate. Closes a link that the old gate permitted; requests the new gate's permission for
     /// any other link.
     package func use(_ newGate: (any LinkGate)?) {
-        guard !isShutDown else { return }
+        guard !isShutDown, !isComputed else { return }
         if claim.hasGate {
             if claim.permission != nil {
                 endLink(.letGo, because: "another cloud") { $0.permissionLost(at: loop.now) == .closeChannel }

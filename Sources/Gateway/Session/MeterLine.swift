@@ -76,8 +76,8 @@ final class MeterLine {
         switch link?.transport {
         case .ble: .ble
         case .spp: .spp
-        // A network board counts as a cable, because it cannot be searched for.
-        case .serial, .hid, .bulk, .network: .usb
+        // A network board counts as a cable, because it cannot be searched for. A computed meter has no lease.
+        case .serial, .hid, .bulk, .network, .computed: .usb
         // A Bluetooth address as the meter's id indicates a radio.
         case nil: if case .mac = states.id { .ble } else { .usb }
         }

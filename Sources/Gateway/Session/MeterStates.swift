@@ -10,6 +10,7 @@ final class MeterStates {
     private let waits: SessionWaits
     private let alerts: AlertTrack?
     private let log: LogKeeper?
+    private let computed: ComputedMeters?
     private(set) var machine: ConnectionMachine { didSet { mark() } }
     private(set) var since: WallTime
     /// Last error for users; nil once data is available.
@@ -19,7 +20,7 @@ final class MeterStates {
 
     init(
         of id: MeterID, isWanted: Bool, asksFirst: Bool, on loop: any SessionLoop, waits: SessionWaits,
-        alerts: AlertTrack?, log: LogKeeper?, changes: ChangeMarks, logger: Logger
+        alerts: AlertTrack?, log: LogKeeper?, computed: ComputedMeters?, changes: ChangeMarks, logger: Logger
     ) {
         self.changes = changes
         self.id = id
@@ -28,6 +29,7 @@ final class MeterStates {
         self.waits = waits
         self.alerts = alerts
         self.log = log
+        self.computed = computed
         self.logger = logger
         since = loop.wallNow
         alerts?.expectReadings(within: machine.timing.staleAfter)
@@ -83,6 +85,7 @@ final class MeterStates {
             lastError = nil
             waits.endAll(with: .data)
         }
+        computed?.stateChanged(of: id)
     }
 
     func timeCause(from before: ConnectionState) -> String {

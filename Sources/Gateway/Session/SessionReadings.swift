@@ -11,6 +11,8 @@ struct SessionReadings {
     private let recording: RecordingTrack?
     private let counting: EnergyTrack?
     private let alerts: AlertTrack?
+    /// Receives the readings of `shown`; nil if no meter is computed from others.
+    private let heard: ((TimedReading) -> Void)?
 
     private(set) var counters = MeterStatus.Counters()
     private(set) var latest = LatestReadings()
@@ -28,7 +30,7 @@ struct SessionReadings {
 
     init(
         shown: Feed<TimedReading>, samples: Feed<TimedReading>, track: SampleBuffer, recording: RecordingTrack?,
-        counting: EnergyTrack?, alerts: AlertTrack?
+        counting: EnergyTrack?, alerts: AlertTrack?, heard: ((TimedReading) -> Void)? = nil
     ) {
         self.shown = shown
         self.samples = samples
@@ -36,6 +38,7 @@ struct SessionReadings {
         self.recording = recording
         self.counting = counting
         self.alerts = alerts
+        self.heard = heard
     }
 
     var counted: EnergyCount? { counting?.count }
@@ -149,7 +152,7 @@ struct SessionReadings {
             publish(
                 TimedReading(wallTime: wall + (time - now), time: time, reading: reading, spread: spread, group: group))
         }
-        if let reading = answer.take() { shown.yield(reading) }
+        if let reading = answer.take() { show(reading) }
     }
 
     /// Handles samples with the meter's timestamps. Of a fast meter, the store receives one bucket per second, or all
@@ -179,11 +182,13 @@ struct SessionReadings {
             alerts.append(reading)
         }
         if samples.hasListeners { samples.yield(reading) }
-        guard isFast else {
-            if shown.hasListeners { shown.yield(reading) }
-            return
-        }
+        guard isFast else { return show(reading) }
         recent.add(reading)
-        if shown.hasListeners { answer.add(reading) }
+        if shown.hasListeners || heard != nil { answer.add(reading) }
+    }
+
+    private func show(_ reading: TimedReading) {
+        if shown.hasListeners { shown.yield(reading) }
+        heard?(reading)
     }
 }

@@ -184,6 +184,7 @@ extension Quantity {
         case .cc2: gauge("cc2_volts", "Voltage of the CC2 line.")
         case .frequency: gauge("frequency_hertz", "Mains frequency.")
         case .powerFactor: gauge("power_factor_ratio", "Power factor, 0 to 1.")
+        case .ratio: gauge("ratio", "Ratio computed from two meters.")
         case .supplyVoltage: gauge("supply_volts", "The meter's own supply voltage.")
         case .price:
             gauge("energy_price", "Price per kilowatt-hour set in the meter, currency unknown.")

@@ -62,6 +62,7 @@ export function makeCard(id, mover) {
     setText(amperes, reading(values.current_A));
     setText(watts, reading(values.power_W));
     setText(sums, [
+      Number.isFinite(values.ratio) ? `ratio ${number(values.ratio, 3)}` : null,
       Number.isFinite(values.energy_Wh) ? `${number(values.energy_Wh, 3)} Wh` : null,
       Number.isFinite(values.charge_mAh) ? `${number(values.charge_mAh, 0)} mAh` : null,
       // The meter counts none: these are meterd's own.

@@ -5,7 +5,7 @@ import { QUANTITIES } from "./words.js";
 const LOOKS = {
   voltage_V: ["--c-voltage", "V"], current_A: ["--c-current", "A"], power_W: ["--c-power", "W"], temperature_C: ["--c-temperature", "°C"],
   energy_Wh: ["--c-energy", "Wh"], charge_mAh: ["--c-other", "mAh"], counted_energy_Wh: ["--c-energy", "Wh"], counted_charge_mAh: ["--c-other", "mAh"],
-  dp_V: ["--c-dp", "D+"], dn_V: ["--c-dn", "D−"],
+  dp_V: ["--c-dp", "D+"], dn_V: ["--c-dn", "D−"], ratio: ["--c-other", "ratio"],
 };
 
 /** Key of a reading, word, unit, decimals, colour and letter of each, in the order in which they are offered. */

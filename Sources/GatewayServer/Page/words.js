@@ -20,6 +20,7 @@ export const QUANTITIES = [
   ["vdd_V", "VDD", "V", 2],
   ["frequency_Hz", "Frequency", "Hz", 1],
   ["power_factor", "Power factor", "", 2],
+  ["ratio", "Ratio", "", 3],
   ["duration_s", "Running for", "s", 0],
 ];
 

@@ -25,7 +25,7 @@ package struct AtorchFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .serial, .ble, .spp: model == .dl24 ? DL24Driver() : AtorchDriver(model: model)
-        case .hid, .bulk, .network: nil
+        case .hid, .bulk, .network, .computed: nil
         }
     }
 

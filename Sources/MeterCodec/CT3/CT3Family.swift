@@ -21,7 +21,7 @@ package struct CT3Family: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .serial: CT3Driver(model: model)
-        case .hid, .bulk, .network, .ble, .spp: nil
+        case .hid, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 

@@ -18,7 +18,7 @@ package struct FL001Family: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: FL001Driver(model: model)
-        case .serial, .bulk, .network, .ble, .spp: nil
+        case .serial, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 

@@ -27,7 +27,7 @@ package struct FNIRSIFamily: FamilyDescription {
         switch transport {
         case .hid: FNIRSIUSBDriver(model: model)
         case .ble: model == .fnac28 ? nil : FNIRSIBLEDriver(model: model)
-        case .serial, .spp, .bulk, .network: nil
+        case .serial, .spp, .bulk, .network, .computed: nil
         }
     }
 

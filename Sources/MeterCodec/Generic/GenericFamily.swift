@@ -10,9 +10,11 @@ extension ModelName {
     package static let generic = ModelName("generic", of: .generic, displayName: "Generic")
     /// A board with ESPHome, whose sensor values arrive as lines over the network.
     package static let esphome = ModelName("esphome", of: .generic, displayName: "ESPHome")
+    /// A meter that meterd computes from others (Docs/Meters/COMPUTED.md). Its results are decoded as lines, too.
+    package static let byFormula = ModelName("computed", of: .generic, displayName: "Computed")
 }
 
-/// Boards that print lines (Docs/Meters/GENERIC.md): two models without a description, and those that users describe.
+/// Boards that print lines (Docs/Meters/GENERIC.md): models without a description, and those that users describe.
 package struct GenericFamily: DescribableFamily {
     private var described: [Described] = []
 
@@ -27,16 +29,21 @@ package struct GenericFamily: DescribableFamily {
     package static let networkBoard = ModelName.esphome
 
     package var family: MeterFamily { .generic }
-    package var models: [ModelName] { [.generic, .esphome] + described.map(\.model) }
+    package var models: [ModelName] { [.generic, .esphome, .byFormula] + described.map(\.model) }
 
     /// Nil for a model of another family.
     package func description(of model: ModelName) -> LineDescription? {
-        if model == .esphome { return .node }
-        return model == .generic ? .usual : described.first { $0.model == model }?.description
+        switch model {
+        case .generic: .usual
+        case .esphome: .node
+        case .byFormula: .computed
+        default: described.first { $0.model == model }?.description
+        }
     }
 
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
-        guard transport == (model == .esphome ? .network : .serial) else { return nil }
+        let own: LinkAddress.Transport = model == .esphome ? .network : model == .byFormula ? .computed : .serial
+        guard transport == own else { return nil }
         return description(of: model).map { LineDriver(model: model, $0, startsMidLine: transport == .serial) }
     }
 

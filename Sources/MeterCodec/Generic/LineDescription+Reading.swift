@@ -1,8 +1,8 @@
 import Domain
 
 extension LineDescription {
-    /// All quantities that a field can have: all except those that meterd counts itself.
-    static let quantities = Quantity.allCases.filter { $0 != .countedEnergy && $0 != .countedCharge }
+    /// Quantities that a user's field can have: all except those that meterd counts or computes.
+    static let quantities = Quantity.allCases.filter { ![.countedEnergy, .countedCharge, .ratio].contains($0) }
     /// Baud rates that LinuxIO's `BaudRate` supports.
     static let baudRates = [
         1200, 2400, 4800, 9600, 19_200, 38_400, 57_600, 115_200, 230_400, 460_800, 921_600, 1_000_000, 2_000_000,

@@ -77,19 +77,25 @@ package struct LineDescription: Hashable, Sendable {
             return field
         })
 
-    /// Model `esphome`: a flat JSON object with the node's sensors, named by quantity. The interval is ESPHome's
-    /// default (`update_interval: 60s`).
-    package static let node: LineDescription = {
+    /// Description of the model `esphome`. The interval is the default of ESPHome's components
+    /// (`update_interval: 60s`).
+    package static let node = named(Quantity.ofNodes, each: .seconds(60))
+
+    /// Description of a meter computed by a formula. Its interval is that of the slowest meter that needs no setting.
+    package static let computed = named(Formula.quantities + [.ratio], each: .seconds(60))
+
+    /// Returns the description of a flat JSON object with values named by quantity.
+    static func named(_ quantities: [Quantity], each interval: Duration) -> LineDescription {
         var description = LineDescription(
             format: .json,
-            fields: Quantity.ofNodes.map { quantity in
+            fields: quantities.map { quantity in
                 var field = LineField(quantity, name: Array(quantity.word.utf8))
                 field.isOptional = true
                 return field
             })
-        description.interval = .seconds(60)
+        description.interval = interval
         return description
-    }()
+    }
 }
 
 package struct LineField: Hashable, Sendable {

@@ -53,7 +53,7 @@ package struct IdentifyingDriver: MeterDriver {
     ) {
         let guess = suspected ?? catalogue.commonest
         switch transport {
-        case .serial, .hid, .bulk, .network: return nil
+        case .serial, .hid, .bulk, .network, .computed: return nil
         case .spp: self.init(among: catalogue.families(over: .spp), guess: guess, in: catalogue)
         case .ble:
             let alike = suspected.map { catalogue.families(alike: $0.family) } ?? []

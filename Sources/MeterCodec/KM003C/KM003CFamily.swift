@@ -19,7 +19,7 @@ package struct KM003CFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .serial, .bulk: KM003CDriver(model: model, over: transport)
-        case .hid, .network, .ble, .spp: nil
+        case .hid, .network, .ble, .spp, .computed: nil
         }
     }
 

@@ -22,7 +22,7 @@ package struct KM001Family: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: KM001Driver(model: model, dialect: .km001Pro)
-        case .serial, .bulk, .network, .ble, .spp: nil
+        case .serial, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 
@@ -51,7 +51,7 @@ package struct ACD15PFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: KM001Driver(model: model, dialect: .acd15p)
-        case .serial, .bulk, .network, .ble, .spp: nil
+        case .serial, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 

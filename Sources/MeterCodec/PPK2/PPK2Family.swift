@@ -18,7 +18,7 @@ package struct PPK2Family: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .serial: PPK2Driver(model: model)
-        case .hid, .bulk, .network, .ble, .spp: nil
+        case .hid, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 

@@ -46,13 +46,7 @@ package struct SmartPlugFamily: FamilyDescription {
 
     /// Returns the description of a model's lines. Its interval is that of the model's messages or requests.
     package static func lines(of model: ModelName) -> LineDescription {
-        var lines = LineDescription(
-            format: .json,
-            fields: quantities.map { quantity in
-                var field = LineField(quantity, name: Array(quantity.word.utf8))
-                field.isOptional = true
-                return field
-            })
+        var lines = LineDescription.named(quantities, each: .seconds(60))
         lines.settle = .zero
         switch model {
         // Default of `TelePeriod` (tasmota.github.io/docs/Commands, "TelePeriod").
@@ -61,7 +55,7 @@ package struct SmartPlugFamily: FamilyDescription {
             (lines.interval, lines.shortestInterval) = (.seconds(2), .seconds(1))
             lines.request = Array("status\n".utf8)
         // A Shelly sends its status at each change, and its energy each minute.
-        default: lines.interval = .seconds(60)
+        default: break
         }
         return lines
     }

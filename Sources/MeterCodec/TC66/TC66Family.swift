@@ -21,7 +21,7 @@ package struct TC66Family: FamilyDescription {
         case .serial: TC66Driver(model: model)
         // A TC66 without the C has no radio.
         case .ble where model == .tc66c: TC66Driver(model: model, over: .ble)
-        case .network, .ble, .spp, .hid, .bulk: nil
+        case .network, .ble, .spp, .hid, .bulk, .computed: nil
         }
     }
 

@@ -22,7 +22,7 @@ package struct UMFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .serial, .ble, .spp: UMDriver(model: model, over: transport)
-        case .hid, .bulk, .network: nil
+        case .hid, .bulk, .network, .computed: nil
         }
     }
 

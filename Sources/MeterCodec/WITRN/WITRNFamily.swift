@@ -32,7 +32,7 @@ package struct WITRNFamily: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .hid: WITRNDriver(model: model)
-        case .serial, .bulk, .network, .ble, .spp: nil
+        case .serial, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 

@@ -20,7 +20,7 @@ package struct ZY1280Family: FamilyDescription {
     package func driver(for model: ModelName, over transport: LinkAddress.Transport) -> (any MeterDriver)? {
         switch transport {
         case .serial: ZY1280Driver(model: model)
-        case .hid, .bulk, .network, .ble, .spp: nil
+        case .hid, .bulk, .network, .ble, .spp, .computed: nil
         }
     }
 

@@ -14,7 +14,7 @@ package struct GenericSimulator: FamilySimulator {
     package func meter(
         _ model: ModelName, over transport: LinkAddress.Transport, _ options: SimulatorOptions
     ) -> any SimulatedMeter {
-        let usual: Duration? = transport == .network ? .seconds(1) : nil
+        let usual: Duration? = transport == .serial ? nil : .seconds(1)
         return SimulatedBoard(
             model: model, boards.description(of: model) ?? .usual, load: options.load(),
             period: options.refresh ?? usual)

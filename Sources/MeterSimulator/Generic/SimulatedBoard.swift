@@ -146,7 +146,7 @@ package struct SimulatedBoard: SimulatedMeter {
         case .dataPlus: state.dataPlus
         case .dataMinus: state.dataMinus
         case .resistance: state.current > 0.0005 ? state.voltage / state.current : 0
-        case .powerFactor: 1
+        case .powerFactor, .ratio: 1
         case .frequency: 50
         case .duration: Double(lastStep) * stepLength
         case .cc1, .cc2, .supplyVoltage, .price, .countedEnergy, .countedCharge: 0

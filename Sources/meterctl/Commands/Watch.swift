@@ -93,6 +93,7 @@ struct ReadingPrinter {
                 parts.append(Formatting.quantity(quantity, value))
             case .countedEnergy: parts.append("counted here: " + Formatting.quantity(quantity, value))
             case .countedCharge: parts.append(Formatting.quantity(quantity, value))
+            case .ratio: parts.append("ratio " + Formatting.quantity(quantity, value))
             default:
                 break
             }

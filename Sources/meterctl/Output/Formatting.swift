@@ -13,7 +13,7 @@ enum Formatting {
         let digits =
             switch quantity {
             case .voltage, .current, .dataPlus, .dataMinus, .cc1, .cc2, .supplyVoltage: 3
-            case .power, .energy, .countedEnergy, .powerFactor: 3
+            case .power, .energy, .countedEnergy, .powerFactor, .ratio: 3
             case .temperature, .resistance, .frequency: 1
             case .charge, .countedCharge, .duration: 0
             case .price: 2

@@ -40,6 +40,8 @@ struct Configuration: Hashable, Sendable {
     var boards: [NodeMeterSettings] = []
     /// Meters behind the broker of `mqtt`. They are among `ports`.
     var smartPlugs: [SmartPlugDescription] = []
+    /// Formulas of computed meters by name. The meters are among `ports`.
+    var formulas: [String: Formula] = [:]
 
     /// Section `[cloud]` of meterd.toml. `meterctl cloud join` chooses which cloud.
     struct Cloud: Hashable, Sendable {

@@ -10,7 +10,7 @@ struct ConfigurationFile {
     private let values: [String: DescriptionValue]
     private static let tables = [
         "cloud", "relay", "sync", "bluetooth", "discovery", "web", "mqtt", "influx", "notify", "store", "backup",
-        "model", "port", "esphome",
+        "model", "port", "esphome", "meter",
     ]
 
     /// - Parameter path: used only in messages.
@@ -83,6 +83,8 @@ struct ConfigurationFile {
         for table in try tables(of: keys.smartPlug.name, max: keys.smartPlugsMax) {
             try configuration.add(smartPlug: table)
         }
+        for (name, table) in try named("meter", max: 32) { try configuration.add(computed: name, table) }
+        try configuration.checkFormulas()
     }
 
     private func entry(_ name: String) -> ConfigurationEntry? {
@@ -99,10 +101,13 @@ struct ConfigurationFile {
     }
 
     /// Returns the tables `[key.NAME]`, sorted by name.
+    ///
+    /// - Parameter keys: plain keys that stand beside the tables.
     private func named(
-        _ key: String, max: Int
+        _ key: String, max: Int, beside keys: [String] = []
     ) throws(ConfigurationError) -> [(name: String, table: [String: DescriptionValue])] {
-        guard let tables = try entry(key)?.table("tables, [\(key).NAME]") else { return [] }
+        guard let members = try entry(key)?.table("tables, [\(key).NAME]") else { return [] }
+        let tables = members.filter { !keys.contains($0.key) }
         guard tables.count <= max else {
             throw ConfigurationError("there are \(tables.count) [\(key).…]", next: "at most \(max) are read")
         }

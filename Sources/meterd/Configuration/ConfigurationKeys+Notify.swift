@@ -115,5 +115,5 @@ extension ConfigurationType<[String]> {
 }
 
 extension Character {
-    fileprivate var isOfTargetName: Bool { isASCII && (isLetter || isNumber || self == "-" || self == "_") }
+    var isOfTargetName: Bool { isASCII && (isLetter || isNumber || self == "-" || self == "_") }
 }

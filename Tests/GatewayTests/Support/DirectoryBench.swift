@@ -21,12 +21,13 @@ struct DirectoryBench {
     ///   - store: by default the host's.
     ///   - meters: by default in the store.
     ///   - records: the settings, by default in the store.
+    ///   - formulas: of computed meters, by name.
     init(
         _ store: MeterStore? = nil, meters: (any MeterRepository)? = nil,
         settings records: (any SettingsRepository)? = nil,
         on host: VirtualHost? = nil, gate: (any LinkGate)? = nil,
         recordings: RecordingService? = nil, counts: EnergyCounts? = nil, alerts: AlertService? = nil,
-        log: LogKeeper? = nil, otherKeepers: [any MeterKeeping] = []
+        log: LogKeeper? = nil, otherKeepers: [any MeterKeeping] = [], formulas: [String: Formula] = [:]
     ) {
         let host = host ?? VirtualHost(store: store)
         let store = store ?? host.store
@@ -37,12 +38,17 @@ struct DirectoryBench {
             now: { [loop = host.loop] in HostMoment(wall: loop.wallNow, sinceBoot: loop.now) }, logger: host.log.logger)
         happened =
             log ?? LogKeeper(meters: host.meters, repository: host.store, loop: host.loop, logger: host.log.logger)
+        let computed = ComputedMeters(formulas, on: host.loop)
+        let openers: [LinkAddress.Transport: any ChannelOpener] = [.serial: host.links, .computed: computed]
+        let opener: any ChannelOpener =
+            formulas.isEmpty ? host.links : ChannelOpeners(openers, loop: host.loop)
         var dependencies = MeterDirectory.Dependencies(
-            loop: host.loop, opener: host.links, ports: sightings, repository: meters ?? store, settings: settings,
+            loop: host.loop, opener: opener, ports: sightings, repository: meters ?? store, settings: settings,
             meters: host.meters, recorder: host.recorder, hostID: "pi", makeRNG: { SplitMix64(seed: 7) })
         (dependencies.recordings, dependencies.counts) = (recordings, counts ?? host.counts)
         (dependencies.alerts, dependencies.log) = (alerts, happened)
         (dependencies.otherKeepers, dependencies.gate) = (otherKeepers, gate)
+        dependencies.computed = formulas.isEmpty ? nil : computed
         directory = MeterDirectory(dependencies: dependencies, logger: host.log.logger)
     }
 

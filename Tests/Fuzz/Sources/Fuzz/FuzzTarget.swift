@@ -10,7 +10,7 @@ struct FuzzTarget: Sendable {
         DecoderTarget.all.map(\.target)
         + [
             identify, download, glitches, power, chunks, replay, text, json, management, advertising, att, gatt, sdp,
-            esphome, esphomeMeter, announced, smartPlug,
+            esphome, esphomeMeter, announced, smartPlug, formula,
         ]
 
     /// What the command line names.

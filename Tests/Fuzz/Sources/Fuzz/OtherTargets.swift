@@ -129,6 +129,34 @@ extension FuzzTarget {
 }
 
 extension FuzzTarget {
+    /// Formulas: any text ends in a formula with a bounded result, or in an error within the text.
+    static let formula = FuzzTarget(
+        name: "formula", run: runFormula,
+        seeds: {
+            [
+                "charger.power - laptop.power", "bench.voltage * 1.0023 + 4e-3",
+                #""Desk charger".power / "01:23:45:67:89:AB".power"#,
+            ].map { Array($0.utf8) }
+        })
+
+    private static func runFormula(_ input: [UInt8]) {
+        let text = String(decoding: input, as: UTF8.self)
+        do throws(FormulaError) {
+            var machine = FormulaMachine(try FormulaParser.formula(text))
+            for (index, operand) in machine.formula.operands.enumerated() {
+                promise(Formula.quantities.contains(operand.quantity), "an operand is measured")
+                machine.heard(Double(index) - 1, of: index, at: .origin, lasting: .seconds(1))
+            }
+            guard let reading = machine.reading(at: .origin) else { return promise(false, "a reading is due") }
+            let result = reading[machine.formula.quantity]
+            promise(result.map { $0.magnitude <= Formula.valueMax } ?? true, "a result is bounded")
+        } catch {
+            promise((1...text.count + 1).contains(error.place), "an error is in the text")
+        }
+    }
+}
+
+extension FuzzTarget {
     /// JSON: what is read can be written and read again, and nothing else is passed over.
     static let json = FuzzTarget(
         name: "json", run: runJSON,

@@ -131,10 +131,15 @@ extension RelayEventBody.Batch {
         guard missed >= 0, missed <= Int32.max else {
             throw CloudFailure(.badRequest, "a number of \(missed) missed readings is out of range")
         }
-        for (text, what) in [(model, "a model's name"), (state, "a state's name")] where text?.utf8.count ?? 0 > 64 {
-            throw CloudFailure(.badRequest, "\(what) of \(text?.utf8.count ?? 0) bytes is too long")
-        }
+        // Not a loop over both: see `Duration.shortText`.
+        try Self.check(model, "a model's name")
+        try Self.check(state, "a state's name")
         for reading in readings { try reading.check() }
+    }
+
+    private static func check(_ text: String?, _ what: String) throws(CloudFailure) {
+        guard let count = text?.utf8.count, count > 64 else { return }
+        throw CloudFailure(.badRequest, "\(what) of \(count) bytes is too long")
     }
 }
 

@@ -77,7 +77,8 @@ struct PackagedConfigurationTests {
         #expect(configuration.mqtt.address != nil)
         #expect(configuration.influx.target?.place == .bucket("home", org: "home"))
         #expect(
-            configuration.ports.map(\.declared.link.transport) == [.serial, .hid, .network, .computed] + Array(repeating: .network, count: 3)
+            configuration.ports.map(\.declared.link.transport) == [.serial, .hid] + Array(repeating: .network, count: 4)
+                + [.computed]
         )
         #expect(configuration.boards.map(\.node.host) == ["shelf.local"])
         #expect(

@@ -110,6 +110,21 @@ struct EnergyCounterTests {
         #expect(isNear(counter(readings).count.energy_Wh, 0.1))
     }
 
+    /// A sum of what is not measured would be a false 0.
+    @Test(
+        arguments: [
+            ([Quantity.current], [Quantity.countedCharge]), ([.power], [.countedEnergy]), ([.current, .power], nil),
+            ([.voltage, .current], nil), ([.energy], [.countedEnergy]), ([], nil),
+        ] as [([Quantity], [Quantity]?)])
+    func sums_areOfWhatIsMeasured(measured: [Quantity], sums: [Quantity]?) {
+        var reading = Reading()
+        for quantity in measured { reading[quantity] = 1 }
+        EnergyCount().put(into: &reading)
+
+        let both: [Quantity] = [.countedEnergy, .countedCharge]
+        #expect(both.filter { reading.supported.contains($0) } == sums ?? both)
+    }
+
     @Test func sums_inAReading_areAsFineAsAnybodyReadsThem() {
         var reading = Reading()
         EnergyCount(energy_Wh: 1.234_56, charge_mAh: -0.006).put(into: &reading)

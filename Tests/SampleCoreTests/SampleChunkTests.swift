@@ -71,6 +71,20 @@ struct SampleChunkTests {
         return same
     }
 
+    /// Every quantity that a reading can have is stored, in the oldest version that has room for it.
+    @Test func everyQuantity_isStored() throws {
+        for quantity in Quantity.allCases {
+            let samples = [sample(100, [quantity: 1.5]), sample(600, [quantity: nil]), sample(700, [.voltage: 5])]
+            let chunk = try packed(samples)
+            #expect(try chunk.samples() == samples, "\(quantity)")
+            #expect(chunk.bytes.first == (quantity.rawValue < 16 ? 1 : quantity.rawValue < 18 ? 2 : 4), "\(quantity)")
+        }
+        let all = Dictionary(uniqueKeysWithValues: Quantity.allCases.map { ($0, Optional(Double($0.rawValue))) })
+        // A chunk keeps the version of its widest shape.
+        let mixed = [sample(100, all), sample(600, [.countedEnergy: 1])]
+        #expect(try packed(mixed).samples() == mixed)
+    }
+
     @Test func chunk_isReadFromBytesOfVersion1() throws {
         // 1 s after 1970, power known as -0.25 in hundredths, then a raw pi, then back to -0.25.
         let pi: [UInt8] = [0x18, 0x2D, 0x44, 0x54, 0xFB, 0x21, 0x09, 0x40]

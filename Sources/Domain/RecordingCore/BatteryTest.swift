@@ -15,11 +15,11 @@ package struct BatteryTest: Hashable, Sendable {
     /// Load that the test controls; nil if another device charges or discharges the battery.
     package var load: LoadSnapshot?
 
-    /// Default hold time of a cut-off; a single reading proves little.
+    /// Default hold time of a cut-off, so that a single wrong reading does not end the test.
     package static let holdDefault = Duration.seconds(10)
     package static let legal = "for example \"current < 50mA for 30s\" or \"voltage < 3.0V for 10s\""
 
-    /// - Parameter until: cut-off that ends the test, a value above or below a limit (`AlertParser`).
+    /// - Parameter until: cut-off that ends the test: a value above or below a limit, in the syntax of `AlertParser`.
     package init(
         until: String, startAbove: Double? = nil, notify: [String] = [], load: LoadPlan? = nil
     ) throws(AlertSyntaxError) {

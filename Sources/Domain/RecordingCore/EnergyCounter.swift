@@ -13,13 +13,14 @@ package struct EnergyCounter: Hashable, Sendable {
     private var last: MonotonicTime?
     /// Time of the last reading with the meter's own counters; nil if none since meterd started.
     private var ownCameAt: MonotonicTime?
-    /// Whether a gap followed the last use of the meter's own charge counter; true after a start.
+    /// Whether the next value of the meter's own charge counter must fill a gap in the integrated current; true after a
+    /// start.
     private var isChargeBehind = true
     private var isEnergyBehind = true
 
     package init(_ before: EnergyCount = EnergyCount()) { count = before }
 
-    /// Time after a frame with the meter's own counters in which totals are added only to such frames. Some meters send
+    /// Time after a frame with the meter's own counters in which totals are added to no other frames. Some meters send
     /// counters in separate frames.
     private static let ownFramesWithin = Duration.seconds(60)
 
@@ -167,9 +168,18 @@ package struct EnergyCount: Hashable, Sendable {
         (energy_Wh, charge_mAh, seconds) < (other.energy_Wh, other.charge_mAh, other.seconds)
     }
 
-    /// Rounds to 0.1 mWh and 0.01 mAh: enough for display, and short in the store.
+    /// Rounds to 0.1 mWh and 0.01 mAh: enough for display, and short in the store. Leaves out the energy of a meter that
+    /// measures current alone, and the charge of one that measures power alone. A reading without quantities gets both.
     package func put(into reading: inout Reading) {
-        reading[.countedEnergy] = (energy_Wh * 10_000).rounded() / 10_000
-        reading[.countedCharge] = (charge_mAh * 100).rounded() / 100
+        let measured = reading.supported
+        func has(_ quantities: QuantitySet) -> Bool {
+            measured.isEmpty || !measured.intersection(quantities).isEmpty
+        }
+        if energy_Wh != 0 || has(QuantitySet(.voltage, .power, .energy)) {
+            reading[.countedEnergy] = (energy_Wh * 10_000).rounded() / 10_000
+        }
+        if charge_mAh != 0 || has(QuantitySet(.current, .charge)) {
+            reading[.countedCharge] = (charge_mAh * 100).rounded() / 100
+        }
     }
 }

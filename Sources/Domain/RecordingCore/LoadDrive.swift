@@ -139,7 +139,7 @@ package struct LoadDrive: Hashable, Sendable {
         return .endTest(.cutoff)
     }
 
-    /// A setting that was changed on the load itself; nil if none.
+    /// Returns a message if a setting was changed on the load itself; nil otherwise.
     private func changed(_ view: LoadView) -> String? {
         if let current = view.current, current != plan.current {
             return "the load is set to \(current) mA now, and not to \(plan.current) mA"

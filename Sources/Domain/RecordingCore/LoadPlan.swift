@@ -67,8 +67,8 @@ package struct LoadPlan: Hashable, Sendable {
         self.init(current: milliamperes, cutoff: millivolts, minutes: minutes, onLinkLoss: loss)
     }
 
-    /// Amount in thousandths, from a text in `A`, `mA`, `V`, `mV` or without a unit; nil unless it is a multiple of
-    /// ten.
+    /// Parses an amount such as `1.5A` or `1500mA` and returns thousandths of `unit`. Nil if the result exceeds `most`
+    /// or is not a positive multiple of 10.
     private static func steps(of text: String, unit: String, most: Int) -> Int? {
         guard let amount = Double(amount: text.lowercased(), unit: unit).map({ $0 * 1000 }), amount <= Double(most)
         else {
@@ -108,7 +108,7 @@ package struct LoadPlan: Hashable, Sendable {
 /// State reported by a load.
 package struct LoadView: Hashable, Sendable {
     package var isOn: Bool
-    /// Set current in milliamperes and cut-off in millivolts; nil until reported.
+    /// Current in milliamperes and cut-off in millivolts, as set on the load; nil until reported.
     package var current: Int?
     package var cutoff: Int?
 

@@ -1,6 +1,6 @@
 /// A named moment or period on a meter's timeline.
 package struct Mark: Hashable, Sendable {
-    /// Its `token` only distinguishes marks of the same host, meter and start.
+    /// Id whose `token` only distinguishes marks of the same host, meter and start.
     package let id: RecordingID
     package var name: String
     /// Equal to `start` for a moment; nil while a period is open.

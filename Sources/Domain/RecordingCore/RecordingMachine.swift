@@ -25,7 +25,7 @@ package struct RecordingMachine: Sendable {
     private var waiting: Recording?
 
     private enum State: Sendable {
-        /// `Rise` begins when the current exceeds the threshold; nil while it does not.
+        /// No recording is running. `Rise`: readings since the current reached the threshold; nil while it is below.
         case idle(Rise?)
         case recording(Session)
     }
@@ -40,8 +40,8 @@ package struct RecordingMachine: Sendable {
         var recording: Recording
         /// Time of the last reading, or of the start before the first; nil after a restart.
         var last: MonotonicTime?
-        /// When the current fell below the threshold or a reading first met the cut-off, and the recording as of then;
-        /// nil otherwise.
+        /// Possible end: when the current fell below the threshold or a reading first met the cut-off, and the
+        /// recording as of then; nil if neither.
         var fall: (since: MonotonicTime, recording: Recording)?
         var hasReading = false
     }
@@ -84,7 +84,7 @@ package struct RecordingMachine: Sendable {
         state = .recording(Session(recording: recording, last: nil, fall: nil))
     }
 
-    /// Removes the recording, which continues under another id of the meter; nil if there is none.
+    /// Removes and returns the recording, which continues under another id of the meter; nil if there is none.
     package mutating func handedOver() -> Recording? {
         defer { (state, waiting) = (.idle(nil), nil) }
         return recording
@@ -140,7 +140,7 @@ package struct RecordingMachine: Sendable {
         state = .recording(session)
     }
 
-    /// Returns the recording if `id` runs and its load's state changed; otherwise nil.
+    /// Returns the recording `id` if it is running and its load's state changed; otherwise nil.
     package mutating func drove(_ id: RecordingID, _ phase: LoadDrive.Phase, problem: String?) -> Recording? {
         guard case .recording(var session) = state, session.recording.id == id,
             var load = session.recording.test?.load, load.phase != phase || load.problem != problem
@@ -152,7 +152,7 @@ package struct RecordingMachine: Sendable {
         return session.recording
     }
 
-    /// Ends the battery test. If the cut-off was already met, totals end at that moment.
+    /// Ends the battery test. With `cutoff`, totals end when a reading first met the cut-off, if one did.
     package mutating func loadEnded(_ id: RecordingID, _ end: Recording.End) -> Outcome {
         guard case .recording(let session) = state, session.recording.id == id else { return .none }
         return self.end(end == .cutoff ? session.fall?.recording ?? session.recording : session.recording, end)

@@ -24,7 +24,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].add(reading)
     }
 
-    /// The bucket must lie within this block, and may be shorter than the tier's.
+    /// Adds a bucket, which must lie within this block and may be shorter than the tier's buckets.
     package mutating func add(_ bucket: SampleBucket) {
         let start = tier.bucket(of: bucket.start)
         byStart[start.millisecondsSince1970, default: SampleBucket(start: start)].merge(bucket)
@@ -50,7 +50,7 @@ package struct SampleBucketBlock: Hashable, Sendable {
             Self.version, UInt8(truncatingIfNeeded: buckets.count), UInt8(truncatingIfNeeded: buckets.count >> 8),
         ]
         for part in [\SampleBucket.minima, \.maxima, \.roundedMeans, \.counts] {
-            // The bytes do not contain this id.
+            // Any id will do: the encoded bytes do not contain it.
             var builder = SampleChunkBuilder(meter: .mac(MACAddress(bits: 0)))
             for bucket in buckets { builder.append(bucket.start, bucket[keyPath: part]) }
             let chunk = builder.finish()?.bytes ?? []
@@ -108,8 +108,8 @@ extension SampleBucket {
 }
 
 extension Double {
-    /// Value rounded to a millionth, or below a thousandth to a billionth, which is enough for a current of some
-    /// microamperes; unchanged from 1e9 on.
+    /// Value rounded to a millionth; unchanged from 1e9 on. A value below a thousandth is rounded to a billionth, for
+    /// currents of some microamperes.
     package var toMillionths: Double {
         guard magnitude < 1e9 else { return self }
         let scale = magnitude < 1e-3 ? 1e9 : 1e6

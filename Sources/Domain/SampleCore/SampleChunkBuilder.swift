@@ -35,7 +35,12 @@ package struct SampleChunkBuilder: Sendable {
         let shapeChanged = supported != state.supported || known != state.known
         let changed = putChanges(of: reading, known: known, shapeChanged: shapeChanged)
         if shapeChanged {
-            if supported & ~SampleChunkFormat.quantities != 0 { bytes[0] = SampleChunkFormat.widerVersion }
+            // The chunk gets the highest version that any of its samples needs.
+            if supported & ~SampleChunkFormat.widerQuantities != 0 {
+                bytes[0] = SampleChunkFormat.widestVersion
+            } else if supported & ~SampleChunkFormat.quantities != 0 {
+                bytes[0] = max(bytes[0], SampleChunkFormat.widerVersion)
+            }
             state.supported = supported
             state.known = known
             put(UInt64(supported))
@@ -64,7 +69,7 @@ package struct SampleChunkBuilder: Sendable {
     private mutating func putTime(_ time: Int64) {
         let step = time &- state.time
         put(SampleChunkFormat.zigzag(step &- state.step))
-        // The first step counts from 1970, so the next one is not compared with it.
+        // The first step is the time since 1970, so the next step is not encoded relative to it.
         state.step = count == 1 ? 0 : step
         state.time = time
     }
@@ -93,7 +98,7 @@ package struct SampleChunkBuilder: Sendable {
 
     private mutating func putValue(column index: Int) {
         let column = state.columns[index]
-        // After a raw value, the integer may be unchanged. Its difference of 0 would be decoded as the escape.
+        // If the last value was raw, the integer may be unchanged. Its difference of 0 would be decoded as the escape.
         if let integer = SampleChunkFormat.integer(for: column.value, exponent: column.exponent),
             integer != column.integer
         {

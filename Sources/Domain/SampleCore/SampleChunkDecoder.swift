@@ -11,6 +11,7 @@ struct SampleChunkDecoder {
         switch bytes[0] {
         case SampleChunkFormat.version: quantities = SampleChunkFormat.quantities
         case SampleChunkFormat.widerVersion: quantities = SampleChunkFormat.widerQuantities
+        case SampleChunkFormat.widestVersion: quantities = SampleChunkFormat.widestQuantities
         default: throw .unknownVersion(bytes[0])
         }
         end = bytes.count - SampleChunkFormat.checkLength
@@ -113,7 +114,7 @@ struct SampleChunkDecoder {
         var number: UInt64 = 0
         for shift in stride(from: UInt64(0), to: 70, by: 7) {
             let byte = try byte()
-            // The tenth byte has room for one bit.
+            // The tenth byte of a varint contains only the last of 64 bits.
             guard shift < 63 || byte <= 1 else { throw .malformed(offset: offset) }
             number |= UInt64(byte & 0x7F) << shift
             if byte < 0x80 { return number }

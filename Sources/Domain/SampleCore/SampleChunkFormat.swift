@@ -1,5 +1,5 @@
-/// Layout of a stored chunk. A change needs a new version number, and old versions must stay readable. Version 2 is
-/// version 1 with more quantities, and is written only for these.
+/// Layout of a stored chunk. A change needs a new version number, and old versions must stay readable. Versions 2 and 4
+/// are version 1 with more quantities, and are written only for these. Version 3 is another layout (`SampleChunk+Seconds`).
 ///
 /// ```
 /// chunk   = version (1 byte) sample* check (FNV-1a of all before it, 4 bytes little-endian)
@@ -18,17 +18,20 @@ enum SampleChunkFormat {
     static let version: UInt8 = 1
     /// Version for quantities that version 1 cannot contain.
     static let widerVersion: UInt8 = 2
+    /// Version for all quantities that a `Reading` has room for.
+    static let widestVersion: UInt8 = 4
     static let checkLength = 4
     static let shapeBit: UInt64 = 1
     static let escape: UInt64 = 0
     static let rawMark: UInt8 = 0xFF
     static let exponentMax: UInt8 = 9
-    /// A double represents every integer up to this.
+    /// Limit up to which a double represents every integer exactly.
     static let integerMax: Int64 = 1 << 53
     /// Quantities of version 1, one bit each.
     static let quantities: UInt32 = 0xFFFF
     static let widerQuantities: UInt32 = 0x3_FFFF
-    static let columnCount = 18
+    static let widestQuantities: UInt32 = 0xFF_FFFF
+    static let columnCount = 24
     /// One byte for the time and one for the changes.
     static let sampleLengthMin = 2
 
@@ -67,7 +70,7 @@ enum SampleChunkFormat {
         let power = powerOfTen(exponent)
         let scaled = value * power
         guard scaled.magnitude < Double(integerMax) else { return nil }
-        // Fast rounding. If it is wrong, only the comparison below fails.
+        // Fast rounding. The comparison below rejects a wrong result.
         let integer = Int64(scaled + (scaled < 0 ? -0.5 : 0.5))
         return (Double(integer) / power).bitPattern == value.bitPattern ? integer : nil
     }
@@ -87,5 +90,5 @@ struct SampleChunkState {
     /// Raw value of a `QuantitySet`.
     var supported: UInt32 = 0
     var known: UInt32 = 0
-    var columns = InlineArray<18, SampleColumn>(repeating: SampleColumn())
+    var columns = InlineArray<24, SampleColumn>(repeating: SampleColumn())
 }

@@ -50,8 +50,8 @@ package struct SeriesBuilder: Sendable {
         stretches = Array(repeating: Stretch(), count: count)
     }
 
-    /// Hours if the span has at least one per point; minutes if at least one per three points. Otherwise nil, because
-    /// single readings are few enough.
+    /// Returns hours if the span has at least one per point, and minutes if at least one per three points. Otherwise
+    /// nil, because single readings are few enough.
     private static func tier(length: Int64, points: Int64) -> SampleTier? {
         if length / SampleTier.hour.rawValue >= points { return .hour }
         return length / SampleTier.minute.rawValue >= max(1, points / 3) ? .minute : nil

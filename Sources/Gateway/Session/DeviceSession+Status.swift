@@ -92,24 +92,26 @@ extension DeviceSession {
         return (talk.readings.powerDelivery, isLinked)
     }
 
-    /// Returns the state of an electronic load; nil for other meters, and without current data.
+    /// Returns the state of an electronic load; nil for other meters, and unless data is available.
     func loadView() -> LoadView? { machine.state == .dataAvailable ? LoadView(told()) : nil }
 
     /// - Parameter all: whether to return every single sample of a fast meter.
     package nonisolated func feed(ofAll all: Bool) -> Feed<TimedReading> { all ? samples : readings }
 
-    /// Data that the meter sends besides readings, such as its charging mode.
+    /// Returns data that the meter sends besides readings, such as its charging mode.
     package func told() -> TelemetryBody? { talk.readings.told.body }
 
-    /// Last reading, completed with fresh values from the meter's other kinds of frame.
+    /// Returns the last reading, completed with fresh values from the meter's other kinds of frame.
     func wholeReading(at now: MonotonicTime) -> TimedReading? {
         guard var whole = talk.readings.latest.whole(at: now, staleAfter: machine.timing.staleAfter) else { return nil }
-        // meterd's count may have been reset since this reading, so use the present count.
-        if whole.reading.supported.contains(.countedEnergy) { counted?.put(into: &whole.reading) }
+        // meterd's energy count may have been reset since this reading, so use the present count.
+        if !whole.reading.supported.isDisjoint(with: QuantitySet(.countedEnergy, .countedCharge)) {
+            counted?.put(into: &whole.reading)
+        }
         return whole
     }
 
-    /// Nil while the meter is absent.
+    /// Returns the entry in a scan; nil while the meter is absent.
     package func scanEntry() -> ScanEntry? {
         guard machine.isPresent, let link, link.transport != .computed else { return nil }
         var entry = ScanEntry(
@@ -142,7 +144,6 @@ extension DeviceSession {
 
     var isPresent: Bool { machine.isPresent }
 
-    /// Whether meterd computes the meter from others.
     var isComputed: Bool { lastTransport == .computed }
 
     var isPasserBy: Bool { model == nil && !machine.isWanted && links.isEmpty }

@@ -7,7 +7,7 @@ package struct RadioLimits: Hashable, Sendable {
     package var connect: Duration
     /// Time limit from the connection until the serial line's characteristics are found.
     package var setUp: Duration
-    /// Limit for the search for the RFCOMM channel of the meter's serial port, including the connection.
+    /// Time limit for the search for the RFCOMM channel of the meter's serial port, including the connection.
     package var search: Duration
     /// Time without progress while bytes wait to be sent, after which the link counts as failed.
     package var stall: Duration

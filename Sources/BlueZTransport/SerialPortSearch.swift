@@ -10,7 +10,8 @@ final class SerialPortSearch: @unchecked Sendable {
     /// This object's end of the socket pair. Closing it cancels the search, because the thread's end becomes readable.
     private var ownEnd: FileDescriptor?
 
-    /// - Parameter done: called once on the event loop, even after `cancel`; nil if the meter names no serial port.
+    /// - Parameter done: called once on the event loop, even after `cancel`; with nil if the meter names no serial
+    ///   port.
     init(
         _ link: RadioLink, sockets: any RadioSockets, limit: Duration, on loop: IOLoop,
         done: @escaping @Sendable (Result<UInt8?, Errno>) -> Void

@@ -53,10 +53,10 @@ package actor CloudRetention {
         let newest = try await engine.newestStamp()
         let (calendar, now) = (clock.wallNow(), clock.now())
         var believed = known.map { BelievedDate(date: $0) } ?? BelievedDate(newest: newest, calendar: calendar)
-        // If another replica has advanced the date, the date already includes this running time.
+        // Zero if another replica has advanced the date, because the new date already includes this running time.
         let running = last.flatMap { $0.date == known ? now - $0.at : nil } ?? .zero
         // Nil if no accepted change is newer than the stored date. The date may then jump to the wall clock, because no
-        // data lies in between.
+        // data is dated between the two.
         let next = newest.flatMap { $0 > believed.date ? believed.date : nil }
         believed.advance(toConfirmed: calendar, running: running, next: next)
         let date = believed.date

@@ -169,7 +169,7 @@ extension CloudService {
         return Member(host: binding.host, name: binding.hostName, credential: credential.id)
     }
 
-    /// Logs unexpected errors of the engine and turns them into an `internalError`.
+    /// Calls the engine. Logs its unexpected errors and turns them into an `internalError`.
     func ask<Value: Sendable>(
         _ body: () async throws -> Value
     ) async throws(CloudFailure) -> Value {

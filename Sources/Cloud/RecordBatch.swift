@@ -81,7 +81,8 @@ struct RecordBatch {
         return (pairs.map(\.0), pairs.map(\.1))
     }
 
-    /// Leftovers to store after `toStore`, without those of records that the engine has refused.
+    /// Records that remain under older names, to store after `toStore`. Omits those of records that the engine has
+    /// refused.
     var toStoreAfter: (records: [SyncRecord], places: [Int]) {
         let kept = leftovers.sorted { $0.key < $1.key }.filter { stores[$0.key] != nil }
         return (kept.map(\.value), kept.map(\.key))

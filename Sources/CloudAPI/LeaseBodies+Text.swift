@@ -1,7 +1,7 @@
 import Domain
 
-// JSON of frequent bodies, without an encoder or decoder, which would take most of the time (`WrittenBody`,
-// `ReadBody`).
+// JSON of frequent bodies, written and read without an encoder or decoder, which would take most of a request's time
+// (`WrittenBody`, `ReadBody`).
 
 extension LeaseBody: WrittenBody {
     package var text: [UInt8]? {

@@ -92,7 +92,7 @@ extension RecordPage: Codable {
 }
 
 extension JSONReader {
-    /// Checks for the form of `RecordText`. Unlike `record`, it accepts repeated properties.
+    /// Returns whether the bytes have the form of `RecordText`. Unlike `record`, it accepts repeated properties.
     static func isRecord(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         var reader = JSONReader(bytes)
         return reader.passRecord() && reader.isAtEnd

@@ -54,7 +54,7 @@ package struct RelayAnswer: Codable, Hashable, Sendable {
 
 /// Data of a server-sent event of `GET …/meters/{meter}/readings`, whose name says which field is present.
 package struct RelayEventBody: Codable, Hashable, Sendable {
-    /// `readings`: a batch from the holder.
+    /// Body of a `readings` event: one batch of readings from the lease's holder.
     package struct Batch: Codable, Hashable, Sendable {
         /// Epoch of the cloud's store. Fencing tokens of different epochs cannot be compared.
         package var epoch: String

@@ -39,7 +39,7 @@ package final class CloudClient: Sendable {
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: .cloud(pin: membership.pin))
     }
 
-    /// Shuts down a client that `shutdown` did not, for example because meterd stopped early.
+    /// Shuts down the HTTP client if `shutdown` was not called, for example because meterd stopped early.
     deinit { _ = http.shutdown() }
 
     package func shutdown() async {

@@ -12,7 +12,7 @@ package struct EtcdBackup: Sendable {
     private var written: WallTime
     private var epoch: String
     private var tokenFloor: UInt64
-    /// Keys, without the store's prefix, and values.
+    /// Keys and values. The keys are without the store's prefix.
     var entries: [EtcdPut]
 
     /// Writes all keys of `StoreKeys.lastingKinds`, as of one revision.
@@ -115,7 +115,7 @@ package struct EtcdBackup: Sendable {
 }
 
 extension EtcdCloudEngine {
-    /// Maximum wait for another replica's backup, because that replica may have stopped.
+    /// Time after which another replica's unfinished backup no longer delays this one: that replica may have stopped.
     private static let turnLasts = Duration.seconds(3600)
 
     package func lastBackup() async throws -> WallTime? { try await backupMark().good }

@@ -28,8 +28,8 @@ extension EtcdCloudEngine {
                 for var other in replaced {
                     let key = keys.credential(hash: other.hash)
                     other.revokedAt = credential.createdAt
-                    // This comparison fails if a host uses the replaced token for the first time meanwhile. The
-                    // credential is then decided again.
+                    // If a host uses the replaced token for the first time meanwhile, this comparison fails, and the
+                    // next round decides again.
                     transaction.compares.append(
                         EtcdCompare(key: key, revision: bindings?.revisions[other.hash] ?? 0))
                     transaction.success.append(

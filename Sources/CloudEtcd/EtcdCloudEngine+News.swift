@@ -153,8 +153,8 @@ extension EtcdCloudEngine {
         for lease in leases { await hear(.lease(lease.record, meter: lease.meter, zone: zone)) }
     }
 
-    /// Returns a change of records from a zone's head. Nil if this replica made or already reported it, or reads the
-    /// zone's first head.
+    /// Returns a change of records from a zone's head. Nil if this replica made or already reported the change, or
+    /// reads the head for the first time.
     private func news(ofHead entry: EtcdEntry, zone: String) throws -> CloudNews? {
         let head = try StoredHead(entry)
         return heads.see(head, of: zone, isOwn: head.writer.hasPrefix(writer)).map { .records(types: $0, zone: zone) }

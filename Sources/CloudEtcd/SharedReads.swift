@@ -11,7 +11,7 @@ final class SharedReads: Sendable {
         var readers = 0
     }
 
-    /// Maximum number of readers: with more, fewer callers would share a request.
+    /// Maximum number of concurrent reads: with more, fewer callers would share a request.
     private static let readersMax = 2
     private static let keysMax = 100
 

@@ -152,7 +152,7 @@ package struct HostedCloud: Sendable {
         return "\(listeners) event stream\(listeners == 1 ? " is" : "s are") open"
     }
 
-    /// Acknowledged writes are safe even if this is never called.
+    /// Closes the store. Acknowledged writes are safe even without this call.
     package func close() {
         do {
             try store.close()

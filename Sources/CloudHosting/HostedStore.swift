@@ -24,7 +24,8 @@ protocol HostedStore: BackedUpStore {
 struct CloudFollower: Service {
     let store: any HostedStore
     let service: CloudService
-    /// Stream that ends once other replicas can reach this one. Only then does the first heartbeat publish the address.
+    /// Stream that ends once other replicas can reach this one. Only then does the first heartbeat publish this
+    /// replica's address.
     let isServed: AsyncStream<Void>
 
     func run() async throws {

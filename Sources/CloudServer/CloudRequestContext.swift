@@ -15,6 +15,6 @@ package struct CloudRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Reports whether the client presented a valid token, which decides how long the connection is kept.
+    /// Tells the connection whether its client presented a valid token, which decides how long the connection is kept.
     func tell(_ standing: ConnectionVerdict) { channel.triggerUserOutboundEvent(standing, promise: nil) }
 }

@@ -95,8 +95,8 @@ package struct CloudRoutes: Sendable {
 
     // MARK: The cloud itself
 
-    /// Reports the store's health; with `?live`, only that the process runs, because a supervisor must not restart it
-    /// because of its store.
+    /// Reports the store's health. With `?live`, reports only that the process runs: a failing store is no reason for a
+    /// supervisor to restart it.
     private func health(_ call: Call) async throws -> Response {
         if call.query("live") == nil, let fault = await health.fault() {
             throw CloudFailure(.serviceUnavailable, fault, retryAfter: .seconds(10))

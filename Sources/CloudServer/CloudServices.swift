@@ -12,8 +12,8 @@ package struct CloudMaintenance: Service {
     }
 }
 
-/// Ends the event streams, because open streams would keep the server running. Services stop in reverse order, so it
-/// starts after the server.
+/// Ends the event streams, because open streams would keep the server running. Services stop in reverse order, so this
+/// one starts after the server.
 package struct CloudStreamEnder: Service {
     private let service: CloudService
 

@@ -3,7 +3,8 @@ import CloudAPI
 import Hummingbird
 import ServerKit
 
-/// Messages from other replicas, which present the shared secret in their store (Docs/Relay.md#several-copies).
+/// Routes for messages from other replicas, which present the shared secret from the common store
+/// (Docs/Relay.md#several-copies).
 extension CloudRoutes {
     package static let copyScheme = "Copy"
 

@@ -23,7 +23,7 @@ extension CloudRoutes {
         }
     }
 
-    /// Encodes an event. Its id counts the events of this stream; it cannot resume a stream.
+    /// Encodes an event. Its id is its number in this stream, and cannot be used to resume a stream.
     static func event(_ body: EventBody, number: Int) throws -> ByteBuffer {
         var buffer = ByteBuffer(string: "id: \(number)\nevent: \(body.name)\ndata: ")
         buffer.writeImmutableBuffer(try JSON.encode(body))

@@ -6,7 +6,8 @@ import Synchronization
 
 package final class RequestGate: Sendable {
     package struct Limits: Hashable, Sendable {
-        /// Limit for requests other than readings, far above a host's first sync, its renewals and a person's clicks.
+        /// Limit for requests other than readings, far above the needs of a host's first sync, its renewals and a
+        /// person's clicks.
         package var perCredential = Rate(perSecond: 100, burst: 400)
         /// Limit for batches of readings. A host sends four a second for each watched meter.
         package var relayPerCredential = Rate(perSecond: 1000, burst: 2000)

@@ -1,8 +1,7 @@
 import Domain
 import Synchronization
 
-/// Counts responses and their durations. No client input becomes a label: these are limited to `CloudRoute` and
-/// statuses.
+/// Counts responses and their durations. Labels contain no client input, only values of `CloudRoute` and statuses.
 package final class RequestTally: Sendable {
     private struct Request: Hashable {
         var route: String

@@ -39,7 +39,7 @@ enum AliasTable {
         }
     }
 
-    /// Puts into force, once, the aliases that an earlier version stored only as records.
+    /// Applies, once, the aliases that an earlier version stored only as records.
     static func adopt(_ db: Database) throws {
         guard try Meta.aliases.read(db) == nil else { return }
         for zone in try StoredZone.fetchAll(db) {

@@ -74,8 +74,8 @@ package struct CloudRestore: Hashable, Sendable {
         }
     }
 
-    /// Returns `now`. If the backup, or its store's move, has a later date, throws or, with `ignoresClock`, returns
-    /// that date. A copied file has no date.
+    /// Returns `now`, unless the file contains a later time of a backup or a move: then throws or, with `ignoresClock`,
+    /// returns that time. A copied store file contains neither time.
     private static func checkedTime(
         of db: Database, path: String, now: WallTime, ignoresClock: Bool
     ) throws -> WallTime {

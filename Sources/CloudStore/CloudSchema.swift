@@ -280,7 +280,7 @@ enum Meta: String {
     case restoring
     /// In a backup: its time, in milliseconds since 1970.
     case backup = "backup_ms"
-    /// Destination of a store that moved, and is never opened again.
+    /// Destination of this store's move, after which the store is never opened again.
     case destination
     /// Time of the move, in milliseconds since 1970.
     case departed = "departed_ms"

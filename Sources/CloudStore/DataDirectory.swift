@@ -52,8 +52,8 @@ struct DataDirectory: Sendable {
         FileSystem.size(store) == 0 && (FileSystem.exists(made) || FileSystem.size(store + "-wal") ?? 0 > 0)
     }
 
-    /// Renames the store, whose lock the caller holds; the database first, because without it the other files are not
-    /// opened.
+    /// Renames the store's files. Renames the database first, because the other files are not opened without it. The
+    /// caller holds the store's lock.
     ///
     /// - Parameter word: part of the new name.
     /// - Returns: the new path; nil if there was no store.

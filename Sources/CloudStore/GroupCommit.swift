@@ -5,8 +5,9 @@ import Synchronization
 
 /// Queue of all writes: many commands share one transaction, and therefore one wait for the disk.
 ///
-/// While one transaction is being written, further commands gather; no command is delayed for more to arrive. Each has
-/// its own savepoint, so its failure does not undo the others. Answers are sent after the whole transaction is on disk.
+/// While one transaction is being written, further commands gather; no command waits for others to arrive. Each command
+/// has its own savepoint, so its failure does not undo the others. Answers are sent after the whole transaction is on
+/// disk.
 final class GroupCommit: Sendable {
     /// Maximum number of commands per transaction, because the first one waits for the last.
     static let commandsMax = 400

@@ -106,7 +106,7 @@ extension HeldLeases {
         private let policy: LeasePolicy
         private let isRevoking: Bool
         private let hasRequest: Bool
-        /// All grants but the last, which is in `request`.
+        /// All grants, except the last one if `request` contains it.
         private let earlier: [LeaseGrant]
 
         init(_ record: LeaseRecord, of holder: LeaseHolder, run: Run) {

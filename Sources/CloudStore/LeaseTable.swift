@@ -31,7 +31,7 @@ final class LeaseTable: Sendable {
 
     var heldCount: Int { state.withLock { $0.held.values.reduce(0) { $0 + $1.count } } }
 
-    /// Returns a held lease under any id of the meter.
+    /// Returns the meter's held lease, looked up by any of its ids.
     func held(_ key: LeaseKey) -> LeaseSnapshot? {
         state.withLock { state in
             let book = state.aliases[key.zone] ?? AliasBook()

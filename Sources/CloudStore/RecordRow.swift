@@ -19,7 +19,7 @@ enum RecordRow {
             .map { Stored(id: $0["id"], record: try record($0)) }
     }
 
-    /// Reads records by sequence, in stored form if this version wrote them.
+    /// Reads a page of records after a sequence. Keeps the stored text of records that this version wrote.
     ///
     /// - Returns: the page, the sequence of its last record, and whether more follow.
     static func page(

@@ -44,7 +44,7 @@ extension SQLiteCloudEngine: DepartingStore {
         }
     }
 
-    /// Renames a store that moved, and returns its new path. Its folder is then free.
+    /// Renames a store that moved, which frees its folder. Returns the new path; nil if there was no store.
     package static func setAsideDeparted(directory: String, at now: WallTime) throws(CloudStoreError) -> String? {
         let lock = try StoreLock(directory: directory)
         defer { lock.release() }

@@ -116,8 +116,8 @@ package final class SQLiteCloudEngine: CloudEngine {
             let floor = try Meta.tokenFloor.read(db).flatMap { UInt64($0) } ?? 0
             limits = LeaseLimits(tokenFloor: FencingToken(rawValue: floor))
             guard try Meta.restoring.read(db) != nil else { return }
-            // The backup lacks later leases, so grant nothing new until one with the longest time to live would be
-            // over.
+            // The backup lacks later leases, so grant nothing new until even a lease with the longest time to live
+            // would be over.
             let lockDelay = zones.map(\.zone.terms.lockDelay).max() ?? .zero
             let longest = LeaseTerms(
                 timeToLive: LeaseTerms.timeToLiveRange.upperBound, lockDelay: lockDelay, policy: .strict)

@@ -22,7 +22,7 @@ package final class ChangeMarks: Sendable {
 
     package init() {}
 
-    /// Call after the change, or within the same job of an actor.
+    /// Call after the change. Within one job of an actor, the order does not matter.
     package func mark(_ parts: Parts) {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard !state.parts.isSuperset(of: parts) else { return nil }

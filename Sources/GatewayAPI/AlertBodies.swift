@@ -4,7 +4,7 @@ package struct AlertRequest: Codable, Hashable, Sendable {
     /// The condition as typed, such as `current < 50mA for 2m`.
     package var condition: String
     package var name: String?
-    /// Names of `[notify.NAME]` in the configuration.
+    /// Notification targets: the NAMEs of `[notify.NAME]` in the configuration.
     package var notify: [String]?
 
     package init(meter: String, condition: String, name: String? = nil, notify: [String]? = nil) {
@@ -139,8 +139,8 @@ package struct AlertNoticeBody: Codable, Hashable, Sendable {
         }
     }
 
-    /// Number of the notice on this host; the same if resent. 0 for a test of an alert; for a battery test, its start
-    /// in milliseconds since 1970.
+    /// Number of the notice on this host, unchanged if resent. 0 if a user tests the alert; for a battery test, the
+    /// test's start in milliseconds since 1970.
     package var number: Int64
     /// `raised`, `cleared`, `happened`, `finished` (a battery test) or `test`.
     package var event: String

@@ -2,7 +2,7 @@
 package struct ForgottenMeter: Codable, Hashable, Sendable {
     package var id: String
     @NullCodable package var name: String?
-    /// Whether settings were deleted, on every host.
+    /// Whether settings were deleted; if so, on every host.
     package var settings: Bool
     package var aliases: [String]
     /// Number of deleted readings; null if kept.

@@ -3,17 +3,18 @@
 package struct LogLineBody: Codable, Hashable, Sendable {
     /// `held`, `state`, `setting`, `command`, `remedy` or `alert`; later versions may add more.
     package var kind: String
-    /// First occurrence by the answering host's system clock, RFC 3339.
+    /// Time of the first occurrence by the answering host's system clock, RFC 3339.
     package var at: String
-    /// Last occurrence. For `held`, the end of the period in which the host held the meter; null until then.
+    /// Time of the last occurrence. For `held`, the end of the period in which the host held the meter; null until
+    /// then.
     @NullCodable package var until: String?
     package var age_ms: Int64
     package var count: Int
-    /// Host of the event; null for a setting, which belongs to all hosts.
+    /// Host that recorded the event; null for a setting, which belongs to all hosts.
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?
     package var mine: Bool
-    /// First occurrence by the recording host's system clock at that time.
+    /// Time of the first occurrence by the recording host's system clock at that time.
     package var host_time: String
     /// Depends on `kind`: link (`ble`, `spp`, `usb`) over which the host held the meter, state, setting's key, command,
     /// remedy or alert.

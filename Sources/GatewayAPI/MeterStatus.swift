@@ -190,7 +190,7 @@ package struct StoreStatus: Codable, Hashable, Sendable {
 
 package struct BackupStatus: Codable, Hashable, Sendable {
     package var directory: String
-    /// Last good backup by this machine's system clock at that time, RFC 3339.
+    /// Time of the last good backup by this machine's system clock at that time, RFC 3339.
     @NullCodable package var written: String?
     @NullCodable package var age_ms: Int64?
     @NullCodable package var error: String?

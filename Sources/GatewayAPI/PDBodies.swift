@@ -107,7 +107,7 @@ package struct PDEntryBody: Codable, Hashable, Sendable {
     package var message: Message?
 
     package struct Message: Codable, Hashable, Sendable {
-        /// Name in the USB PD specification, such as `Source_Capabilities`.
+        /// Sender and receiver: `source`, `sink`, `cable` or `port`; null if not in the message.
         package var name: String
         /// `SOP` for the PD partner; `SOP'` and `SOP''` for the cable's plugs.
         package var sop: String

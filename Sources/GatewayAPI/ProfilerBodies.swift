@@ -1,7 +1,7 @@
 /// `POST /v1/profiler` on the control socket: creates an address that the Firefox Profiler loads without a login.
 package struct ProfilerRequest: Codable, Hashable, Sendable {
     package var meters: [String]
-    /// Start of the range, RFC 3339; absent for Firefox's own power tracks, because Firefox requests it.
+    /// Start of the range, RFC 3339; absent for Firefox's own power tracks: Firefox then requests the range.
     package var from: String?
     package var to: String?
     /// Lifetime of the address for Firefox's own power tracks; null or absent: until meterd restarts.

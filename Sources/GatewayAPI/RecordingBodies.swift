@@ -122,12 +122,12 @@ package struct RecordingBody: Codable, Hashable, Sendable {
     package var duration_ms: Int64
     package var recorded_ms: Int64
     package var readings: Int
-    /// Signed; integrated by the host over `recorded_ms`.
+    /// Charge and energy, signed; integrated by the host over `recorded_ms`.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
     /// Cost of the energy at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
-    /// From the meter's own counters, gaps included.
+    /// Charge and energy by the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     @NullCodable package var voltage_V: Range?

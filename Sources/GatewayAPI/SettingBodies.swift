@@ -13,7 +13,7 @@ package struct SettingBody: Codable, Hashable, Sendable {
     /// Null if there is no default, or if the meter's own value applies.
     @NullCodable package var `default`: String?
     package var origin: Origin
-    /// Last change or reset, RFC 3339.
+    /// Time of the last change or reset, RFC 3339.
     @NullCodable package var at: String?
     @NullCodable package var host: String?
     @NullCodable package var host_id: String?

@@ -14,12 +14,12 @@ package struct StretchBody: Codable, Hashable, Sendable {
     package var duration_ms: Int64
     package var gap_ms: Int64
     package var gap_count: Int
-    /// Signed; integrated by the host.
+    /// Charge and energy, signed; integrated by the host.
     @NullCodable package var charge_mAh: Double?
     @NullCodable package var energy_Wh: Double?
     /// Cost of the energy at the meter's present tariff; absent without a tariff.
     package var cost: CostBody?
-    /// From the meter's own counters, gaps included.
+    /// Charge and energy by the meter's own counters, gaps included.
     @NullCodable package var meter_charge_mAh: Double?
     @NullCodable package var meter_energy_Wh: Double?
     /// Range of each quantity, by the keys of `meterctl watch --json`.

@@ -66,7 +66,7 @@ package struct SupportMeter: Codable, Hashable, Sendable {
     }
 }
 
-/// A service of a Bluetooth LE meter. Characteristics are listed only if they may carry the serial line.
+/// A service of a Bluetooth LE meter. Characteristics are listed only if they may carry the meter's serial data.
 package struct SupportService: Codable, Hashable, Sendable {
     /// Four hexadecimal digits, or the whole UUID.
     package var service: String

@@ -70,10 +70,10 @@ package struct SyncStatusBody: Codable, Hashable, Sendable {
     package var cancelling: Bool
     /// Consecutive failed runs, including those before a restart.
     package var failures: Int
-    /// Last complete run, also before a restart: milliseconds since 1970 by the system clock.
+    /// Time of the last complete run, also before a restart: milliseconds since 1970 by the system clock.
     @NullCodable package var last_success_ms: Int64?
     @NullCodable package var error: String?
-    /// Remedy; null unless sync has halted.
+    /// Remedy for a halt of sync; null unless sync has halted.
     @NullCodable package var halt: String?
     @NullCodable package var retry_in_ms: Int64?
     /// Time until the next poll, unless an event reports a change earlier.

@@ -29,7 +29,7 @@ package struct WhoEntry: Codable, Hashable, Sendable {
     }
 }
 
-/// `GET /v1/leases`: leases with a holder or a queueing host, by meter.
+/// `GET /v1/leases`: leases with a holder or a queueing host, sorted by meter.
 package struct WhoBody: Codable, Hashable, Sendable {
     package var joined: Bool
     package var leases: [WhoEntry]

@@ -164,7 +164,7 @@ struct ExportWindows {
     func reading(at time: WallTime) -> Reading? {
         guard let window = windows[time] else { return nil }
         var reading = window.bucket.means
-        // Removes the noise of floating-point sums.
+        // Remove rounding errors of floating-point sums.
         reading.known.forEach { reading[$0] = reading[$0]?.toMillionths }
         window.last.known.intersection(Self.counters).forEach { reading[$0] = window.last[$0] }
         return reading

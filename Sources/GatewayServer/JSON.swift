@@ -28,7 +28,7 @@ enum JSON {
             body: ResponseBody(byteBuffer: try encode(value)))
     }
 
-    /// Accepts an empty body if every field is optional.
+    /// Decodes a JSON body. Accepts an empty one if every field is optional.
     static func decode<Value: Decodable>(_ type: Value.Type, from request: Request) async throws -> Value {
         var buffer = try await request.body.collect(upTo: bodyBytesMax)
         if buffer.readableBytes == 0 { buffer = ByteBuffer(string: "{}") }

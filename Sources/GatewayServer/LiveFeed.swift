@@ -80,7 +80,7 @@ package final class LiveFeed: Sendable {
         }
     }
 
-    /// Subscribes to the changes. For the first subscriber, they begin with the whole state.
+    /// Subscribes to the changes. The first subscriber also receives the whole state; later ones receive only changes.
     package func events() -> Feed<ByteBuffer>.Subscription {
         defer { wake.continuation.yield() }
         return feed.subscribe(buffer: 4)

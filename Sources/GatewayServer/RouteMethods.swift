@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// Distinguishes a wrong method from an unknown path.
+/// Methods of all routes, to distinguish a wrong method from an unknown path.
 struct RouteMethods: Sendable {
     private struct Entry {
         /// Segments of a path. One that begins with `:` matches any text.

@@ -34,7 +34,7 @@ extension MeterRoutes {
     }
 }
 
-/// Watches a meter's data besides readings for changes, once a second.
+/// Checks once a second whether a meter's data besides readings has changed.
 private struct TelemetryWatch {
     private var next: WallTime?
     private var last: TelemetryBody?

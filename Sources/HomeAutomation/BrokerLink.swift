@@ -3,7 +3,7 @@ package import Domain
 /// A connection to a broker for `HomeBridge`: one attempt or link at a time. Calls never block. Listeners receive
 /// events on any thread.
 package protocol BrokerLink: Sendable {
-    /// Ends any earlier attempt or link, whose listener receives no more events.
+    /// Opens a link. Ends any earlier attempt or link, whose listener receives no more events.
     ///
     /// - Parameter will: message that the broker publishes if it loses the connection; nil for none.
     func open(will: BrokerMessage?, tell listener: @escaping @Sendable (BrokerEvent) -> Void)

@@ -2,7 +2,7 @@ import Glibc
 
 /// Runs work that may block, outside the loop and Swift's small thread pool.
 package enum BackgroundThread {
-    /// Uses the calling thread if no other can be created.
+    /// Runs `body` on a new thread, or on the calling one if that fails.
     package static func run(_ body: @escaping @Sendable () -> Void) {
         let box = Unmanaged.passRetained(Box(body))
         var thread = pthread_t()

@@ -29,7 +29,7 @@ package final class ExtendedExpression {
 
     deinit { if isCompiled { regfree(&expression) } }
 
-    /// Nil without a match, or if the group took no part in it.
+    /// Returns the first group's text; nil without a match, or if the group took no part in it.
     package func firstGroup(in line: String) -> String? {
         let bytes = Array(line.utf8.prefix(Self.lineMax).prefix { $0 != 0 })
         var places = [regmatch_t](repeating: regmatch_t(), count: 2)

@@ -18,7 +18,8 @@ package enum FileTree {
 
     package static func isCharacterDevice(_ path: String) -> Bool { cl_is_character_device(path) == 1 }
 
-    /// Nil if the path is no character device. A device that was removed and created again compares unequal.
+    /// Returns the character device at a path; nil if there is none. A device that was removed and created again
+    /// compares unequal.
     package static func characterDevice(at path: String) -> CharacterDevice? {
         var found = stat()
         guard stat(path, &found) == 0, found.st_mode & S_IFMT == S_IFCHR else { return nil }

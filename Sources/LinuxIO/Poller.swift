@@ -85,8 +85,8 @@ final class Poller {
         registration.handler(Readiness(rawValue: event.events))
     }
 
-    /// Keeps an earlier alarm. A cancelled timer does not clear its alarm: one needless turn of the loop costs less
-    /// than a system call for each timer.
+    /// Sets the alarm, unless an earlier one is set. A cancelled timer does not clear its alarm: one needless turn of
+    /// the loop costs less than a system call for each timer.
     private func setAlarm(_ time: Int64) throws(Errno) {
         guard time < alarmTime else { return }
         let (seconds, nanoseconds) = max(1, time).quotientAndRemainder(dividingBy: 1_000_000_000)

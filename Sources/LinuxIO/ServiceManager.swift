@@ -7,7 +7,7 @@ package struct ServiceManager: Sendable {
     package enum Notice: Hashable, Sendable {
         case ready
         case stopping
-        /// Sign of life, due at least once every `watchdogLimit`.
+        /// Watchdog keep-alive, due at least once every `watchdogLimit`.
         case alive
         /// One line of `systemctl status`.
         case status(String)

@@ -2,7 +2,7 @@ import Domain
 
 /// Timers by deadline, then in the order of addition.
 ///
-/// A timer may have an earlier time, from which it may run whenever the loop is awake.
+/// A timer may also have a time before its deadline, from which it may run whenever the loop is awake.
 ///
 /// Cancelling only marks a timer. Marked timers are removed at their deadline, or once they make up half of the heap.
 struct TimerHeap {

@@ -14,7 +14,7 @@ package protocol FrameDecoder: Sendable {
 
 /// Stores pending bytes in a `ReceiveBuffer`, so that a decoder only has to implement `next`.
 package protocol BufferedFrameDecoder: FrameDecoder {
-    /// Only the decoder may change this.
+    /// Pending bytes, which only the decoder may change.
     var buffer: ReceiveBuffer { get set }
 }
 
@@ -48,7 +48,7 @@ extension MarkedFrameDecoder {
         return .skipped(count: count, because: error)
     }
 
-    /// Returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
+    /// Follows `verdict`: returns the first `length` bytes as a frame, skips them, or skips to the next start mark.
     package mutating func step(_ verdict: FrameVerdict, length: Int) -> DecodeStep {
         switch verdict {
         case .good(let frame):

@@ -62,8 +62,8 @@ package struct MeterCatalogue: Sendable {
 
     // MARK: Ranges
 
-    /// Returns, for each quantity that has a range in all these models, a range that covers all of them. A model
-    /// without a power range counts with the product of its highest voltage and current.
+    /// Returns, for each quantity that has a range in all these models, a range that covers all of them. For a model
+    /// without a power range, the product of its highest voltage and current counts.
     package func ranges(of models: [ModelName]) -> [Quantity: ClosedRange<Double>] {
         let all = models.map { model in
             var ranges = self[model.family]?.ranges(of: model) ?? [:]

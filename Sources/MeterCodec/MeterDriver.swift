@@ -74,7 +74,7 @@ package struct MeterProfile: Sendable {
     package var rhythm: Rhythm
     /// Duration after which a request without an answer counts as lost.
     package var answerTimeout: Duration
-    /// Idle time before and after a command. Otherwise the command or the next request is lost.
+    /// Idle time before and after a command. Without it, the command or the next request is lost.
     package var commandSpacing: Duration
     /// Bit rate of a real serial line. Pseudo-terminals and USB CDC ignore it.
     package var baudRate: Int

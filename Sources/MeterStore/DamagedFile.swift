@@ -37,7 +37,7 @@ enum DamagedFile {
         return ["CREATE TABLE sample_chunk", "CREATE TABLE meter ("].contains { start.range(of: Data($0.utf8)) != nil }
     }
 
-    /// Renames the file and its log to `<path>.<word>-<n>`; returns that path.
+    /// Renames the file and its write-ahead log to `<path>.<word>-<n>`; returns the file's new path.
     static func setAside(_ path: String, as word: String = "damaged") throws(StoreError) -> String {
         let files = FileManager.default
         var number = 1
@@ -45,8 +45,8 @@ enum DamagedFile {
             number += 1
         }
         let aside = "\(path).\(word)-\(number)"
-        // Move the file before its log. After an interruption, the next opening then also moves the log. In the reverse
-        // order, it would use the outdated file without its log.
+        // Move the file before its write-ahead log. After an interruption, the next opening then also moves the log. In
+        // the reverse order, it would use the outdated file without its log.
         for suffix in ["", "-wal", "-shm"] where files.fileExists(atPath: path + suffix) {
             do {
                 try files.moveItem(atPath: path + suffix, toPath: aside + suffix)
@@ -60,7 +60,8 @@ enum DamagedFile {
         return aside
     }
 
-    /// Returns the host's identity, which avoids joining the cloud again; nil if unreadable.
+    /// Returns the host's identity from a damaged file, so that the host need not join the cloud again; nil if
+    /// unreadable.
     static func host(in path: String) -> HostRow? {
         var configuration = Configuration()
         configuration.readonly = true

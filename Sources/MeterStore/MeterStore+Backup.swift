@@ -57,8 +57,8 @@ extension MeterStore {
                 try StoreCopy.write(db, to: copy) { try $0.write(forgetSession) }
             }
             try willDo(1)
-            // Move the log's contents into the file. Otherwise a kill between two renames would separate the store from
-            // its last writes.
+            // Move the write-ahead log's contents into the file. Otherwise a kill between two renames would separate
+            // the store from its last writes.
             StoreCopy.writeBackLog(of: path)
             let former = isThere(path) || isThere(path + "-wal")
             let aside = former ? try DamagedFile.setAside(path, as: "replaced") : nil

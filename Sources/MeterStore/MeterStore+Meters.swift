@@ -19,7 +19,7 @@ extension MeterStore: MeterRepository {
             let old = try Row.fetchOne(db, sql: "SELECT * FROM meter WHERE id = ?", arguments: [meter.id.description])
                 .map { try KnownMeter(row: $0, path: path, catalogue) }
             guard meter != old else { return }
-            // Wait for the disk only for a user's choice: meterd soon stores the rest again.
+            // Wait for the disk only if a user's choice changed. meterd soon stores the other values again.
             let isWish =
                 meter.isWanted != (old?.isWanted ?? false) || meter.isDeclared != (old?.isDeclared ?? false)
                 || meter.preferred != old?.preferred

@@ -3,8 +3,9 @@ import GRDB
 package import Gateway
 
 extension MeterStore {
-    /// Deletes expired readings, and the oldest readings if the file without its log is larger than `maxBytes`. Keeps
-    /// at least `maxBytes / 2` of readings, because deleting more does not help if settings fill the file.
+    /// Deletes expired readings, and the oldest readings if the file without its write-ahead log is larger than
+    /// `maxBytes`. Keeps at least `maxBytes / 2` of readings, because deleting more does not help if settings fill the
+    /// file.
     ///
     /// Works in short transactions, so that other calls can write in between.
     package func prune(before cutoff: WallTime, maxBytes: Int64) async throws(StoreError) -> Int {
@@ -34,7 +35,7 @@ extension MeterStore {
         }
     }
 
-    /// Size of the file without its log.
+    /// Size of the file in bytes, without its write-ahead log.
     package func fileBytes() async throws(StoreError) -> Int64 {
         try await access("read") { try Pages($0).file }
     }

@@ -8,7 +8,7 @@ extension MeterStore: RecordingRepository {
             var properties: [String: [String: SettingValue]] = [:]
             let rows = try Row.fetchCursor(db, sql: "SELECT name, property, kind, value FROM running_recording")
             while let row = try rows.next() { properties[row[0], default: [:]][row[1]] = try SettingValue(row, at: 2) }
-            // Ignore a recording that only a newer version can parse, but keep it.
+            // Skip a recording that only a newer version can parse; it stays in the store.
             return properties.compactMap { name, properties in
                 RecordingID(recordName: name).flatMap { Recording(id: $0, properties: properties) }
             }.sorted { $0.id < $1.id }

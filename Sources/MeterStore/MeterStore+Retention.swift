@@ -66,8 +66,8 @@ extension MeterStore: RetentionRepository {
         }
     }
 
-    /// Returns the first (`min`) or last (`max`) time at which this host received a value of the history, and the same
-    /// for deletions. Both expire like readings.
+    /// Returns the first (`min`) or last (`max`) times at which this host received an overwritten value and a deletion.
+    /// Both expire like readings.
     private static func learned(
         _ end: String, _ condition: String, _ arguments: StatementArguments, _ db: Database
     ) throws -> [Int64] {

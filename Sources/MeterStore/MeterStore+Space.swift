@@ -3,7 +3,7 @@ import GRDB
 package import Gateway
 
 extension MeterStore: SpaceRepository {
-    /// Returns the part that uses the most space, if the store's file is larger than `maxBytes`; otherwise nil.
+    /// Returns the kind of data that uses the most space, if the store's file is larger than `maxBytes`; otherwise nil.
     package func crowding(maxBytes: Int64) async throws(StoreError) -> DiskUsage? {
         try await access("read") { db in
             let used = try Pages(db).used

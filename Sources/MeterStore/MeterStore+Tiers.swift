@@ -4,10 +4,10 @@ import GRDB
 package import Gateway
 
 extension MeterStore: TierRepository {
-    /// Maximum number of readings per call of `rollUp` or `thin`: some tens of milliseconds, during which other calls
-    /// wait.
+    /// Maximum number of readings per call of `rollUp` or `thin`. They take some tens of milliseconds, during which
+    /// other calls wait.
     private static let stepReadings = 20_000
-    /// Minimum number of readings as which a chunk counts for `stepReadings`, because each chunk takes time.
+    /// Minimum number of readings counted for a chunk in `stepReadings`, because each chunk takes time.
     private static let chunkCost = 100
 
     /// Aggregates chunks in the order of insertion, and stores the last one's id in the same transaction. Skips
@@ -193,7 +193,7 @@ extension MeterStore: TierRepository {
     ) throws {
         let rolled = series.tier == nil ? Int64.min : try rolled(db)
         // Search by id if only the latest chunks are needed. The plus prevents SQLite from using the index by meter and
-        // time, which would scan a month.
+        // time, which would scan a month of chunks.
         let condition = series.tier == nil ? "meter_ref = ?2" : "+meter_ref = ?2 AND id > ?1"
         let rows = try Row.fetchCursor(
             db,

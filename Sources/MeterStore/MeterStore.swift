@@ -36,7 +36,7 @@ package final class MeterStore: Sendable {
     package struct Options: Sendable {
         /// Maximum duration for which a statement waits for another program.
         package var busyTimeout: Duration
-        /// Maximum number of pages, at which the disk counts as full; nil for no limit.
+        /// Maximum number of database pages, at which the disk counts as full; nil for no limit.
         package var pageCountMax: Int?
         package var onStatement: (@Sendable (String) -> Void)?
         /// Machine to which the host's id is bound; nil for any machine, as in a tool or a test.
@@ -135,7 +135,7 @@ package final class MeterStore: Sendable {
         DamagedFile.noteMade(path)
     }
 
-    /// Moves the log's contents into the file and closes it. Later calls throw.
+    /// Moves the write-ahead log's contents into the file and closes the store. Later calls throw.
     package func close() throws(StoreError) {
         do {
             try queue.close()

@@ -52,7 +52,7 @@ enum StoreSchema {
         migrator.registerMigration(
             "10 what the cloud has no room for", foreignKeyChecks: .immediate, migrate: createHeldBackTable)
         migrator.registerMigration("11 tokens of leases", foreignKeyChecks: .immediate) { db in
-            // The meter's greatest known fencing token and its zone (MeterStore.leaseTokens).
+            // Add columns for the meter's greatest known fencing token and its zone (MeterStore.leaseTokens).
             try db.execute(
                 sql: "ALTER TABLE meter ADD COLUMN lease_token INTEGER; ALTER TABLE meter ADD COLUMN lease_zone TEXT")
         }

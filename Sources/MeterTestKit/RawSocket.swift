@@ -60,8 +60,8 @@ package final class RawSocket {
         return total
     }
 
-    /// Receives the next bytes; empty if the server has closed the connection. Blocks no thread, because the server
-    /// needs the threads.
+    /// Receives the next bytes; an empty array, never nil, if the server has closed the connection. Blocks no thread,
+    /// because the server needs them.
     private func receive() async throws -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let patience = Patience("the other side sends something, or closes")

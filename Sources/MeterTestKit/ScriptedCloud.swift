@@ -206,7 +206,8 @@ package final class ScriptedCloud: Sendable {
         var sequence: Int
         /// Value of `State.floor` at the start of the initial fetch.
         var floor: Int
-        /// Timeline (`State.mark`) in which the change token was issued; `read` is the zone's sequence at that time.
+        /// Timeline (`State.mark`) in which the change token was issued. The property `read` is the zone's sequence at
+        /// that time.
         var mark: Int
         var read: Int
 

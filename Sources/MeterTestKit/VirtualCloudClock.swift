@@ -56,7 +56,7 @@ package final class VirtualCloudClock: Sendable {
     package func confirm(_ isConfirmed: Bool) { state.withLock { $0.isConfirmed = isConfirmed } }
 
     /// Returns once `sleeps` sleeps have begun since this clock was created. A task that sleeps in a loop has then
-    /// finished its work.
+    /// finished the work before that sleep.
     package func began(sleeps: UInt64) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

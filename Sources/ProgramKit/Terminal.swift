@@ -12,7 +12,7 @@ package enum Terminal {
 
     /// Writes a message of one line to stderr.
     ///
-    /// - Parameter linesKept: keeps line ends in the text, only for this program's own text.
+    /// - Parameter linesKept: whether to keep line ends; only for this program's own text.
     package static func talk(_ line: String, linesKept: Bool = false) {
         try? DescriptorWriter.write(line.visible(linesKept: linesKept) + "\n", to: 2)
     }
@@ -41,7 +41,7 @@ package enum Terminal {
 
     /// Writes one line of data for people to stdout.
     ///
-    /// - Parameter linesKept: keeps line ends in the text, if it cannot be confused with other output.
+    /// - Parameter linesKept: whether to keep line ends; only if the lines cannot be confused with other output.
     package static func line(_ text: String, linesKept: Bool = false) {
         data(text.visible(linesKept: linesKept) + "\n")
     }

@@ -17,7 +17,7 @@ package struct TimeText: Sendable {
         self.offset = offset
     }
 
-    /// This machine's zone, or the environment's `TZ`.
+    /// Formatter for this machine's time zone, or for the one in the environment's `TZ`.
     package static var local: Self {
         Self(now: LinuxClock.wallNow) { LinuxClock.zoneOffset(at: $0) }
     }

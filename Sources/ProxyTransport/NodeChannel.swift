@@ -9,7 +9,7 @@ package struct NodeMeterSettings: Hashable, Sendable {
     /// Maximum age of a sensor's value in a measurement.
     package var maxAge: Duration
 
-    /// One and a half times the default interval of ESPHome's components (60 s).
+    /// Default maximum age: one and a half times the default interval of ESPHome's components (60 s).
     package static let maxAgeDefault = Duration.seconds(90)
 
     package init(_ node: NodeSettings, sensors: [Quantity: String] = [:], maxAge: Duration = maxAgeDefault) {

@@ -36,7 +36,7 @@ package struct ConnectionTable: Sendable {
     private var strangers: Set<ID> = []
     /// Unidentified connections that have sent nothing.
     private var silent: Set<ID> = []
-    /// Ids rise, so the oldest connection has the smallest id.
+    /// Id of the next connection. Ids rise, so the oldest connection has the smallest id.
     private var nextID: ID = 0
 
     package init(_ bounds: ConnectionBounds) { self.bounds = bounds }

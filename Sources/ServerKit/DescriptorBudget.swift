@@ -24,8 +24,8 @@ package struct DescriptorBudget: Hashable, Sendable {
 
     /// Returns the limits of the cloud's port.
     ///
-    /// - Parameter perAddress: limit per address. Loopback, each proxy, and all unidentified connections together get
-    ///   eight times as many. If half of the unidentified ones set up TLS, they use about 30 MB.
+    /// - Parameter perAddress: limit per address. Loopback and each proxy get eight times as many, and so do all
+    ///   unidentified connections together. If half of the unidentified ones set up TLS, they use about 30 MB.
     package func cloudBounds(perAddress: Int) -> ConnectionBounds {
         ConnectionBounds(
             all: cloud, perAddress: perAddress, perTrustedAddress: perAddress * 8, strangers: min(perAddress * 8, cloud)

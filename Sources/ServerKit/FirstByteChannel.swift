@@ -19,8 +19,8 @@ package struct FirstByteChannel<Base: ServerChildChannel>: ServerChildChannel {
         }.flatMap { base.setup(channel: channel, logger: logger) }
     }
 
-    /// Handles a connection, and closes it on cancellation. The library would close only its input, which is impossible
-    /// under TLS.
+    /// Handles a connection, and closes it on cancellation. The library would close only the connection's input, which
+    /// is impossible under TLS.
     package func handle(value: Base.Value, logger: Logger) async {
         await withTaskCancellationHandler {
             await base.handle(value: value, logger: logger)

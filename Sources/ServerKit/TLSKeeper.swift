@@ -84,8 +84,8 @@ package final class TLSKeeper: Sendable {
                 state.context == nil ? "https not started" : "old certificate stays in use"
             logger.warning(message, metadata: ["cause": "\(error)"])
         }
-        // After writing its own files, this server reads their stamp again. Otherwise keep the stamp from before
-        // loading, so that files that another program changed meanwhile are loaded again.
+        // If this server wrote the files, read their new stamp. Otherwise keep the stamp from before loading, so that
+        // files that another program changed meanwhile are loaded again.
         state.stamp = state.report.isOwn ? files.stamp : stamp
     }
 

@@ -22,8 +22,8 @@ package actor SimulatedPort {
         case connected(PseudoTerminal)
     }
 
-    /// Interval of checks for a program that opens the port. Until then, epoll always reports the pseudo-terminal as
-    /// ready.
+    /// Interval of checks whether a program has opened the port. Until one has, epoll always reports the
+    /// pseudo-terminal as ready.
     private static let peerInterval = Duration.milliseconds(50)
 
     /// - Parameter link: path of a symbolic link to the port, whose own name the kernel chooses.

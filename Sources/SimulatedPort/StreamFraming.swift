@@ -32,7 +32,7 @@ package struct StreamFraming: Sendable {
         return messages
     }
 
-    /// Splits a message that is longer than `longest`.
+    /// Returns the message in this framing. Splits a message that is longer than `longest`.
     package func wrap(_ message: [UInt8]) -> [UInt8] {
         guard form == .framed else { return message }
         return stride(from: 0, to: message.count, by: Self.longest).flatMap { start in

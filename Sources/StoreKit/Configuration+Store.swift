@@ -9,7 +9,7 @@ extension Configuration {
         busyMode = .timeout(Double(seconds) + Double(attoseconds) / 1e18)
     }
 
-    /// Makes a writer pass the text of each statement to `body` before it runs.
+    /// Makes each connection that can write pass the text of each statement to `body`, before the statement runs.
     package mutating func onStatement(_ body: (@Sendable (String) -> Void)?) {
         guard let body else { return }
         prepareDatabase { db in

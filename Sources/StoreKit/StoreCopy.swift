@@ -4,7 +4,7 @@ import LinuxIO
 
 /// Copies of a store in one file that only this user can read.
 package enum StoreCopy {
-    /// The files that SQLite may keep beside a database.
+    /// Suffixes of the files that SQLite may keep beside a database.
     package static let companions = ["-wal", "-shm", "-journal"]
 
     /// Number of database pages copied in one step, about 2 MB. The copy can be stopped between steps.

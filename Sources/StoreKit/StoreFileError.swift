@@ -23,7 +23,7 @@ package protocol StoreFileErrorCode: Equatable {
 extension StoreFileError {
     /// - Parameters:
     ///   - error: the cause; an error of this type is kept unchanged.
-    ///   - action: "opened", "written" …
+    ///   - action: the failed action: "opened", "written" …
     package init(_ error: any Error, path: String, action: String) {
         if let error = error as? Self {
             self = error

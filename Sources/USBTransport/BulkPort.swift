@@ -3,7 +3,8 @@ import LinuxIO
 
 /// Two bulk endpoints of a device, with one USB transfer at a time in each direction. Use only on the loop.
 protocol BulkPort: Sendable {
-    /// Writable while `take` has a completed USB transfer to return; hung up after the device is removed.
+    /// Descriptor that is writable while `take` has a completed USB transfer to return, and hung up once the device is
+    /// removed.
     var descriptor: FileDescriptor { get }
     func receive() throws(Errno)
     /// Sends at most `BulkNode.capacity` octets.

@@ -5,7 +5,7 @@ import Synchronization
 /// Watches this host's ports for meters. Scans after hot-plug events, and regularly for changes without an event.
 ///
 /// udev does not report declared pseudo-terminals and symbolic links, and its events do not reach containers. So
-/// declared ports are checked at each interval. All other ports are checked at each interval if there are no events,
+/// declared ports are checked at each interval. Other ports are checked at each interval on a host without events;
 /// otherwise at every sixtieth, because udevd may have been stopped.
 ///
 /// Without a change, only the loop's thread wakes.

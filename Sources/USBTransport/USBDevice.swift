@@ -21,7 +21,7 @@ struct USBDevice: Hashable, Sendable {
     init?(behind name: String, in classFolder: String) {
         guard var folder = FileTree.canonical("\(classFolder)/\(name)/device") else { return nil }
         var interface: Int?
-        // The path has an interface and perhaps a port or a HID device, so four steps are enough.
+        // Check at most four folders: below the USB device are an interface and perhaps a port or a HID device.
         for _ in 0..<4 {
             if let device = USBDevice(folder: folder) {
                 self = device

@@ -209,7 +209,7 @@ struct Host {
         }
     }
 
-    /// - Parameter declared: ports to watch besides those of the configuration.
+    /// - Parameter declared: ports to watch besides those of the configuration; connected if `wanted`.
     func restore(declared: [DeclaredPort], wanted: Bool) async throws {
         // Restore the membership first: a member of a cloud must request a lease before it uses a meter.
         try await member.restore()

@@ -98,6 +98,8 @@ final class PairingAgent: @unchecked Sendable {
 
     // MARK: Links
 
+    /// Prepares the agent for a link attempt to this device.
+    ///
     /// - Parameter proceed: called once, when the agent is registered, has failed or has timed out.
     func begin(_ device: AgentDevice, _ proceed: @escaping @Sendable () -> Void) {
         self.proceed(device)

@@ -70,9 +70,9 @@ final class Pairings: @unchecked Sendable {
     /// Releases the agent: a link that is up needs no PIN.
     func linkUp(_ device: AgentDevice) { agent?.end(device) }
 
-    /// Ends the meter's pairing attempts for which `isOver` returns true.
+    /// Ends the meter's pairing attempts over all adapters for which `isOver` returns true.
     ///
-    /// - Parameter isOver: whether the ended link used this adapter. True also for an adapter that has disappeared.
+    /// - Parameter isOver: whether this adapter had the ended link, or has disappeared.
     func end(with address: MACAddress, where isOver: (_ adapter: UInt16) -> Bool) {
         for device in attempts.keys where device.address == address && isOver(device.adapter) {
             attempts[device] = nil

@@ -12,7 +12,7 @@ package struct AdapterFiles: Sendable {
     /// Folder for requests to rebind a serial device, which a systemd unit running as root handles. Nil without such a
     /// unit.
     package var requests: String?
-    /// Maximum number of checks, 0.1 s apart, whether the root unit has accepted a request.
+    /// Maximum number of checks for the root unit's acceptance of a request, 0.1 s apart.
     var requestLooks = 100
 
     package init(
@@ -48,7 +48,7 @@ package struct AdapterFiles: Sendable {
         return serialDevice(of: adapter).map { canRebind($0) } == true ? .serialDevice : nil
     }
 
-    /// May wait for seconds: never call it on the event loop.
+    /// Resets the USB device. May wait for seconds: never call it on the event loop.
     static func resetUSB(_ node: String) throws(Errno) {
         let file = try FileDescriptor(opening: node, O_WRONLY)
         try Errno.check { cb_reset_usb(file.raw) }

@@ -118,8 +118,8 @@ package actor Radios: RadioSource, RadioSlots {
     private func heard(_ report: DeviceReport, by index: UInt16, at now: MonotonicTime) {
         guard let place = place(of: index), let address = present[place].address else { return }
         let actions = present[place].machine.heard(at: now)
-        // During another program's discovery an idle adapter also reports devices, and then counts as searching: update
-        // its state.
+        // Another program's discovery also delivers device reports to an idle adapter, which then counts as searching:
+        // update its state.
         if !actions.isEmpty || present[place].state == .idle { perform(actions, at: place, now) }
         if let event = sightings.heard(report, by: address, at: now) { tell([event]) }
         if report.flags.contains(.confirmName) {

@@ -11,7 +11,7 @@ extension Radios {
         /// Number of links that an adapter is assumed to support.
         package var linksMax = 5
         package var search = SearchMode.gentle
-        /// Time after a user's last search request in which the user still counts as searching.
+        /// Time for which a user counts as searching after the last search request.
         package var byHand: Duration = .seconds(5)
         var expiryInterval: Duration = .seconds(5)
         /// Retry interval while the kernel has no Bluetooth, or after its management channel was lost.

@@ -66,7 +66,7 @@ final class RfkillWatch: @unchecked Sendable {
             return
         }
         let block = RadioBlock(isSoft: event[6] != 0, isHard: event[7] != 0)
-        // Read the name only once: it may disappear before the last event of a removed adapter.
+        // Read the adapter's name only once: its file may disappear before the last event of a removed adapter.
         guard let adapter = switches[number]?.adapter ?? files.adapterName(ofSwitch: number) else { return }
         switches[number] = (adapter, block)
         report(adapter, block)

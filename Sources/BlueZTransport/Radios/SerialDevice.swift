@@ -45,7 +45,7 @@ extension AdapterFiles {
     private static let bindTries = 3
     private static let bindPause_us: UInt32 = 1_000_000
 
-    /// Creates a file named after the adapter. The root unit removes it before it acts.
+    /// Creates a file named after the adapter. The root unit removes the file before it rebinds the driver.
     private func askForRebind(of adapter: String) -> Bool {
         guard let requests else { return false }
         let request = "\(requests)/rebind-\(adapter)"

@@ -9,7 +9,7 @@ package enum ATTPDU: Hashable, Sendable {
     case exchangeMTUResponse(mtu: UInt16)
     case findInformationRequest(ATTHandleRange)
     case findInformationResponse([ATTInformation])
-    /// - Parameter type: 16-bit form; this PDU supports no other.
+    /// - Parameter type: 16-bit UUID; this PDU supports no other form.
     case findByTypeValueRequest(ATTHandleRange, type: UInt16, value: [UInt8])
     /// First and last handle of each found attribute's group.
     case findByTypeValueResponse([ATTHandleRange])

@@ -113,8 +113,8 @@ package struct AdapterMachine: Sendable {
     package mutating func deviceConnected(_ device: RadioAddress) { slots.connect(device) }
     package mutating func deviceDisconnected(_ device: RadioAddress) { slots.disconnect(device) }
 
-    /// Pauses discovery for bluetoothd, which has just taken control of the adapter: it first unblocks all devices,
-    /// which the kernel reports (`clear_blocked`, BlueZ src/adapter.c).
+    /// Pauses discovery for bluetoothd, which has just taken control of the adapter. The kernel's report that all
+    /// devices were unblocked reveals this (`clear_blocked`, BlueZ src/adapter.c).
     ///
     /// bluetoothd does not detect a discovery that is already running, so it would fail another program's request to
     /// begin one. It does detect the end of our discovery.

@@ -94,7 +94,7 @@ struct AdapterSearch: Sendable {
         guard let ended = running else { return nil }
         running = nil
         guard ended.isOurs, !isStopped else { return nil }
-        // The kernel ends no discovery this early: another program may have ended ours.
+        // The kernel itself ends no discovery this early: another program may have ended ours.
         if now - ended.since < timing.roundKernel { giveWay(at: now, timing) }
         return now - ended.since < timing.roundMin ? .tooSoon : .inTime
     }
@@ -129,8 +129,8 @@ struct AdapterSearch: Sendable {
             return .believed
         }
         doubts += 1
-        // During the longest of these pauses, the kernel would report the end of another program's discovery. So
-        // repeated "busy" answers mean a fault.
+        // If another program's discovery caused these answers, the kernel would report its end during the longest
+        // pause. So repeated "busy" answers mean a fault.
         return .doubted(
             hold: timing.busyDoubt * (1 << min(doubts - 1, 3)), isFault: doubts.isMultiple(of: Self.doubtsMax))
     }

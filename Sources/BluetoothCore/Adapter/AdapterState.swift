@@ -37,7 +37,8 @@ package enum Remedy: Sendable, CaseIterable {
     /// Unbinds and binds the driver of a chip behind a UART, which cuts the chip's power.
     case rebindSerial
 
-    /// Position on the recovery ladder. The last two remedies share one, because an adapter has at most one of them.
+    /// Position on the recovery ladder, the same for `resetUSB` and `rebindSerial`: an adapter supports at most one of
+    /// these.
     package var step: Int {
         switch self {
         case .restartDiscovery: 1

@@ -36,9 +36,9 @@ package struct AdapterTiming: Hashable, Sendable {
     var inquiryInterval: Duration = .seconds(15)
     /// Interval of inquiries while links are up, which an inquiry disturbs.
     var inquiryIntervalLinked: Duration = .seconds(60)
-    /// Time without a device report before recovery begins, if there was one before.
+    /// Time without a device report after which recovery begins, for an adapter that has reported devices before.
     var silenceLimit: Duration = .seconds(60)
-    /// Like `silenceLimit`, if no device was ever reported: perhaps there are none nearby.
+    /// Like `silenceLimit`, for an adapter that never reported a device: perhaps there are none nearby.
     package var silenceLimitNever: Duration = .seconds(300)
     /// Pause from the last remedy until recovery begins again. Doubles each time up to `failedRetryMax`.
     var failedRetry: Duration = .seconds(600)
@@ -58,7 +58,7 @@ package struct AdapterTiming: Hashable, Sendable {
     /// `offGraceMax`.
     var offGrace: Duration = .seconds(20)
     var offGraceMax: Duration = .seconds(3600)
-    /// Longest pause in discovery for one link attempt.
+    /// Time after which a link attempt no longer pauses discovery.
     var attemptMax: Duration = .seconds(30)
     /// Maximum pause in discovery during continuous link attempts. Discovery then runs for `breath`, to receive other
     /// meters' advertisements.

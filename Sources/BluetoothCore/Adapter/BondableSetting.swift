@@ -15,12 +15,12 @@ struct BondableSetting: Sendable {
     private var farewellUntil: MonotonicTime?
 
     private static let lossesMax = 4
-    /// Time after our request for Bondable in which a loss means that another program switched it off.
+    /// Time after our request for Bondable: if the setting is lost within it, another program has switched it off.
     private static let contest: Duration = .seconds(60)
-    /// Pause before the next request after a loss. Doubles each time up to `retryMax`.
+    /// Pause before the next request after a loss of Bondable. Doubles each time up to `retryMax`.
     private static let retry: Duration = .seconds(2)
     private static let retryMax: Duration = .seconds(600)
-    /// Time after our own agent's removal in which a loss of Bondable counts as caused by it.
+    /// Time after our own agent's removal: if Bondable is lost within it, the removal is the cause.
     private static let farewell: Duration = .seconds(5)
 
     var isContested: Bool { losses >= Self.lossesMax }

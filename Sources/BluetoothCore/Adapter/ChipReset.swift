@@ -19,7 +19,8 @@ package enum ChipReset: Hashable, Sendable {
     /// Minimum interval between two resets of a chip.
     package static let intervalMin = Duration.seconds(600)
 
-    /// Returns the time limit for the adapter to disappear. Unbinding waits for each hung command's own timeout.
+    /// Returns the time limit for the adapter to disappear: longer for unbinding, which waits for each hung command's
+    /// own timeout.
     func limit(_ timing: AdapterTiming) -> Duration {
         switch self {
         case .usbPort: timing.resetLimit

@@ -12,8 +12,8 @@ struct LinkSlots: Sendable {
 
     var count: Int { attempts.count + overdue.count + up.count }
     var hasAttempts: Bool { !attempts.isEmpty }
-    /// Whether this program has an open link. It counts as working, because its session closes it if the meter is
-    /// silent.
+    /// Whether this program has an open link. Such a link counts as working, because its session closes it when the
+    /// meter is silent.
     var hasOwnLinks: Bool { !up.isEmpty }
     /// Whether any program has a link, which an inquiry or a remedy would disturb.
     var hasLinks: Bool { hasOwnLinks || !connected.isEmpty }
@@ -59,7 +59,7 @@ struct LinkSlots: Sendable {
 
     mutating func disconnect(_ device: RadioAddress) { connected.remove(device) }
 
-    /// Drops the connected devices. Our links keep their slots until the caller gives them back.
+    /// Drops the links that the kernel reported. Our own links keep their slots until the caller gives them back.
     mutating func switchedOff() {
         overdue.formUnion(attempts.keys)
         attempts = [:]

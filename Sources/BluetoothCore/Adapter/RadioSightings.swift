@@ -20,9 +20,9 @@ package struct RadioSighting: Hashable, Sendable {
 }
 
 package enum RadioSightingEvent: Hashable, Sendable {
-    /// Received for the first time, or identified better than before.
+    /// A device received for the first time, or identified better than before.
     case appeared(RadioSighting)
-    /// Still received; sent at intervals of at least `heardInterval`.
+    /// A device that is still received; sent at intervals of at least `heardInterval`.
     case heard(RadioSighting)
     case vanished(RadioSighting)
 }
@@ -297,7 +297,7 @@ package struct RadioSightings: Sendable {
             name: entry.sighting.name, services: entry.services, kind: report.address.kind, in: catalogue)
         let before = entries[place].sighting
         if case .meter(let model) = verdict { entry.sighting.model = model }
-        // Forget the digest of the earlier content, which was not stored. Received again, that content then counts as
+        // Forget the digest of the earlier content, which was not stored: if received again, that content must count as
         // new.
         if verdict != .none, entry.verdict == .none { entry.digests.1 = entry.digests.0 }
         if verdict != .none, entry.verdict == .none || entry.sighting.model != nil { entry.verdict = verdict }

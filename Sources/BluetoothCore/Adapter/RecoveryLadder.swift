@@ -26,20 +26,21 @@ struct RecoveryLadder: Sendable {
         var reason = ""
         var rounds = 0
         var notBefore: MonotonicTime?
-        /// Time of the first failed command since the adapter last began a discovery or reported a device.
+        /// Time of the first failed command; nil once the adapter begins a discovery or reports a device.
         var unansweredSince: MonotonicTime?
     }
 
     var cause: Cause { climbed.cause }
     var reason: String { climbed.reason }
 
-    /// Nil if no step of the ladder was taken.
     var state: AdapterState? { climbed.hasFailed ? .failed : climbed.taken == nil ? nil : .recovering }
 
     mutating func add(before: Int) { recoveries += before }
 
     // MARK: Up
 
+    /// Chooses the next step of the ladder.
+    ///
     /// - Parameter slots: links that a remedy would end.
     mutating func climb(
         _ cause: Cause, because reason: String, over slots: LinkSlots, at now: MonotonicTime, _ timing: AdapterTiming

@@ -14,7 +14,7 @@ package struct SearchDemand: Hashable, Sendable {
     /// Radios on which to search for wanted meters that have no link.
     package var missing: DiscoveryKinds
     package var missingCount: Int
-    /// Whether another host holds a wanted meter, which then does not advertise until that link ends.
+    /// Whether another host holds a wanted meter, which does not advertise while it is linked to that host.
     package var hasDistant: Bool
     package var byHandUntil: MonotonicTime?
     /// Whether a meter sends data many times a second over this adapter.

@@ -20,7 +20,8 @@ package struct GATTSerialMachine: Sendable {
     private var phase = Phase.down
     private var outgoing = OutgoingMessages()
     private var upSince: MonotonicTime?
-    /// Number of values from before the link was open, or from characteristics without a subscription.
+    /// Number of received values that were ignored: from before the link was open, or from characteristics without a
+    /// subscription.
     package private(set) var strayValues = 0
 
     private enum Phase: Sendable {

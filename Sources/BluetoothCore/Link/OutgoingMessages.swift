@@ -8,7 +8,7 @@ struct OutgoingMessages {
 
     var isEmpty: Bool { messages.isEmpty }
 
-    /// - Returns: false, without queuing, if the message exceeds the limit.
+    /// - Returns: false, without queuing, if the backlog would exceed `capacity`.
     mutating func append(_ message: [UInt8]) -> Bool {
         guard !message.isEmpty else { return true }
         guard byteCount + message.count <= Self.capacity else { return false }

@@ -87,8 +87,8 @@ package struct DeviceReport: @unchecked Sendable {
         }
         address = RadioAddress(bytes.address(at: 0), kind)
         let loudness = Int(Int8(bitPattern: bytes[7]))
-        // 127: not available (Core Specification 5.4, vol 4 part E 7.7.65.2). The kernel fills in 0 for a name that it
-        // looked up; no radio is received that strongly.
+        // 127 means "not available" (Core Specification 5.4, vol 4 part E 7.7.65.2). The kernel sets 0 when it reports
+        // a name that it looked up; no radio is received that strongly.
         rssi = loudness == 127 || loudness == 0 ? nil : loudness
         flags = Flags(rawValue: bytes.long(at: 8))
         let length = Int(bytes.word(at: 12))

@@ -63,8 +63,8 @@ package enum SDPAnswer {
         return records.lazy.compactMap(channel).first
     }
 
-    /// A record alternates attribute numbers and values. Its protocols are listed from lowest to highest, each
-    /// beginning with its UUID.
+    /// Returns the RFCOMM channel of a record, in which attribute numbers and values alternate. Its protocols are
+    /// listed from lowest to highest, each beginning with its UUID.
     private static func channel(of record: SDPElement) -> UInt8? {
         guard case .sequence(let attributes) = record,
             let index = attributes.indices.first(where: {

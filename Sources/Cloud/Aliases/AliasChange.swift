@@ -4,8 +4,8 @@ package import Domain
 package struct AliasChange: Hashable, Sendable {
     /// Meters whose leases decide whether the change is accepted.
     package let meters: [String]
-    /// Previous canonical ids of all ids that get another canonical id. The change is refused if a host holds one of
-    /// them.
+    /// Previous canonical ids of all ids that get another canonical id. The change is refused if a host holds a lease
+    /// of one of them.
     private let leaving: Set<String>
     private let moved: [String]
     private let book: AliasBook

@@ -2,8 +2,8 @@ import Domain
 import Logging
 
 extension CloudService {
-    /// Sends heartbeats, and removes hosts that wait through a dead replica from the queues. A host that first queues
-    /// through another replica keeps its place. Runs until its task is cancelled.
+    /// Sends heartbeats, and removes from the queues the hosts that wait through a dead replica. A host that has
+    /// already rejoined through another replica keeps its place. Runs until its task is cancelled.
     package func liveAmongCopies() async {
         var life = ReplicaGeneration()
         while !Task.isCancelled {

@@ -19,7 +19,7 @@ struct ReplicaOutbox {
     static let eventsMax = 1024
     /// Maximum number of waiting commands, and of waiting messages about new listeners.
     static let othersMax = 256
-    /// Maximum number of batches in one message, which never has more readings than one batch may have.
+    /// Maximum number of batches in one message. Together they have no more readings than one batch may have.
     static let eventsAtOnce = 64
 
     private var tellsWatching = true
@@ -93,7 +93,7 @@ struct ReplicaOutbox {
         guard let batch = event.event.batch else { return }
         let place = MeterPlace(zone: event.zone, meter: event.meter)
         lost[place] = Self.sum(Self.sum(lost[place] ?? 0, event.event.measurements), batch.missed)
-        // Limits memory: beyond this number of meters, the counts are dropped.
+        // Limits memory: beyond this number of meters, drop the counts of lost readings.
         if lost.count > Self.eventsMax { lost = [:] }
     }
 

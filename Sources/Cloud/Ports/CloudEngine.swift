@@ -8,7 +8,7 @@ package import Domain
 /// for renewals. A call that has begun is finished even if its task is cancelled.
 ///
 /// Expected failures are thrown as a `CloudFailure`. Every call that names a missing zone throws `zoneNotFound`, except
-/// those that read one credential, or all. A failing disk causes `serviceUnavailable`.
+/// calls that read credentials. A failing disk causes `serviceUnavailable`.
 package protocol CloudEngine: Sendable {
     /// Epoch of the store, changed by every restore from a backup.
     var epoch: String { get async throws }

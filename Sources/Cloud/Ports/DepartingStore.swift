@@ -11,7 +11,7 @@ package import Domain
 ///
 /// Lease queues do not move: hosts queue again.
 package protocol DepartingStore: Sendable {
-    /// Everything except the leases and the records, which may be many.
+    /// Returns everything except the leases and the records, which may be many.
     func contents() async throws -> StoreContents
     /// Returns leases by meter, including free ones. Renewal times are not moved: a lease counts as renewed when the
     /// new store first reads it.

@@ -30,8 +30,8 @@ package struct QuotaAmount: Hashable, Sendable {
 package struct ZoneQuota: Hashable, Sendable {
     /// One host may use a quarter of each limit.
     package static let standard = ZoneQuota(zone: QuotaAmount(bytes: 100 << 20, records: 200_000))
-    /// Bounds of the standard limit on leases, which is half the record limit. 200,000 records are enough for 10,000
-    /// meters of about twenty records each; the limit is ten times that.
+    /// Bounds of the standard limit on leases, which is half the record limit. The standard 200,000 records are enough
+    /// for 10,000 meters of about twenty records each, and so allow ten leases per meter.
     ///
     /// Measured: 100,000 leases take 60 MB (at worst 280 MB) of etcd's default 2 GB and 110 MB of memory in each
     /// replica, or 14 MB on disk with SQLite.

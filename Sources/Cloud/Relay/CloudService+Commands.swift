@@ -49,8 +49,8 @@ extension CloudService {
         return await outcome(of: stored, key)
     }
 
-    /// Waits for the outcome until the command's deadline, unless too many repeated requests of the author already
-    /// wait.
+    /// Waits for the outcome until the command's deadline. Does not wait if too many repeated requests of the author
+    /// already do.
     private func outcome(of stored: StoredCommand, _ key: PendingKey) async -> RelayCommandAnswer {
         var stored = stored
         let author = "\(key.zone) \(stored.wish.author)"

@@ -131,7 +131,7 @@ extension RelayEventBody.Batch {
         guard missed >= 0, missed <= Int32.max else {
             throw CloudFailure(.badRequest, "a number of \(missed) missed readings is out of range")
         }
-        // Not a loop over both: see `Duration.shortText`.
+        // Two calls instead of a loop, which could make builds of one commit differ (see `Duration.shortText`).
         try Self.check(model, "a model's name")
         try Self.check(state, "a state's name")
         for reading in readings { try reading.check() }

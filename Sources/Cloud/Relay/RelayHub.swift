@@ -236,7 +236,7 @@ final class RelayHub: Sendable {
     ) -> (isNews: Bool, interest: Interest?)? {
         state.withLock { state in
             guard let known = state.meters[place] else { return nil }
-            // Reports may overtake each other; the greater fencing token is newer.
+            // Reports may overtake each other: the lease with the greater fencing token is newer.
             if let old = known.lease, let new = lease, new.token < old.token { return nil }
             let isNews =
                 known.isLeaseKnown

@@ -48,7 +48,7 @@ package struct RelaySubscription: AsyncSequence, Sendable {
     }
 
     let stream: AsyncStream<Numbered>
-    /// Number of measurements before the first event.
+    /// Number of the meter's measurements sent before this subscription began.
     let first: Int
 
     package func makeAsyncIterator() -> Iterator { Iterator(base: stream.makeAsyncIterator(), expected: first) }

@@ -229,8 +229,8 @@ struct StoredLease: StoredValue, Hashable {
     }
 }
 
-/// `kind` includes the role, because a replica from before roles refuses an unknown kind. It would ignore a separate
-/// field, and grant a read-only host all rights.
+/// A credential as stored. `kind` includes the role, because a replica from before roles refuses an unknown kind. It
+/// would ignore a separate field, and grant a read-only host all rights.
 struct StoredCredential: StoredValue, Hashable {
     var id: String
     var hash: [UInt8]

@@ -19,8 +19,8 @@ final class LeaseBatcher: Sendable {
     private static let workersMax = 3
     /// Maximum number of leases per request: each takes a few of the operations that etcd allows, and each zone one.
     static let leasesPerRequest = 60
-    /// Number of plans per request that reads leases. Each needs three ranges, and one more for each other meter id in
-    /// its jobs.
+    /// Maximum number of plans whose leases one request reads. Each plan needs three ranges, and one more for each
+    /// other meter id in its jobs.
     private static let looksPerRequest = 10
     /// Maximum number of attempts: more conflicts mean a fault, not competing writers.
     private static let roundsMax = 200

@@ -5,7 +5,7 @@ struct EtcdPut: Hashable, Sendable {
 
 struct ArrivalLoad: Sendable {
     private static let requestsAtOnce = 4
-    /// Keys per request: so many that the wait for the disk costs little per key.
+    /// Number of keys per request: so many that the wait for the disk costs little per key.
     private static let putsPerRequest = 100
     private static let bytesPerRequest = EtcdTransaction.bytesMax / 2
 

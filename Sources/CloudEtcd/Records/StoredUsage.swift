@@ -26,15 +26,15 @@ struct StoredQuota: Codable, Hashable, Sendable {
     var quota: ZoneQuota { ZoneQuota(zone: zone.amount, host: host.amount, leases: leases) }
 }
 
-/// Usage of the hosts whose ids begin with the same digit: small enough to be written with each change, and few enough
-/// keys for one transaction.
+/// Usage of the hosts whose ids begin with the same digit: small enough to be written with each change. All keys fit
+/// into one transaction.
 struct StoredShares: StoredValue, Hashable {
     var hosts: [String: StoredAmount]
 }
 
 extension ZoneUsage {
     /// - Parameter shares: entries under `StoreKeys.shares`, read in the same request as the head.
-    /// - Returns: nil if the zone was not counted yet, or an older replica has written since.
+    /// - Returns: nil if the zone's usage was not counted yet, or an older replica has changed the zone since.
     init?(_ head: StoredHead, shares: [EtcdEntry]) throws(EtcdError) {
         guard let total = head.used else { return nil }
         var hosts: [HostID: QuotaAmount] = [:]
@@ -104,7 +104,7 @@ extension RecordBatcher {
                 + "of an older version? Update them")
     }
 
-    /// Nil if etcd was compacted meanwhile.
+    /// Counts the usage of all records; nil if etcd was compacted meanwhile.
     private func countRecords(of zone: String) async throws(EtcdError) -> ZoneUsage? {
         var usage = ZoneUsage()
         do {
@@ -142,7 +142,7 @@ extension EtcdCloudEngine {
         }
     }
 
-    /// Changes the terms. Repeats `change` on the new terms if another writer changed them first.
+    /// Changes a zone's terms. Repeats `change` if another writer changed them first.
     func changeZone(_ zone: String, _ change: @escaping @Sendable (inout StoredTerms) -> Void) async throws {
         try await finish { [self] in
             try await check(zone)

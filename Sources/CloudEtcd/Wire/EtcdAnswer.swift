@@ -58,7 +58,7 @@ extension EtcdReadable {
     }
 }
 
-/// Cluster that sent an answer, and its election term: differs after a restore or replacement of the store.
+/// Cluster that sent an answer, and its election term. They differ after a restore or replacement of the store.
 struct EtcdTerm: Hashable, Sendable {
     var cluster: String
     var term: Int64
@@ -169,7 +169,7 @@ struct EtcdStatus: EtcdReadable {
             switch key {
             case "header": header = EtcdHeader(&json)
             case "dbSize": size = json.wide()
-            // `memberID:10276657743932975437 alarm:NOSPACE ` …
+            // Example of an entry: `memberID:10276657743932975437 alarm:NOSPACE `.
             case "errors": hasNoSpace = json.list { $0.string() }.contains { $0.contains("alarm:NOSPACE") }
             default: json.passValue()
             }

@@ -5,7 +5,7 @@ package enum AlertCondition: Hashable, Sendable {
     case stale
     /// The connection is in this state or, if `isIt` is false, in any other.
     case state(ConnectionState, isIt: Bool)
-    /// An event without duration: another host than the last holder holds the meter.
+    /// Another host than the last holder holds the meter: an event without duration.
     case holderChanges
 
     /// Nil for conditions without values.

@@ -87,7 +87,7 @@ package struct AlertOutbox: Sendable {
         return entries
     }
 
-    /// Nil if the entry has been removed meanwhile.
+    /// Handles a delivery's end; nil if the entry has been removed meanwhile.
     package mutating func ended(_ entry: Entry, _ delivery: AlertDelivery, at now: MonotonicTime) -> Ending? {
         guard var queue = queues[entry.target], queue.isSending, let first = queue.waiting.first,
             first.entry.number == entry.number

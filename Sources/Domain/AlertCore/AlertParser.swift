@@ -97,7 +97,7 @@ package struct AlertParser {
         "for example \"current < 50mA for 2m\", \"voltage > 5.5V\", \"temperature rate > 2/min\", \"stale for 30s\", "
         + "\"state is offline for 1m\" or \"holder changes\""
 
-    /// Accepts the quantity's word, its key with the unit, or its usual symbol.
+    /// Parses a quantity's word, its key with the unit, `d+` or `d-`; nil for anything else.
     static func quantity(_ word: String) -> Quantity? {
         let plain = String(word.map { $0 == "_" ? "-" : $0 })
         switch plain {

@@ -43,7 +43,8 @@ package struct AlertPattern: Hashable, Sendable {
         self.text = text
     }
 
-    /// By default twice the resolution of a typical meter, or 1 % of the limit if that is more.
+    /// Default for a level: twice the resolution of a typical meter or, if that is more, 1 % of the limit; for a rate:
+    /// 1 % of the limit.
     package var hysteresisInForce: Double {
         if let hysteresis { return hysteresis }
         switch condition {

@@ -37,7 +37,7 @@ enum AlertUnits {
         }
     }
 
-    /// A unit's name must match exactly or, if unambiguous, regardless of case.
+    /// Returns the named unit's factor; nil if there is none. Prefers an exact match, otherwise ignores case.
     static func factor(of name: String, among units: [Unit]) -> Double? {
         if let exact = units.first(where: { $0.name == name }) { return exact.factor }
         // Reject `M` (a million): it must not match `m` (a thousandth). Accept both code points of the micro sign.
@@ -46,7 +46,8 @@ enum AlertUnits {
         return units.first { $0.name.lowercased() == lowered }?.factor
     }
 
-    /// Multiplies, or divides if `factor` is below 1: as a double, 9 × 0.001 exceeds 0.009, but 9 / 1000 equals it.
+    /// Multiplies, or divides by the reciprocal if `factor` is below 1: as a double, 9 × 0.001 exceeds 0.009, but 9 /
+    /// 1000 equals it.
     static func amount(_ number: Double, _ factor: Double) -> Double {
         factor < 1 ? number / (1 / factor).rounded() : number * factor
     }

@@ -25,8 +25,8 @@ struct RateWindow: Sendable {
         return (value - values[first]) * 1000 / Double(length.milliseconds)
     }
 
-    /// Stored values are at least a sixteenth of the window apart and no older than the window, so there is always
-    /// room.
+    /// Stores the value, unless the last stored one is newer than a sixteenth of the window. `add` drops values older
+    /// than the window, so there is always room.
     private mutating func keep(_ value: Double, at time: MonotonicTime) {
         if count > 0, time - times[(first + count - 1) % Self.places] < window / (Self.places - 1) { return }
         let place = (first + count) % Self.places

@@ -246,7 +246,7 @@ extension ConnectionMachine {
         now + timing.backoff.delay(afterFailures: failures, random: random)
     }
 
-    /// An unwanted or absent meter has neither a channel nor a retry time.
+    /// Phase of the connection. An unwanted or absent meter has neither a channel nor a retry time.
     fileprivate enum Phase: Sendable {
         /// Next: `notConnected` (if the device is present after the settle time), `connecting` (if it appears).
         case offline(recheckAt: MonotonicTime?)

@@ -16,14 +16,14 @@ package struct SampleClock: Hashable, Sendable {
     /// Start of the interpolation of the current frame's times, which ends at `newest`.
     private var from: Point?
     private var newest: Point?
-    /// Added to a frame's own ticks, so that they follow the previous frame's ticks.
+    /// Number added to a frame's own ticks, so that they follow the previous frame's ticks.
     private var shift: UInt16 = 0
     private var heardAt = MonotonicTime.origin
 
     /// Maximum silence over which the count is usable: half its range.
     package static let silenceMax = Duration.milliseconds(32_768)
-    /// Divisor: a frame corrects at most 1/16 of the elapsed time, more than the 4.4 % by which a KM003C was seen to be
-    /// slow (Docs/Protocols/KM003C.md#the-queue).
+    /// Divisor of the elapsed time: a frame corrects times by at most 1/16 of it, more than the 4.4 % by which a KM003C
+    /// was seen to be slow (Docs/Protocols/KM003C.md#the-queue).
     private static let correction = 16
     /// Divisor like `correction`, for frames with their own count that arrive earlier than computed. Allows a larger
     /// correction, because a sample is never taken after its arrival.

@@ -8,7 +8,7 @@ package struct Formula: Hashable, Sendable {
         package var quantity: Quantity
     }
 
-    /// A number, times one operand and divided by another.
+    /// A number, optionally multiplied by one operand and divided by another.
     struct Term: Hashable, Sendable {
         var factor: Double
         /// Index of the operand to multiply by; nil for a plain number.

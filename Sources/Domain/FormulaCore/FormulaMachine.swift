@@ -12,7 +12,7 @@ package struct FormulaMachine: Sendable {
         /// Time until which the value is used.
         var until = MonotonicTime.origin
 
-        /// Returns whether the next value is nearer to the time than the last one.
+        /// Returns whether `now` is closer to the expected time of the next value than to that of the last one.
         func isOld(at now: MonotonicTime) -> Bool {
             guard let time, let interval else { return false }
             return (now - time) * 2 > interval
@@ -62,8 +62,8 @@ package struct FormulaMachine: Sendable {
         return reading
     }
 
-    /// Returns whether one operand alone is old, and still the only one when its next value is due. The values are then
-    /// closer together in time.
+    /// Returns whether to wait for the next value of the only old operand. If no other operand is old by then, the
+    /// values are closer together in time.
     private func isWorthWaiting(at now: MonotonicTime) -> Bool {
         let old = parts.filter { $0.isOld(at: now) }
         guard old.count == 1, let time = old[0].time, let interval = old[0].interval else { return false }

@@ -1,13 +1,12 @@
 package struct FormulaError: Error, Hashable, Sendable {
-    /// Description of the error.
     package var message: String
     /// Number of the character at which the error is, from 1.
     package var place: Int
-    /// Advice.
+    /// Advice to the user.
     package var next: String
 }
 
-/// Parser of formulas as people type them. Invalid text of any kind throws an error:
+/// Parser of formulas as people type them, in this grammar; any other text throws an error:
 ///
 ///     formula = term (("+" | "-") term)*
 ///     term    = number | operand (("*" | "/") number | "/" operand)*      with one operand after a "/"
@@ -175,7 +174,7 @@ package struct FormulaParser {
 
     private var next: Character? { place < text.count ? text[place] : nil }
 
-    /// The text at the place, for messages.
+    /// Beginning of the remaining text, for error messages.
     private var shown: String { place < text.count ? String(text[place...].prefix(16)).quoted : "the end" }
 
     private mutating func skipBlanks() {

@@ -15,7 +15,7 @@ package struct Backlog: Sendable {
 
     package struct Limits: Hashable, Sendable {
         package var entries = 10_000
-        /// Total size of topics and payloads in bytes.
+        /// Maximum total size of topics and payloads in bytes.
         package var bytes = 4 << 20
 
         package init() {}
@@ -32,7 +32,7 @@ package struct Backlog: Sendable {
     package var count: Int { entries.count }
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Inserts by number, nearly always at the end.
+    /// Inserts an entry in order of its number, nearly always at the end.
     package mutating func add(_ entry: Entry) {
         var place = entries.endIndex
         while place > entries.startIndex, entries[place - 1].number > entry.number { place -= 1 }

@@ -17,8 +17,8 @@ extension BridgeMachine {
         var goodbyeTimeout = Duration.seconds(2)
         /// Time between republications of messages that another host may have overwritten.
         var refreshInterval = Duration.seconds(60)
-        /// Time until the first republication: the meter's former host publishes its last, retained message within a
-        /// second or two.
+        /// Time until the first republication. It overwrites the last retained message of the meter's former host,
+        /// which publishes that within a second or two.
         var firstRefresh = Duration.seconds(5)
         /// Minimum interval between two handled start messages of Home Assistant.
         var birthInterval = Duration.seconds(5)

@@ -46,7 +46,7 @@ package struct BridgedMeter: Hashable, Sendable {
 
     package var hasData: Bool { state == .dataAvailable }
 
-    /// Ignores the reading and the telemetry, which change several times a second.
+    /// Compares everything except the reading and the telemetry, which change several times a second.
     package func isSame(as other: BridgedMeter) -> Bool {
         id == other.id && state == other.state && since == other.since && isWanted == other.isWanted
             && isElsewhere == other.isElsewhere && holder == other.holder && error == other.error

@@ -34,7 +34,6 @@ struct BrokerConnection: Sendable {
     /// Whether only the acknowledgement of the last message is pending.
     var isClosing: Bool { if case .closing = state { true } else { false } }
     var isStopped: Bool { state == .stopped }
-    /// Reason why the link is down; nil while it is up, and until the first attempt has ended.
     var trouble: BrokerTrouble? { lastCause }
     /// Time since the last loss; nil if there was none.
     func outage(until now: MonotonicTime) -> Duration? { lostAt.map { now - $0 } }
@@ -48,7 +47,7 @@ struct BrokerConnection: Sendable {
         return [.open(will: settings.topics.bridgeMessage(.offline))]
     }
 
-    /// Returns whether an attempt was in progress.
+    /// Handles an opened link; false if no attempt was in progress.
     mutating func opened(at now: MonotonicTime) -> Bool {
         guard case .opening = state else { return false }
         state = .open(since: now)
@@ -93,7 +92,7 @@ struct BrokerConnection: Sendable {
         return [.close, .finished]
     }
 
-    /// Stops immediately, unless the link is closing.
+    /// Stops immediately. A closing link still waits for its last acknowledgement.
     mutating func stop() -> [Action] {
         switch state {
         case .stopped, .closing: return []

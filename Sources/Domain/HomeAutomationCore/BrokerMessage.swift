@@ -1,4 +1,4 @@
-/// Outgoing messages use quality of service 1, so that the broker acknowledges them.
+/// MQTT message. Outgoing messages use quality of service 1, so that the broker acknowledges them.
 package struct BrokerMessage: Hashable, Sendable {
     package var topic: String
     package var payload: [UInt8]

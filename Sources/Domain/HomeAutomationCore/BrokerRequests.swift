@@ -81,7 +81,7 @@ struct BrokerRequests: Sendable {
         return .perform(number, request, meter)
     }
 
-    /// Nil if `number` is unknown.
+    /// Returns the response to a request; nil if `number` is unknown.
     mutating func answered(_ number: RequestNumber, _ outcome: RequestOutcome) -> Response? {
         performing.removeValue(forKey: number).map { Self.response(to: $0.request, of: $0.key, outcome) }
     }

@@ -1,4 +1,5 @@
-/// Topic levels consist of letters, digits, `-` and `_` only, so that no name can refer to another topic.
+/// Topics of a gateway and its meters. Their levels consist of letters, digits, `-` and `_` only, so that no name can
+/// refer to another topic.
 package struct BrokerTopics: Hashable, Sendable {
     /// Beginning of all topics except Home Assistant's: one or more levels.
     package let base: String
@@ -55,15 +56,15 @@ package struct BrokerTopics: Hashable, Sendable {
 
     // MARK: Topics of a meter, whichever gateway has it
 
-    /// Latest reading, retained.
+    /// Topic of the latest reading, retained.
     package func state(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/state" }
-    /// Connection state and holder, retained.
+    /// Topic of connection state and holder, retained.
     package func status(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/status" }
-    /// `online` while the meter has data, retained.
+    /// Topic of the meter's availability, retained: `online` while the meter has data.
     package func availability(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/availability" }
-    /// Users' marks made or changed, not retained.
+    /// Topic of users' marks made or changed, not retained.
     package func mark(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/mark" }
-    /// Readings delivered late, each with its time of measurement.
+    /// Topic of readings delivered late, each with its time of measurement.
     package func backlog(_ meter: MeterID) -> String { "\(base)/meter/\(meter.topicKey)/backlog" }
 
     // MARK: Topics of Home Assistant
@@ -95,7 +96,7 @@ extension MeterID {
         return key
     }
 
-    /// Id of the device; its entities' ids begin with it.
+    /// Id of the meter's device in Home Assistant; its entities' ids begin with it.
     var homeAssistantID: String { "metergateway_\(topicKey)" }
 }
 

@@ -144,7 +144,7 @@ extension EntityMaker {
 }
 
 extension MeterCommand.Kind {
-    /// `Next screen` for `next-screen`.
+    /// Name for users: `Next screen` for `next-screen`.
     fileprivate var title: String {
         let words = rawValue.split(separator: "-").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()

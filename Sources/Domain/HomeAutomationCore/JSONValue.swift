@@ -1,4 +1,4 @@
-/// Members keep their order, so that equal values have equal texts.
+/// JSON value. Members keep their order, so that equal values have equal texts.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)

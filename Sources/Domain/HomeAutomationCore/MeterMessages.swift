@@ -42,7 +42,7 @@ struct MeterMessages: Sendable {
         return Backlog.Entry(number: readings, message: BrokerMessage(settings.topics.backlog(id), payload))
     }
 
-    /// Empty retained messages, which clear the meter's topics.
+    /// Returns empty retained messages, which clear the meter's topics.
     func removal(of id: MeterID) -> [BrokerMessage] {
         let topics = settings.topics
         return [discovery.removal(of: id)]

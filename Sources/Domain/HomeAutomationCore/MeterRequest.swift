@@ -75,7 +75,7 @@ package struct MeterRequest: Hashable, Sendable {
         self.transaction = transaction
     }
 
-    /// Nested values are errors, because no request has them.
+    /// Parses an object. Nested values are errors, because no request has them.
     private static func values(_ payload: [UInt8]) throws(Problem) -> [String: JSONValue] {
         do throws(JSONReader.Problem) {
             return try payload.read { json in
@@ -143,7 +143,7 @@ package struct MeterRequest: Hashable, Sendable {
             guard let kind = MeterCommand.Kind(rawValue: name), takeover == nil else {
                 throw Problem(message: "\"\(name.shortened)\" is not a command", next: help)
             }
-            // A retained, repeated or misrouted message could draw current unattended.
+            // A retained, repeated or misrouted message could make a load draw current unattended.
             guard kind.consequence != .draws else {
                 throw Problem(
                     message: "\(name) draws current, and is not done for a broker",
@@ -171,7 +171,7 @@ extension MeterRequest: CustomStringConvertible {
 }
 
 extension String {
-    /// Beginning of a text for errors, because any sender can write a long one.
+    /// Beginning of the text, for errors about requests: any sender can write a long one.
     fileprivate var shortened: String { count > 40 ? "\(prefix(40).visible)…" : visible }
 }
 

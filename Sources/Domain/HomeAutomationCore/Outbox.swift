@@ -1,7 +1,7 @@
 /// Messages waiting to be sent or acknowledged. For each topic, only the latest state or reading waits. A reading that
 /// is replaced or not acknowledged moves to the backlog.
 struct Outbox: Sendable {
-    /// Decides the handling of a message that cannot be sent.
+    /// Purpose of a message, which decides its handling if it cannot be sent.
     enum Purpose: Hashable, Sendable {
         case latest
         /// A reading: waits like `latest`, but moves to the backlog if it cannot be sent.
@@ -95,7 +95,8 @@ struct Outbox: Sendable {
 
     mutating func linkOpened() { (lostBefore, hasToldOverflow) = (backlog.dropped, false) }
 
-    /// Moves unacknowledged readings to the backlog. All other messages are published again later.
+    /// Moves unacknowledged readings to the backlog. Drops responses and marks; other messages are published again
+    /// later.
     mutating func linkLost() {
         for purpose in sent.values.map(\.purpose) + waiting.values.map(\.purpose) { keep(purpose) }
         sent = [:]

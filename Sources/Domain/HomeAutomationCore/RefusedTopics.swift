@@ -1,4 +1,3 @@
-/// Topics on which the broker refused a message since the link came up.
 struct RefusedTopics: Sendable {
     static let countMax = 100
 
@@ -6,7 +5,8 @@ struct RefusedTopics: Sendable {
 
     var count: Int { topics.count }
 
-    /// Returns whether to log the refusal: only a topic's first, because otherwise each reading could write a line.
+    /// Returns whether to log the refusal: only the first one of a topic, because otherwise each reading could write a
+    /// line.
     mutating func record(_ topic: String) -> Bool {
         topics.count < Self.countMax && topics.insert(topic).inserted
     }

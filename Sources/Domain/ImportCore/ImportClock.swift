@@ -10,8 +10,8 @@ struct ImportClock: Sendable {
     private var steadyOffset: Int64 = 0
     /// Whether the last time had no zone.
     private(set) var isLocal = false
-    /// Whether the file began in the hour that occurs twice when clocks are set back, and no line has shown in which of
-    /// the two.
+    /// Whether the file began in the hour that occurs twice when clocks are set back, and no line has shown in which
+    /// occurrence.
     private(set) var beganInDoubledHour = false
     private var isFirst = true
 
@@ -120,7 +120,8 @@ struct ImportClock: Sendable {
         guard let last else { return first }
         guard let next = candidates.first(where: { $0 >= last - Self.jitterMax }) else { return first }
         if next != first { beganInDoubledHour = false }
-        // A gap of one hour means that the file began in the second occurrence of the hour, but was read as the first.
+        // A gap of one hour between lines means that the file began in the second occurrence of the hour, but was read
+        // as the first.
         let shift = abs(before - after)
         if beganInDoubledHour, !isDoubled, (shift...(shift + 60_000)).contains(next - last) {
             throw ImportError(

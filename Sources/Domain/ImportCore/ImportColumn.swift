@@ -1,7 +1,7 @@
 package struct ImportColumn: Hashable, Sendable {
     /// Nil for columns with the time or the date.
     package var quantity: Quantity?
-    /// Whether another column contains the time of day.
+    /// Whether the column contains dates; another column may contain the time of day.
     var isDate = false
     /// Order of day, month and year; nil to derive it from the table.
     var order: DateOrder?
@@ -131,7 +131,7 @@ enum ColumnNames {
     ]
     static let dates: Set<String> = ["date", "datum", "day"]
 
-    /// Keys are in lower case, without unit, white space and underscores.
+    /// Quantity for each column name in lower case, without unit, white space and underscores.
     static let quantities: [String: Quantity] = {
         let words: [(Quantity, String)] = [
             (.voltage, "voltage volt volts vbus busvoltage u v spannung"),

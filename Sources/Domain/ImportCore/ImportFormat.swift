@@ -101,7 +101,7 @@ package struct ImportError: Error, Hashable, Sendable {
         self.remedy = remedy
     }
 
-    /// `line 12, column voltage_V: "abc" is not a number`.
+    /// Message for users: `line 12, column voltage_V: "abc" is not a number`.
     package var message: String {
         let place = [line.map { "line \($0)" }, column.map { "column \($0)" }].compactMap(\.self).joined(
             separator: ", ")

@@ -17,7 +17,8 @@ struct ImportJudge: Sendable {
         var more = 0
     }
 
-    /// 2^32 in units of 0.00001. The logger reads signed numbers as unsigned, so values from half of this are negative.
+    /// 2^32 in units of 0.00001. The logger reads signed numbers as unsigned, so values of at least half of this are
+    /// negative.
     private static let wrap = 42_949.67296
     private static let vital = QuantitySet(.voltage, .current, .power)
     private static let sensors: [Quantity] = [.temperature, .dataPlus, .dataMinus]

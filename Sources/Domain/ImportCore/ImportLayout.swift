@@ -20,7 +20,6 @@ struct ImportLayout {
     var isUnix: Bool { format == .rdUSB || format == .logger }
     var skipped: [String] { zip(names, columns).filter { $1 == .skipped && !$0.trimmed.isEmpty }.map(\.0) }
 
-    /// Possible separators, tried in this order.
     static let separators = [",", ";", "\t", " "].map { UInt8(ascii: $0) }
 
     /// Fails if the line matches no known table.
@@ -76,8 +75,8 @@ struct ImportLayout {
 
     // MARK: As a person says
 
-    /// Combines the columns that the user named with those identified by name. Fails if the file lacks one of the
-    /// former, or the user named one twice.
+    /// Combines the columns that the user named with those identified by name. Fails if the file lacks a column that
+    /// the user named, or the user named one twice.
     private init?(_ names: [String], _ fields: [ArraySlice<UInt8>], _ table: TableLine, _ options: ImportOptions) {
         var places: [Int] = []
         for column in options.columns {
@@ -85,7 +84,7 @@ struct ImportLayout {
             guard let place, !places.contains(place) else { return nil }
             places.append(place)
         }
-        // If a column that the user named has a number, the first line contains values.
+        // If the first line has a number in a column that the user named for a quantity, it contains values.
         let isUnnamed = zip(options.columns, places).contains { column, place in
             column.quantity != nil && NumberText.value(fields[place].trimmed, comma: true) != nil
         }
@@ -183,7 +182,7 @@ struct ImportLayout {
             let isRepeated = name == "Time" && hasUnixTime
             let column =
                 isRepeated ? .skipped : Self.known[format].map { $0[name] ?? .skipped } ?? ColumnNames.column(name)
-            // Use only the first column of each quantity, and the first with times or dates.
+            // Use only the first column of each quantity, the first with times and the first with dates.
             switch column {
             case .time: return seen.insert(nil).inserted ? column : .skipped
             case .value(let quantity, _): return seen.insert(quantity).inserted ? column : .skipped
@@ -196,7 +195,7 @@ struct ImportLayout {
     }
 
     private static let known: [ImportFormat: [String: Column]] = [
-        // kolinger/rd-usb utils/formatting.py, `field_names`; numeric keys are from its table of measurements.
+        // kolinger/rd-usb utils/formatting.py, `field_names`.
         .rdUSB: [
             "Time": .time(nil), "Unix time": .time(nil),
             "Voltage (V)": .value(.voltage, .own),

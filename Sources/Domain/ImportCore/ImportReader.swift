@@ -24,7 +24,8 @@ package struct ImportReader: Sendable {
     package private(set) var first: WallTime?
     package private(set) var last: WallTime?
     private var meters: Set<String> = []
-    /// First and last telemetry other than readings; only this project's JSON contains any.
+    /// `toldFirst` and `toldLast` are the first and last telemetry other than readings; only this project's JSON
+    /// contains any.
     package private(set) var toldFirst: TelemetryBody?
     package private(set) var toldLast: TelemetryBody?
 
@@ -35,7 +36,7 @@ package struct ImportReader: Sendable {
     /// Milliseconds by which a line's time may precede the previous line's, because the FNIRSI logger stamps packets on
     /// arrival. The line then gets the previous time.
     private static let jitterMax: Int64 = 1000
-    /// Least `leastStep`, in milliseconds, from which repeated times count as rounded by a spreadsheet.
+    /// Minimum `leastStep`, in milliseconds, at which repeated times count as rounded by a spreadsheet.
     private static let roundedStep: Int64 = 10_000
     private static let heldBytesMax = 8 << 20
     private static let lineOverhead = 64
@@ -51,7 +52,7 @@ package struct ImportReader: Sendable {
     /// Whether lines contain their index in a packet of samples, as in FNIRSI loggers' files.
     package var hasPackets: Bool { layout?.names.contains("sample_in_packet") ?? false }
 
-    /// Lines rejected for impossible values.
+    /// Number of lines rejected for impossible values.
     package var linesLeftOut: Int { judge?.leftOut ?? 0 }
 
     /// Sentences about changed values, omitted values and assumptions.
@@ -188,7 +189,7 @@ package struct ImportReader: Sendable {
         }
     }
 
-    /// Throws if a time needs a zone and the user named none. Runs first, so that this error is reported first.
+    /// Throws if a time needs a zone and the user named none. Runs early, to report this before an ambiguous date.
     private func locate(_ time: ArraySlice<UInt8>, in column: String) throws(ImportError) {
         do throws(ImportError) {
             try clock.checkZone(time)

@@ -46,7 +46,7 @@ enum NumberText {
 }
 
 extension NumberText {
-    /// Place value of the last digit: 10,000 for `1.75735E+09`. Nil without an exponent.
+    /// Returns the place value of the last digit: 10,000 for `1.75735E+09`. Nil without an exponent.
     static func step(_ text: ArraySlice<UInt8>) -> Double? {
         guard let mark = text.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return nil }
         let point = text[..<mark].firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ",") }

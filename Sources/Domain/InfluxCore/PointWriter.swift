@@ -46,8 +46,8 @@ package struct PointWriter: Sendable {
     private static let inMeasurement = Set(", ".utf8)
     private static let inTag = Set(",= ".utf8)
 
-    /// A line end would end the point, so it becomes a space; a backslash would escape the next character, so it
-    /// becomes a slash.
+    /// Escapes text. Control characters become spaces, because a line end would end the point. A backslash would escape
+    /// the next character, so it becomes a slash.
     private static func escaped(_ text: String, _ special: Set<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         for byte in text.utf8 {

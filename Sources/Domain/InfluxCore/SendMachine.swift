@@ -28,8 +28,8 @@ package struct SendMachine: Sendable {
     private static let correctionInterval = Duration.seconds(60)
     /// Limit for the server's requested delay.
     private static let delayMax = Duration.seconds(3600)
-    /// Maximum age of unsaved positions. After a crash, newer points are sent again, which does not change the
-    /// database.
+    /// Maximum age of unsaved positions. After a crash, points after the saved positions are sent again, which does not
+    /// change the database.
     private static let saveInterval = Duration.seconds(60)
     /// Maximum lead of a position over the system clock. A position further ahead comes from a wrong clock and is
     /// ignored.
@@ -48,7 +48,7 @@ package struct SendMachine: Sendable {
     private var sizeMax: Int
     /// Batch size during the search for a rejected point or after a timeout; nil otherwise.
     private var narrowed: Int?
-    /// Points skipped in a row; an accepted batch resets it.
+    /// Number of points skipped in a row; an accepted batch resets it.
     private var passes = 0
     /// Rejected points not yet reported in an event.
     private var untold = 0
@@ -78,8 +78,8 @@ package struct SendMachine: Sendable {
         return nextAt - now
     }
 
-    /// Returns the time from which readings are sent; up to `tolerance` in the future after the system clock was set
-    /// back.
+    /// Returns the time from which a meter's readings are sent. After the system clock was set back, it may be up to
+    /// `tolerance` in the future.
     package func start(of meter: MeterID, at now: WallTime) -> WallTime {
         // A shorter `backFill` must not lose readings since the last batch.
         let first = now + (.zero - max(settings.backFill, settings.interval + Self.tolerance))
@@ -190,7 +190,7 @@ package struct SendMachine: Sendable {
         unsavedSince = unsavedSince ?? now
     }
 
-    /// Without a requested delay, the pause doubles at each failure.
+    /// Postpones the next batch. Without a requested delay, the pause doubles at each failure.
     private mutating func putOff(_ delay: Duration?, at now: MonotonicTime) {
         failures += 1
         let factor = 1 << min(failures - 1, 16)

@@ -1,7 +1,8 @@
 /// Granted lease, and the channel used under it.
 struct Holding: Sendable {
     private enum Channel: Sendable {
-        /// Time until which failed link attempts do not end the lease; nil once the link is up, or if one ends it.
+        /// Time until which failed link attempts do not end the lease; nil once the link is up, or if the first failure
+        /// ends the lease.
         case open(keptUntil: MonotonicTime?)
         /// The host keeps the lease until `keptUntil`, to reconnect.
         case closed(keptUntil: MonotonicTime)
@@ -56,7 +57,7 @@ struct Holding: Sendable {
 
     mutating func linkUp() { if isOpen { channel = .open(keptUntil: nil) } }
 
-    /// Returns whether the host keeps the lease, to reconnect.
+    /// Handles the channel's end. Returns whether the host keeps the lease, to reconnect.
     mutating func closed(_ end: ChannelEnd, at now: MonotonicTime) -> Bool {
         guard case .open(let keptUntil) = channel else { return true }
         let deadline = end == .linkLost ? now + LeaseTiming.reconnectGrace : keptUntil

@@ -79,7 +79,8 @@ struct LeaseKnowledge: Sendable {
 
     mutating func gaveBack(_ token: FencingToken) { releasedThrough = max(releasedThrough ?? token, token) }
 
-    /// Requires a greater token: the unanswered release may still arrive, and would end a lease with this one.
+    /// Requires a greater token: the unanswered release may still arrive, and would end a new lease with the same
+    /// token.
     mutating func gaveBackUnanswered(_ token: FencingToken) {
         guard token < .max else { return }
         let next = FencingToken(rawValue: token.rawValue + 1)

@@ -83,7 +83,7 @@ package enum LeaseAnswer: Hashable, Sendable {
             /// After a restore from a backup, the cloud grants no new leases until all earlier ones must have expired.
             case restoring
             /// The request arrived late or twice, and its lease has since been released or granted again. Send a new
-            /// one.
+            /// request.
             case released
             /// No token is left, because a restore set the token floor by a wrong clock; or the zone's quota allows no
             /// lease for a new meter.

@@ -1,6 +1,6 @@
 /// Rule for two hosts that want one meter.
 package enum LeasePolicy: String, Hashable, Sendable, CaseIterable {
-    /// A working link is kept, and a take-over takes effect immediately.
+    /// A holder keeps a working link even if its lease ends, and a take-over takes effect immediately.
     case keep
     /// Two hosts never communicate with one meter at once: a holder that cannot renew closes its link before another
     /// may connect.
@@ -15,7 +15,7 @@ package struct LeaseTerms: Hashable, Sendable {
     package let timeToLive: Duration
     /// Time from the expiry of a lease until another host may acquire it; at least an eighth of the time to live.
     package let lockDelay: Duration
-    /// Lock-delay as configured; `lockDelay` is at least an eighth of the time to live.
+    /// Lock-delay as configured, before the minimum of `lockDelay` applies.
     package let askedLockDelay: Duration
     package let policy: LeasePolicy
 

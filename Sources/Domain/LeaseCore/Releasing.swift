@@ -20,7 +20,8 @@ struct Releasing: Sendable {
 
     mutating func sent(at now: MonotonicTime) { request = .sent(at: now) }
 
-    /// Returns whether to retry: no intent waits, and the authority may still consider the lease held.
+    /// Handles a failed release. Returns whether to retry it: no intent waits, and the authority may still consider the
+    /// lease held.
     mutating func failed(at now: MonotonicTime, random: UInt64) -> Bool {
         guard intent == nil, now < giveUpAt else { return false }
         request = .waiting(until: now + LeaseTiming.spread(LeaseTiming.renewalRetry, random))

@@ -6,7 +6,7 @@ package struct Limit: Hashable, Sendable {
         case least(Quantity)
         case greatest(Quantity)
         case range(Quantity)
-        /// Above 0 and below 100; 50 is the median. Interpolated between values.
+        /// Percentile above 0 and below 100 (50 is the median), interpolated between values.
         case percentile(Quantity, Double)
         /// Standard deviation.
         case deviation(Quantity)
@@ -45,7 +45,7 @@ package struct Limit: Hashable, Sendable {
     package var comparison: Comparison
     /// Limit value in the measure's unit.
     package var bound: Double
-    /// The typed unit, and its factor to the measure's unit; nil if none was typed.
+    /// The typed unit; nil if none was typed. `typedFactor` is its factor to the measure's unit.
     package var typedUnit: String?
     package var typedFactor: Double
 

@@ -18,7 +18,7 @@ package struct MeasuredStretch: Sendable {
     package private(set) var lost = 0
     /// Longest period stored as a mean, in milliseconds; 0 for single readings only.
     package var resolution: Int64 = 0
-    /// Start and end of the period, in milliseconds on the readings' clock; nil means the first or last reading.
+    /// `start` and `end` of the period, in milliseconds on the readings' clock; nil means the first or last reading.
     package var start: Int64?
     package var end: Int64?
     /// Duration in milliseconds, measured by another clock; nil to use the readings' clock.

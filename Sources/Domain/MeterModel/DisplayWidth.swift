@@ -55,7 +55,7 @@ extension Unicode.Scalar {
         return properties.isEmojiPresentation || Self.isWide(value) ? 2 : 1
     }
 
-    /// East_Asian_Width is Wide or Fullwidth, approximated by whole blocks.
+    /// Whether East_Asian_Width is Wide or Fullwidth, approximated by whole blocks.
     private static func isWide(_ value: UInt32) -> Bool {
         wide.contains { $0.contains(value) }
     }

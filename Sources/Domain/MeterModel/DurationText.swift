@@ -15,8 +15,8 @@ extension Duration {
     /// Shortest form that `init(shortText:)` accepts: `1h`, `90s`, `1500ms`.
     package var shortText: String {
         let milliseconds = self.milliseconds
-        // A loop over a table of units would be shorter. The compiler orders its unrolled steps in one of two ways, so that
-        // two builds of one commit differed (Tests/Package/rebuilt).
+        // No loop over a table of units: the compiler orders its unrolled steps in one of two ways, so that two builds
+        // of one commit differed (Tests/Package/rebuilt).
         if milliseconds == 0 || !milliseconds.isMultiple(of: 1000) { return "\(milliseconds)ms" }
         if milliseconds.isMultiple(of: 3_600_000) { return "\(milliseconds / 3_600_000)h" }
         if milliseconds.isMultiple(of: 60_000) { return "\(milliseconds / 60_000)m" }

@@ -5,7 +5,7 @@ package enum JSONText {
         text.append(UInt8(ascii: "\""))
         var string = string
         let isPlain = string.withUTF8 { bytes in
-            // 0xC2 begins the control characters from U+0080 on.
+            // 0xC2 is the first byte of the control characters from U+0080 on.
             let isPlain = !bytes.contains { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x7F || $0 == 0xC2 }
             if isPlain { text.append(contentsOf: bytes) }
             return isPlain

@@ -72,7 +72,7 @@ package struct MACAddress: Hashable, Sendable, CustomStringConvertible {
             digits += 1
         }
 
-        /// A single digit gets a leading zero.
+        /// Appends the group's digits to `bits`; a single digit gets a leading zero.
         mutating func end(into bits: inout UInt64, _ sizes: inout [Int]) {
             bits = bits << UInt64(4 * max(2, digits)) | value
             sizes.append(digits)

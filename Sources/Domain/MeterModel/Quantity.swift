@@ -1,4 +1,5 @@
-/// The raw value is the index in readings and stored chunks: append only, never renumber. `Reading` has room for 24.
+/// Quantity of a reading. The raw value is the index in readings and stored chunks: append only, never renumber.
+/// `Reading` has room for 24.
 package enum Quantity: UInt8, CaseIterable, Sendable {
     case voltage = 0
     case current = 1

@@ -1,4 +1,5 @@
-/// A metrics page contains only defined metrics, so the definitions document all of them (Docs/Metrics.md).
+/// Definition of a metric. A metrics page contains only defined metrics, so the definitions document all of them
+/// (Docs/Metrics.md).
 package struct MetricDefinition: Hashable, Sendable {
     /// Types in Prometheus' text format 0.0.4.
     package enum Kind: String, Hashable, Sendable {

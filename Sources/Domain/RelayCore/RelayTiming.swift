@@ -6,16 +6,16 @@ package enum RelayTiming {
     package static let interest = Duration.seconds(30)
     /// Maximum number of readings that a batch contains uncombined, unless an observer wants all.
     package static let singlesMax = 4
-    /// Maximum number of readings that wait if an observer wants all: one second of the fastest meter, four times a
-    /// usual batch.
+    /// Maximum number of readings that wait if an observer wants all: one second of the fastest meter.
     package static let readingsMax = 1000
     /// Minimum interval between batches with a state but no reading.
     package static let stateInterval = Duration.seconds(5)
     /// Pause after a batch that could not be sent.
     package static let retryInterval = Duration.seconds(1)
-    /// Limit for executing a command, from the sending of its claim.
+    /// Time limit for executing a command, counted from the sending of its claim.
     package static let actingTime = Duration.seconds(5)
-    /// Maximum age of a reading; larger ages are reduced to this. A batch waits for the cloud for only a few seconds.
+    /// Maximum age of a reading; larger ones are implausible and reduced to this. A batch waits for the cloud for only
+    /// a few seconds.
     package static let ageMax = Duration.seconds(60)
     /// Maximum number of a meter's newest log lines sent to another host.
     package static let logLinesMax = 500

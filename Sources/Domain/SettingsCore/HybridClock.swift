@@ -22,7 +22,8 @@ package struct HybridClock: Hashable, Sendable {
         } else if counter < .max {
             counter += 1
         } else if milliseconds < Stamp.millisecondsMax {
-            // The counter overflowed. At `Stamp.millisecondsMax`, the last stamp is repeated.
+            // The counter overflowed, so advance the time. At `Stamp.millisecondsMax`, the last stamp is repeated
+            // instead.
             (milliseconds, counter) = (milliseconds + 1, 0)
         }
         return Stamp(milliseconds: milliseconds, counter: counter, host: host)

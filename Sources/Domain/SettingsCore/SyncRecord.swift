@@ -1,4 +1,4 @@
-/// Unknown types are kept and forwarded, because a newer host may write them.
+/// Type of a record. Unknown types are kept and forwarded, because a newer host may write them.
 package struct RecordType: RawRepresentable, Hashable, Sendable {
     package let rawValue: String
 
@@ -53,7 +53,7 @@ package struct Register: Hashable, Sendable {
     }
 }
 
-/// The later of two deletions wins.
+/// Deletion of a record; the later of two wins.
 package struct Deletion: Hashable, Sendable {
     package var stamp: Stamp
     /// Record into which this duplicate was folded (`RebuildPlan`); nil for a person's deletion.
@@ -139,9 +139,9 @@ package struct SyncRecord: Hashable, Sendable {
         return result
     }
 
-    /// Returns only the values in the outbox, and the deletion if `isKept`; nil if there are none.
+    /// Returns a copy with only the properties `names`, and the deletion if `isKept`; nil if nothing remains.
     ///
-    /// Used in a refetch after an expired change token, because all other local values may be older than a deletion
+    /// Used in a refetch after an expired change token: local values outside the outbox may be older than a deletion
     /// that the cloud has purged.
     package func keeping(properties names: Set<String>, deletion isKept: Bool) -> SyncRecord? {
         let part = SyncRecord(

@@ -2,8 +2,7 @@
 package struct MergeOutcome: Hashable, Sendable {
     /// Changed records, each once.
     package var changed: [RecordKey]
-    /// Records that a host applies immediately: the changed device settings, and all aliases if one changed. At most
-    /// one setting for each record in the page or batch, unless a refetch ends by setting records aside.
+    /// Records that a host applies immediately: the changed device settings, and all aliases if one changed.
     package var present: [SyncRecord] = []
     /// Sequence number of the transaction since the store was opened. Of two outcomes with the same record, the greater
     /// number is current.

@@ -1,5 +1,5 @@
-/// Pending properties of some records, in the order of `RecordType.known`, oldest first. The store removes a pushed
-/// property only if its stamp is unchanged, so a change made in the meantime remains pending.
+/// Pending properties of some records: by type, in the order of `RecordType.known`, then oldest first. The store
+/// removes a pushed property only if its stamp is unchanged, so a change made in the meantime remains pending.
 package struct OutboxBatch: Hashable, Sendable {
     package var records: [SyncRecord]
 

@@ -52,7 +52,7 @@ struct CloudClock: Hashable, Sendable {
 
     mutating func startOver() { told = nil }
 
-    /// Offset to store; nil if unknown, or within `step` of the one last stored.
+    /// Returns the clock offset to store; nil if unknown, or within `step` of the one last stored.
     func news(beyond step: Duration) -> Duration? {
         guard let offset = offset?.offset else { return nil }
         guard let told else { return offset }

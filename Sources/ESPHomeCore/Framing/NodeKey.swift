@@ -1,6 +1,6 @@
 import Domain
 
-/// `api: encryption: key:` of a node's ESPHome configuration. Printed only in redacted form.
+/// Key of a node: `api: encryption: key:` of its ESPHome configuration. Printed only in redacted form.
 package struct NodeKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// 32 bytes, not all zero: a node without a key accepts zeros from anyone.
     package let bytes: [UInt8]

@@ -28,7 +28,7 @@ package enum ProxyLinkEnd: Hashable, Sendable {
 /// ```
 ///
 /// A proxy makes one link at a time, and ignores a connect to a device that still has a slot. So a link waits in the
-/// queue until the previous one is made and its address has no slot.
+/// queue until the previous link is made and the proxy has no slot for the waiting link's address.
 ///
 /// A link exchanges packets of the attribute protocol with its owner, so that `GATTSerialMachine` uses it like a kernel
 /// socket. The link translates them into the proxy's requests. A subscribing write to a descriptor becomes two
@@ -66,7 +66,7 @@ struct ProxyLinks: Sendable {
 
     mutating func connect(_ address: MACAddress, isRandom: Bool, at now: MonotonicTime) -> [Output] {
         let outputs = leave(address, at: now)
-        // An ending link keeps its slot in the proxy until `allocated` omits it.
+        // Queue the link: an earlier link to this address keeps its slot in the proxy until `allocated` omits it.
         links[address.bits] = ProxyLink(address.bits, isRandom: isRandom, .queued, at: now)
         queue.append(address.bits)
         return outputs + step(at: now)
@@ -242,8 +242,7 @@ struct ProxyLinks: Sendable {
         guard let link = links[address], link.phase == .listing else { return [] }
         guard !link.database.services.isEmpty else { return giveUp(address, .noServices, at: now) }
         links[address]?.enter(.up, at: now)
-        // Register for notifications: a registered characteristic may notify even without a client characteristic
-        // configuration descriptor.
+        // Also register characteristics without a client characteristic configuration descriptor: they may notify too.
         let silent = link.database.services.flatMap(\.characteristics).filter {
             !$0.properties.isDisjoint(with: [.notify, .indicate]) && $0.subscription == nil
         }

@@ -43,7 +43,7 @@ package final class AlertService: MeterKeeping {
     }
 
     let state = Mutex(State())
-    /// Before this time, connection states and missing data trigger no event, because every meter is absent for a while
+    /// Time before which connection states and missing data trigger no event, because every meter is absent for a while
     /// after a restart. Has its own lock, because `Meters` must not wait for the lock of `state`.
     private let settledAt = Mutex(MonotonicTime.origin)
     let meters: Meters

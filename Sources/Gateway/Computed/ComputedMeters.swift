@@ -3,9 +3,10 @@ package import Domain
 /// Meters that meterd computes from readings of others (Docs/Meters/COMPUTED.md). Each has a session, whose channel
 /// receives the results as lines. Nothing runs without a reading or a change of state of another meter.
 ///
-/// Use it only on the loop. Sessions call it with their own readings in progress, so it never asks them for those.
+/// Use only on the session loop. Sessions call it while they modify their own readings, so it must not access a
+/// session's readings.
 package final class ComputedMeters: ChannelOpener, @unchecked Sendable {
-    // Unchecked: used only on the loop.
+    // Unchecked: used only on the session loop.
 
     private let entries: [ComputedMeter]
     private let loop: any SessionLoop
@@ -26,7 +27,7 @@ package final class ComputedMeters: ChannelOpener, @unchecked Sendable {
     }
 
     func stateChanged(of meter: MeterID) {
-        // A computed meter is no part of another.
+        // Ignore computed meters: a formula cannot use them.
         if !entries.contains(where: { $0.sighting?.id == meter }) { refresh() }
     }
 
@@ -84,7 +85,7 @@ package final class ComputedMeters: ChannelOpener, @unchecked Sendable {
         return channel
     }
 
-    /// Description of the error that the configuration has no such formula any more.
+    /// Error message for a meter whose formula is no longer in the configuration.
     static func noFormula(_ name: String) -> String {
         "meterd.toml has no [meter.\(name)] any more. Put it back, or forget the meter."
     }
@@ -95,7 +96,7 @@ private final class ComputedMeter {
     var machine: FormulaMachine
     /// Meters of the operands, in the order of `Formula.operands`.
     var parts: [FormulaPart]
-    /// The meter as its session sees it; nil until it is declared.
+    /// Sighting to report to the meter's session; nil until the meter is declared.
     var sighting: Sighting?
     weak var channel: ComputedChannel?
 
@@ -115,7 +116,7 @@ private final class ComputedMeter {
 
 /// Channel of a computed meter. Its handler receives each result as a line of JSON.
 private final class ComputedChannel: ByteChannel, @unchecked Sendable {
-    // Unchecked: used only on the loop.
+    // Unchecked: used only on the session loop.
 
     private let entry: ComputedMeter
     private let meters: ComputedMeters

@@ -4,9 +4,9 @@ import Domain
 struct FormulaPart: Sendable {
     /// Nil if no meter of this host has the name, or several have.
     var meter: MeterID?
-    /// Time for which one of its readings is used.
+    /// Maximum age of the meter's readings in the formula.
     var staleAfter = Duration.zero
-    /// The reason why it has no data; nil while it has.
+    /// Reason why the meter has no data; nil while it has data.
     var lack: String?
 }
 

@@ -35,8 +35,8 @@ package final class EnergyTrack: MeterPart {
         }
     }
 
-    /// Adds a reading to the count. Adds the sums to the reading, unless it lacks counters that the meter sends in
-    /// separate frames.
+    /// Counts a reading and returns it with the totals; returns it unchanged if it lacks counters that the meter sends
+    /// in separate frames.
     func count(_ reading: TimedReading) -> TimedReading {
         state.withLock { state in
             let isForSums = state.counter.add(reading, stepMax: state.stepMax, steps: state.steps)

@@ -390,7 +390,7 @@ extension MeterDirectory {
             logger: logger, gate: dependencies.gate, changes: dependencies.settings.changes,
             tell: { [discoveries] in discoveries.continuation.yield($0) })
         if case .computed(let name)? = meter.link {
-            // Until it is declared.
+            // Error to show until the configuration's formula of this name is declared.
             session.assumeIsolated { $0.states.lastError = ComputedMeters.noFormula(name) }
         }
         meters.begin(session)

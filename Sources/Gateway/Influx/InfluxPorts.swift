@@ -14,6 +14,6 @@ package protocol SendJournal: Sendable {
 }
 
 package protocol StoredMetersRepository: Sendable {
-    /// Excludes meters with only imported readings.
+    /// Returns the meters with stored readings, except those with only imported ones.
     func storedMeters() async throws -> [MeterID]
 }

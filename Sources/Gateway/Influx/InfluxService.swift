@@ -66,7 +66,7 @@ package final class InfluxService: Sendable {
         do {
             positions = try dependencies.journal.load()
         } catch {
-            // The repetition is harmless, because the server replaces a point with the same time.
+            // Sending readings again is harmless, because the server replaces a point with the same time.
             logger.warning(
                 "InfluxDB send progress not loaded: readings are sent again", metadata: ["cause": "\(error)"])
         }

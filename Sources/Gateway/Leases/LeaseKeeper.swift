@@ -283,7 +283,7 @@ package actor LeaseKeeper {
             if let lease { board.update(lease, at: loop.now) }
             react(meter) { $0.refused(reason, lease, retryAfter: retryAfter, at: $1, random: $2) }
             table.refuse(meter, reason, lease)
-        // Once the leases' holders are known, a read-only host's lease machines decide about use without requests.
+        // A read-only host sends no requests: once the leases' holders are known, its lease machines decide about use.
         case .failure(let failure) where failure.kind == .readOnly: roleIs(.readOnly)
         case .failure(let failure):
             react(meter) { $0.requestFailed(retryAfter: failure.retryAfter, at: $1, random: $2) }

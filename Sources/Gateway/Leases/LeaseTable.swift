@@ -166,7 +166,7 @@ final class LeaseTable {
             policy: hostPolicy, takeover: takeover, tokenFloor: entry.machine.greatestToken)
     }
 
-    /// Leases whose renewal is due or nearly due.
+    /// Begins the renewals that are due or nearly due, and returns their leases.
     func joinRenewal(at now: MonotonicTime) -> [(meter: MeterID, lease: HeldLease)] {
         meters.compactMap { meter in
             let random = rng.next()

@@ -104,7 +104,7 @@ package struct LogFold: Sendable {
     package mutating func settle(at now: HostMoment, _ lastNumber: inout Int64) {
         guard let stayed = passing, now.sinceBoot - stayed.since.sinceBoot >= Self.passingTime else { return }
         passing = nil
-        // Lines must remain in order, even if later events are already in the log.
+        // If a later event is already in the log, use its time, because lines are in the order of their starts.
         let since = lines.last.flatMap { last -> HostMoment? in
             guard let begun = last.entry.first.sinceBoot, begun > stayed.since.sinceBoot else { return nil }
             return HostMoment(wall: last.entry.first.wall, sinceBoot: begun)

@@ -42,7 +42,7 @@ package final class LogKeeper: MeterKeeping {
     private let wake: AsyncStream<Void>
     private let wakeUp: AsyncStream<Void>.Continuation
 
-    /// - Parameter calendar: source of the date for deletion by age; nil, in tests, uses the loop's wall clock.
+    /// - Parameter calendar: source of the date for deletion by age; if nil (in tests), the loop's wall clock.
     package init(
         meters: Meters, repository: any LogRepository, calendar: RetentionCalendar? = nil, loop: any SessionLoop,
         flushInterval: Duration = .seconds(60), logger: Logger

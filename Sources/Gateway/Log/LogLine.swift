@@ -84,7 +84,7 @@ extension LogLine {
         }
     }
 
-    /// Only the host that makes the report adds settings, because all hosts have them.
+    /// Line of a setting. Only the host that makes the report adds these, because all hosts have them.
     init(_ write: SettingWrite, at now: HostMoment) {
         let author = write.author
         let age = LogMoment(wall: author.at, sinceBoot: nil).age(at: now)
@@ -96,7 +96,8 @@ extension LogLine {
         byID = author.host?.description
     }
 
-    /// Only the host that makes the report adds marks: shared marks are on every host, and local marks are its own.
+    /// Line of a mark. Only the host that makes the report adds these: shared marks are on every host, and local marks
+    /// are its own.
     init(_ entry: MarkEntry, at now: HostMoment) {
         let mark = entry.mark
         let age = LogMoment(wall: mark.start, sinceBoot: nil).age(at: now)

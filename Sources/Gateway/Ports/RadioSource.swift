@@ -2,14 +2,15 @@ package import Domain
 package import GatewayAPI
 
 package protocol RadioSource: SightingSource {
-    /// Sorted by MAC address; includes missing adapters.
+    /// Returns the adapters, including missing ones, sorted by MAC address.
     func adapters() async -> [AdapterStatus]
     /// Returns devices that the radios received recently but did not identify as meters. Possible meters come first.
     func others() async -> [ScanOther]
     /// Returns data for a support report: adapters, raw advertisements of meters and kernel requests.
     func support() async -> SupportRadios
     /// Adjusts the search for meters to the demand. Calls `demand` regularly and `remedied` for each adapter repair,
-    /// both on the session loop. Calls `changed` when `adapters`, apart from its counts, may have changed.
+    /// both on the session loop. Calls `changed` when the result of `adapters`, apart from its counts, may have
+    /// changed.
     func follow(
         _ demand: @escaping @Sendable () -> RadioDemand, remedied: @escaping @Sendable (AdapterRemedy) -> Void,
         changed: @escaping @Sendable () -> Void) async

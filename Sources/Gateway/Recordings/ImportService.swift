@@ -49,8 +49,9 @@ extension MeterDirectory {
         }
     }
 
-    /// Maximum time between two samples that the filter compares, as in live decoding. Nil if the meter's setting turns
-    /// the filter off, and for meterd's own files, whose readings are already filtered.
+    /// Returns the maximum time between two samples that the filter for impossible samples compares, as in live
+    /// decoding. Nil if the meter's setting turns the filter off, and for meterd's own files, whose readings are
+    /// already filtered.
     package func filterReach(of id: MeterID) async -> @Sendable (ImportReader) -> Duration? {
         let isOn = (try? await dependencies.settings.read(id))?.settings.filters ?? true
         let models = await models(of: id)
@@ -95,7 +96,8 @@ package final class ImportService: Sendable {
     private static let future = Duration.seconds(86_400)
     private static let batchChunks = 32
 
-    /// - Parameter calendar: counts the age of imported readings from their import; nil, in tests, from their dates.
+    /// - Parameter calendar: counts the age of imported readings from their import. If nil (in tests), their age counts
+    ///   from their dates.
     package init(
         repository: any SampleRepository & ImportRepository, recordings: RecordingService,
         calendar: RetentionCalendar? = nil, wallNow: @escaping @Sendable () -> WallTime, limits: Limits, logger: Logger
@@ -343,7 +345,7 @@ extension ImportService {
             builder?.append(time, reading)
         }
 
-        /// Begins the summary. Its limit for gaps is twice the file's usual interval, which may be a minute.
+        /// Begins the summary. Steps of up to four times the file's usual interval, which may be a minute, are no gaps.
         private mutating func begin() {
             guard summary == nil, !begun.isEmpty else { return }
             let times = begun.map { $0.0.millisecondsSince1970 }

@@ -76,7 +76,7 @@ package actor MarkService: MeterKeeping {
 
     // MARK: Reading
 
-    /// Marks that overlap a time span, in order.
+    /// Returns the marks that overlap a time span, sorted by start.
     ///
     /// - Parameter meters: ids of one meter; nil for all meters.
     package func marks(of meters: [MeterID]? = nil, in span: Range<WallTime>? = nil) async throws(GatewayError)
@@ -121,7 +121,7 @@ package actor MarkService: MeterKeeping {
         return read
     }
 
-    /// Last `newsMax` shared marks made or changed on this host since the previous call.
+    /// Returns and clears the last `newsMax` shared marks made or changed on this host.
     package nonisolated func takeNews() -> [MarkEntry] {
         news.withLock { news in
             defer { news = [] }

@@ -194,7 +194,7 @@ package final class RecordingService: MeterKeeping {
     ///
     /// - Parameters:
     ///   - name: 1 to 64 printable characters, or nil.
-    ///   - test: makes it a battery test, which may wait for its start.
+    ///   - test: makes the recording a battery test, which may wait for its start.
     /// - Throws: `refused` if the meter is being recorded; `badRequest` for an invalid name.
     package func start(
         _ meter: MeterID, name: String?, test: BatteryTest? = nil
@@ -273,7 +273,7 @@ package final class RecordingService: MeterKeeping {
         return try await self.recording(recording.id.recordName)
     }
 
-    /// Returns a recording as listed. Also accepts a battery test that was cancelled while it waited, which is not
+    /// Returns a recording's list entry. Also accepts a battery test that was cancelled while it waited, which is not
     /// listed.
     package func entry(of recording: Recording) async throws(GatewayError) -> RecordingEntry {
         guard recording.isWaiting, recording.end != nil else {

@@ -4,7 +4,7 @@ import Domain
 /// two.
 package struct MeterReadings: Sendable {
     private enum Source: Sendable {
-        /// This host's readings, if it has no cloud; ends with the session.
+        /// Readings of this host's session, on a host without a cloud; ends with the session.
         case own(Feed<TimedReading>.Subscription)
         /// Readings from this host or the holder, until this host shuts down.
         case anywhere(Places)

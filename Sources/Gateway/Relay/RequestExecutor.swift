@@ -25,7 +25,8 @@ package actor RequestExecutor {
     private let log: LogKeeper?
     private var duty = CommandDuty()
     private var questions = 0
-    /// Maximum number of open queries. Further ones get no answer, because the asking host would time out first.
+    /// Maximum number of log queries answered at a time. Further ones get no answer, because the asking host would time
+    /// out first.
     private static let questionsMax = 64
 
     package init(
@@ -42,7 +43,7 @@ package actor RequestExecutor {
         self.part = part
     }
 
-    /// Returns immediately: commands take seconds, and the next event must not wait.
+    /// Starts to serve a request, then returns: commands take seconds, and the next event must not wait.
     package func handle(_ event: CloudEvent) {
         switch event {
         case .command(let command): handle(command)

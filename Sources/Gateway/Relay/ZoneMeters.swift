@@ -34,8 +34,8 @@ package actor ZoneMeters {
         await complete(await directory.status(), hasForeign: true, within: patience)
     }
 
-    /// Returns the status of this host's meters marked as changed, or of all meters of the zone. Only for the live feed
-    /// (`MeterDirectory.takeStatus`).
+    /// Returns the status of this host's meters marked as changed, or of all meters of the zone. Only for the live
+    /// feed: removes the marks (`MeterDirectory.takeStatus`).
     package func takeStatus(ofAll isAll: Bool) async -> [MeterStatus] {
         let own = await directory.takeStatus(ofAll: isAll)
         return own.isEmpty && !isAll ? [] : await complete(own, hasForeign: isAll, within: .zero)

@@ -1,7 +1,7 @@
 import Domain
 import Synchronization
 
-/// Wakes a service at a fixed interval, and once more for a retry.
+/// Wakes a service at a fixed interval, and additionally for a retry.
 final class FlushTimer: Sendable {
     private struct State {
         var timer: LoopTimer?

@@ -24,7 +24,7 @@ package actor RetentionCalendar {
     private let logger: Logger
     private var believed: BelievedDate?
     private var saved: BelievedDate?
-    /// Moment up to which the program's running time has advanced the believed date; nil before the first `today`.
+    /// Time of the last `today`, up to which the believed date has been advanced; nil before the first.
     private var counted: MonotonicTime?
     private var wasConfirmed: Bool?
 
@@ -93,7 +93,7 @@ package actor RetentionCalendar {
     ) async throws -> WallTime {
         let wall = clocks.wallNow()
         var date = believed ?? BelievedDate(date: wall)
-        // Doubt the present date even without readings: settings and their history also carry it.
+        // Mark the present date as doubtful even without readings: settings and their history also carry it.
         if !isConfirmed { date.doubt(wall...wall) }
         body(&date, wall)
         believed = date

@@ -49,7 +49,7 @@ package final class SampleBuffer: MeterPart {
         }
     }
 
-    /// - Parameter spread: as for `SampleBucket.add`; only seconds contain it.
+    /// - Parameter spread: as for `SampleBucket.add`; kept only in one-second buckets.
     package func append(_ time: WallTime, _ reading: Reading, _ spread: ReadingSpread? = nil) {
         let isFull = state.withLock { state in
             if state.keepsSeconds {

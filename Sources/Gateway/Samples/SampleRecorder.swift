@@ -28,7 +28,8 @@ package final class SampleRecorder: MeterKeeping {
         var saved = 0
         var dropped = 0
         var error: String?
-        /// Sizes of the store and its largest part besides readings; nil if the store was within its limit.
+        /// Sizes of the store and its largest part besides readings; nil if the store was within its limit at the last
+        /// check.
         var crowding: DiskUsage?
     }
 
@@ -47,7 +48,7 @@ package final class SampleRecorder: MeterKeeping {
     private let wakeUp: AsyncStream<Void>.Continuation
 
     /// - Parameters:
-    ///   - space: reports the data that fill the store besides readings; nil means no report.
+    ///   - space: finds the store's largest part besides readings; nil means no warnings about the store's size.
     ///   - calendar: returns the date for retention by age; nil means the loop's system clock, for tests.
     package init(
         meters: Meters, repository: any SampleRepository, tiers: (any TierRepository)? = nil,
@@ -244,7 +245,7 @@ package final class SampleRecorder: MeterKeeping {
         }
     }
 
-    /// A nil date skips the age limit, but not the size limit.
+    /// Deletes readings beyond the limits of age and size. A nil date skips the age limit.
     private func prune(_ today: WallTime?) async {
         do {
             let cutoff = today.map { $0 + (.zero - limits.retention.seconds) } ?? WallTime(millisecondsSince1970: .min)

@@ -22,15 +22,15 @@ package struct SeriesService: Sendable {
 
     package var now: WallTime { wallNow() }
 
-    /// - Parameter points: maximum, 1 to `SeriesBuilder.pointsMax`.
+    /// - Parameter points: maximum number of points, 1 to `SeriesBuilder.pointsMax`.
     package func series(
         of meter: MeterID, in span: Range<WallTime>, points: Int, quantities: [Quantity]
     ) async throws(GatewayError) -> Series {
         var builder = SeriesBuilder(span: span, points: points, quantities: quantities)
         try await GatewayError.doing("reading the readings of \(meter)") {
             for id in await ids(meter) {
-                // Must precede the store's query: readings written meanwhile are then in both, so skip them by their
-                // time.
+                // Must precede the store's query: readings written meanwhile are then in both results, so skip them by
+                // their time.
                 let waiting = recorder.waiting(of: id)
                 builder.beginID()
                 builder = try await repository.fill(builder, of: id)
@@ -49,7 +49,7 @@ package struct SeriesService: Sendable {
         return builder.finish()
     }
 
-    /// Short and long pages in milliseconds; long ones are for sparse data (`pieceCountMax`).
+    /// Time spans of short and long pages in milliseconds; long ones are for sparse data (`pieceCountMax`).
     private static let pageLengths: [Int64] = [SampleTier.minute.rawValue, SampleTier.second.blockLength]
     /// Limit of `StoredPiece` values in a long page; above it, the next page is short. Ten minutes of a fast meter
     /// would take 100 MB.
@@ -69,7 +69,7 @@ package struct SeriesService: Sendable {
     package func pages(
         of meter: MeterID, in span: Range<WallTime>, _ body: ([StoredPiece]) async throws -> Void
     ) async throws {
-        // Must precede the store's query, as in `series`.
+        // Get unsaved readings before querying the store, as in `series`.
         let ids = await ids(meter)
         let waiting = try waiting(of: ids, in: span).sorted { $0.time < $1.time }
         var last: WallTime?

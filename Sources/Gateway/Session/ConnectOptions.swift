@@ -44,8 +44,8 @@ package enum LinkPreference: Hashable, Sendable {
 /// Refusals that do not end a wait for a meter.
 enum Patience: Hashable, Sendable {
     case none
-    /// All refusals except `held`, which after a take-over means that the holder has changed, or that the cloud's
-    /// version handles take-overs differently.
+    /// Wait after a take-over: only `held` ends it. Then the holder has changed, or the cloud's version handles
+    /// take-overs differently.
     case takeover
     case line
 

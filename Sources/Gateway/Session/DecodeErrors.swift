@@ -27,7 +27,7 @@ struct DecodeErrors {
 
     mutating func wasGood() { self = DecodeErrors() }
 
-    /// Returns the error for users; nil if there is none.
+    /// Returns the error for users; nil below `countMin`.
     func words(for model: ModelName?) -> String? {
         guard count >= Self.countMin, let cause else { return nil }
         let what = model.map { "is it really a \($0.displayName)?" } ?? "is it a meter?"

@@ -95,7 +95,7 @@ package actor DeviceSession {
         if line.links.rssi(of: link) != rssi { line.links.heard(link, rssi: rssi) }
     }
 
-    /// Ends the readings of a computed meter, because none of its parts has data.
+    /// Ends the readings of a computed meter, because none of the meters from which it is computed has data.
     func partsAreGone(_ sighting: Sighting, because lack: String) {
         if deviceName != sighting.name { deviceName = sighting.name }
         vanished(from: sighting.link, because: lack)
@@ -178,7 +178,7 @@ package actor DeviceSession {
 
     /// Sets the alarm. An early one is harmless, so the alarm is never moved to a later time.
     func arm() {
-        // No array, because allocating it would cost too much: each answer of a fast meter calls this twice.
+        // No array, because allocating it would cost too much: this runs twice for each answer of a fast meter.
         let due = MonotonicTime.earliest(
             .earliest(states.machine.nextWake, talk.nextTurn), .earliest(claim.hardStop, search.endsAt))
         let stale =

@@ -16,7 +16,7 @@ struct LatestReadings: Sendable {
         }
     }
 
-    /// Forgets other frames' values after a change of model. Keeps the last reading.
+    /// Forgets the values of all kinds of frame after a change of model. Keeps the last reading.
     mutating func forgetParts() { parts = [] }
 
     /// Returns the time at which `whole` next omits a frame's values as too old; nil if never.
@@ -31,7 +31,7 @@ struct LatestReadings: Sendable {
         return next
     }
 
-    /// Last reading, completed with values of other frames up to `staleAfter` old.
+    /// Returns the last reading, completed with values of other kinds of frame up to `staleAfter` old.
     func whole(at now: MonotonicTime, staleAfter: Duration) -> TimedReading? {
         guard var latest, parts.count > 1 else { return self.latest }
         var all = Reading()

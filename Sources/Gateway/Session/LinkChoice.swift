@@ -14,7 +14,7 @@ package struct LinkChoice: Sendable {
 
     package init() {}
 
-    /// Other kinds of link are used only while no link of this kind exists.
+    /// Preferred kind of link. Other kinds are used only while no link of this kind exists.
     package var preferred: LinkAddress.Transport?
 
     package var isEmpty: Bool { entries.isEmpty }
@@ -23,7 +23,7 @@ package struct LinkChoice: Sendable {
 
     package var next: LinkAddress? { sorted.first?.link }
 
-    /// Last signal strength in dBm; nil if unknown.
+    /// Returns the last signal strength in dBm; nil if unknown.
     package func rssi(of link: LinkAddress) -> Int? { entries.first { $0.link == link }?.rssi }
 
     package mutating func appeared(_ link: LinkAddress, rssi: Int?) {

@@ -25,7 +25,7 @@ struct LogDownload {
 
     mutating func start() -> Act { follow(transfer.start()) }
 
-    /// - Returns: whether the bytes were a valid answer, and the next action.
+    /// - Returns: whether the bytes advanced the download, and the next action.
     mutating func received(_ bytes: [UInt8]) -> (isProgress: Bool, Act) {
         let before = transfer.progress
         let step = transfer.receive(bytes)

@@ -18,7 +18,7 @@ final class MeterLine {
             states.mark()
         }
     }
-    /// Whether the model receives USB Power Delivery messages; cached for each frame.
+    /// Whether the model receives USB Power Delivery messages; cached, because each frame needs it.
     private(set) var hearsPD: Bool
     private(set) var device: DeviceInfo? { didSet { states.mark() } }
     private(set) var driver: (any MeterDriver)?
@@ -37,7 +37,7 @@ final class MeterLine {
     /// first one.
     private var usesOtherOutput = false
     private var ring: @Sendable (SessionTimer) -> Void = { _ in }
-    /// Nil until the driver's opening messages are sent. Paused while logs are read.
+    /// Polling; nil until the driver's opening messages are sent. Paused while logs are read.
     var exchange: ExchangeMachine?
 
     init(

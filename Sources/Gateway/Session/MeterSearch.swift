@@ -27,7 +27,7 @@ final class MeterSearch {
 
     var isOn: Bool { endsAt != nil }
 
-    /// Time left to find the meter; nil unless this host holds the lease for the search.
+    /// Returns the time left to find the meter; nil unless this host holds the lease for the search.
     func left(at now: MonotonicTime) -> Duration? { patience == nil ? nil : endsAt.map { $0 - now } }
 
     var wasNotHeard: Bool { notHeardAt.map { states.now < $0 + Self.doubtAfterSearch } ?? false }

@@ -38,7 +38,7 @@ final class MeterStates {
 
     var now: MonotonicTime { loop.now }
 
-    /// Called after each change that `DeviceSession.status` shows.
+    /// Marks the meter as changed. Called after each change that `DeviceSession.status` shows.
     func mark() {
         guard !isMarked else { return }
         isMarked = true

@@ -151,7 +151,7 @@ final class MeterTalk {
         states.apply(because: "request sent") { $0.requestSent(at: now) }
     }
 
-    /// Returns whether the bytes identified the model and its driver made the line ready.
+    /// Handles received bytes. Returns whether they identified the model and its driver made the line ready.
     func received(_ bytes: [UInt8]) -> Bool {
         let now = states.now
         let wallNow = states.loop.wallNow

@@ -11,7 +11,7 @@ struct ReadBacks {
 
     private struct Entry {
         var command: MeterCommand
-        /// Until the command is sent, the meter's reports describe its earlier setting and are ignored.
+        /// Whether the command was sent. Until then, the meter's reports describe its earlier setting and are ignored.
         var isSent = false
         var verdict: Verdict?
         var waiter: CheckedContinuation<Verdict, Never>?
@@ -50,7 +50,7 @@ struct ReadBacks {
         for number in entries.keys { end(number, with: .linkLost) }
     }
 
-    /// Only the first verdict counts.
+    /// Ends a wait for confirmation. Only the first verdict counts.
     mutating func end(_ number: Int, with verdict: Verdict) {
         guard entries[number] != nil, entries[number]?.verdict == nil else { return }
         entries[number]?.verdict = verdict

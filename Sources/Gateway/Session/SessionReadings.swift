@@ -20,7 +20,7 @@ struct SessionReadings {
     private(set) var told = TelemetryFrames()
     private(set) var sampling = MeterSampling()
     private var clock = SampleClock()
-    /// Kept only for a fast meter.
+    /// Latest minima and maxima; kept only for a fast meter.
     private(set) var recent = RecentSpread()
     private var answer = AnswerSpread()
     /// Arrival time of the frame that waits for the next one to confirm it; nil if none waits.
@@ -84,7 +84,7 @@ struct SessionReadings {
         told.forget()
     }
 
-    /// Adopts the current sampling. Returns whether the request interval changed.
+    /// Adopts the sampling now in use. Returns whether the request interval changed.
     mutating func follow(_ now: MeterSampling, _ logger: Logger) -> Bool {
         guard now != sampling else { return false }
         let before = sampling
@@ -105,7 +105,7 @@ struct SessionReadings {
 
     mutating func answerEnded() { spoilt.ended() }
 
-    /// - Parameter partial: received bytes of the incomplete answer.
+    /// - Parameter partial: number of received bytes of the incomplete answer.
     mutating func answerIsOverdue(partial: Int) {
         counters.timeouts += 1
         counters.skipped_bytes += partial
@@ -138,7 +138,7 @@ struct SessionReadings {
         add(frame, at: moment.time, moment.wall, onData: onData)
     }
 
-    /// - Parameter onData: called before the first reading; must not access this value.
+    /// - Parameter onData: called before the first reading; must not access this `SessionReadings`.
     mutating func add(_ frame: Frame, at now: MonotonicTime, _ wall: WallTime, onData: () -> Void) {
         var hasData = false
         let (group, spread) = (frame.countingGroup, frame.spread)
@@ -158,8 +158,8 @@ struct SessionReadings {
     /// Handles samples with the meter's timestamps. Of a fast meter, the store receives one bucket per second, or all
     /// samples during a recording (Docs/Decisions/0033-samples-of-fast-meters.md).
     ///
-    /// - Parameter areFolded: whether the reading is the mean of samples that are faster still. Only the buckets keep
-    ///   their extremes.
+    /// - Parameter areFolded: whether each sample is itself the mean of faster ones, whose extremes only the buckets
+    ///   keep.
     private mutating func samplesCame(_ ticks: SampleTicks, at now: MonotonicTime, areFolded: Bool) {
         let lost = clock.heard(ticks, at: now) + ticks.lost
         if lost > 0 { counters.lost_samples = (counters.lost_samples ?? 0) + lost }
@@ -169,7 +169,7 @@ struct SessionReadings {
 
     private var isFast: Bool { (sampling.rate ?? 0) > SampleBuffer.wholeRateMax }
 
-    /// Adds the energy count first, so that all consumers see the same.
+    /// Adds the energy count before passing on a reading, so that all consumers see the same count.
     private mutating func publish(_ measured: TimedReading) {
         let reading = counting?.count(measured) ?? measured
         counters.readings += 1

@@ -38,7 +38,7 @@ final class SessionWaits {
         waiting.removeValue(forKey: number)?.outcome.resume(returning: outcome)
     }
 
-    /// A nil `goal` ends all waits.
+    /// Ends the waits for `goal`; nil ends all waits.
     func endAll(with outcome: DeviceSession.DataWait, of goal: Goal? = nil) {
         for (number, waiter) in waiting.sorted(by: { $0.key < $1.key }) where goal == nil || goal == waiter.goal {
             end(number, with: outcome)

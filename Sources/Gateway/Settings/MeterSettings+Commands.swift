@@ -60,7 +60,7 @@ extension MeterSettings {
             .badRequest, "a \(profile.model.displayName) has no \(key.rawValue)", next: "its settings are \(keys)")
     }
 
-    /// Samples per second to request from a meter; nil for no request.
+    /// Returns the samples per second to request from a meter; nil for no request.
     func rate(for profile: MeterProfile) -> Int? {
         rate.flatMap { profile.rates.contains($0) ? $0 : nil }
     }

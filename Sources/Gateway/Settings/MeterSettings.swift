@@ -59,7 +59,7 @@ package struct MeterSettings: Hashable, Sendable {
     package var temperatureUnit: TemperatureUnit = .celsius
     /// Whether implausible single values are dropped.
     package var filters = true
-    /// Numbers to send to the meter, by command, in the model's unit. Those unknown to the model are not sent.
+    /// Numbers to send to the meter, by command, in the model's unit. Commands unknown to the model are not sent.
     package var numbers: [MeterCommand.Kind: Int] = [:]
     /// Current in amperes that starts an automatic recording; nil for manual recordings only.
     package var recordAbove: Double?

@@ -45,7 +45,7 @@ extension SettingsService {
         return Array(writes)
     }
 
-    /// Returns a meter's settings and each one's last author, resets included.
+    /// Returns a meter's settings and the last author of each, even if reset.
     package func authors(
         of meter: MeterID
     ) async throws(GatewayError) -> (texts: [String: String], authors: [String: SettingAuthor], own: HostID) {

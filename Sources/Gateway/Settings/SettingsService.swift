@@ -95,8 +95,8 @@ package actor SettingsService {
         var names: [MeterID: String?] = [:]
         for record in try await records(of: .deviceSettings, doing: "reading the settings of all meters")
         where !record.isTombstone {
-            // Ids that contain a host's name are used only by older versions. Newer versions use a copy under another
-            // id.
+            // Ids that contain a host's name are used only by older versions. Newer versions use a copy of the record
+            // under another id.
             guard let id = MeterID(record.key.name), !id.isGivenByName, !met.contains(id) else { continue }
             // A record under an older form of the id may exist, too. The present form has precedence.
             if record.key == .settings(of: id) || names[id] == nil {

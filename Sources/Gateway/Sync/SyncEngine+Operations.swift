@@ -76,7 +76,7 @@ extension SyncEngine {
         return merge
     }
 
-    /// Returns the zone's stored identity; of several, that of the zone used last.
+    /// Returns the stored identity of the zone with this name; of several zones, that of the one used last.
     private nonisolated func identity(of zone: String) async -> String? {
         guard let progress = try? await dependencies.repository.progress() else { return nil }
         return progress.visits.values.filter { $0.name == zone && $0.identity != SyncZone.standIn(for: zone) }

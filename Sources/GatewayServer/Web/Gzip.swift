@@ -27,7 +27,7 @@ enum Gzip {
         defer { deflateEnd(&stream) }
         var input = bytes
         var output = [UInt8](repeating: 0, count: bytes.count)
-        // The output has the size of the input: a longer result is useless.
+        // The output buffer is as long as the input: a longer result is useless.
         let result = input.withUnsafeMutableBufferPointer { source in
             output.withUnsafeMutableBufferPointer { target in
                 (stream.next_in, stream.avail_in) = (source.baseAddress, UInt32(source.count))

@@ -6,7 +6,7 @@ import Synchronization
 final class LocalUserLimit: Sendable {
     private let most: Int
     private let users: LocalUsers
-    /// The key nil stands for closing connections, whose user the kernel no longer reports.
+    /// Connections by user. The key nil stands for closing connections, whose user the kernel no longer reports.
     private let counts = Mutex<[UInt32?: Int]>([:])
 
     init(most: Int, users: LocalUsers) {

@@ -121,8 +121,8 @@ package final class WebListener: Sendable {
 
     static func noCookie(_ context: WebContext) -> Cookie { cookie("", seconds: 0, context) }
 
-    /// Scripts cannot read this cookie, other sites' pages do not send it, and one created over https is never sent
-    /// over plain HTTP.
+    /// Returns a cookie that scripts cannot read and other sites' pages do not send. One created over https is never
+    /// sent over plain HTTP.
     private static func cookie(_ value: String, seconds: Int, _ context: WebContext) -> Cookie {
         Cookie(
             name: cookie, value: value, maxAge: seconds, path: context.forwarded.cookiePath, secure: context.isHTTPS,

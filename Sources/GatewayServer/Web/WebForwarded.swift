@@ -42,7 +42,7 @@ final class WebProxies: Sendable {
         return try? SocketAddress(ipAddress: last.filter { $0 != " " }, port: 0)
     }
 
-    /// Nil unless the header occurs once, with a valid value. A client may have sent the others.
+    /// Returns the path; nil unless the header occurs once, with a valid value. A client may have sent a second one.
     private func prefix(_ values: [String]) -> String? {
         guard let first = values.first else { return nil }
         if values.count == 1, Self.isPrefix(first) { return first }

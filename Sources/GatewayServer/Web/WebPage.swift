@@ -352,7 +352,7 @@ package actor WebPage {
         settle()
     }
 
-    /// Waits until the page is served or has failed to listen.
+    /// Waits until the page is served or its listener has failed to start.
     package func settled() async -> WebStatus {
         if port == nil, error == nil, !isOver { await withCheckedContinuation { waiters.append($0) } }
         return await status()

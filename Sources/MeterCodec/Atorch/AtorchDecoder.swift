@@ -154,7 +154,7 @@ package struct AtorchDecoder: BufferedFrameDecoder {
         return .report(AtorchReport(report, type: type))
     }
 
-    /// Judges a reply. All known replies follow the check byte rule, even if reports do not.
+    /// Judges a reply. All known replies follow the rule `fromMessage`, even if the meter's reports do not.
     private func judgeReply(_ raw: UnsafeRawBufferPointer) -> Verdict {
         guard raw.count >= AtorchReply.length else { return .wait }
         guard raw.u16BE(5) == 0 else {
@@ -232,12 +232,12 @@ private struct CheckScore {
     private var candidate: AtorchCheck.Rule?
     private var against = 0
 
-    /// Returns whether a check byte by `rule` proves the report. Until a rule is established, only the more common one
-    /// counts, to halve the probability of a chance match.
+    /// Returns whether a check byte by `rule` proves the report. Until a rule is established, only the more common
+    /// `fromMessage` counts, to halve the probability of a chance match.
     func proves(_ rule: AtorchCheck.Rule?) -> Bool { rule == trusted ?? .fromMessage }
 
-    /// Three successive reports by one rule establish trust. Three that break it end trust, because the meter may have
-    /// been replaced.
+    /// Counts a report. Three successive reports by one rule establish trust. Three that break it end trust, because
+    /// the meter may have been replaced.
     mutating func note(_ rule: AtorchCheck.Rule?) {
         guard rule != trusted else {
             against = 0

@@ -85,7 +85,8 @@ package struct AtorchFamily: FamilyDescription {
     package var radioQuestion: RadioQuestion? {
         RadioQuestion(makeDecoder: { AtorchDecoder() }) { frame, unproved in
             guard case .atorchReport(let report) = frame else { return nil }
-            // Without a correct check byte, only type and values identify a report, so noise may match by chance.
+            // Without a correct check byte, only type and values identify a report. Noise may match by chance, so
+            // require two.
             unproved += 1
             return report.checkMatches || unproved > 1 ? report.model : nil
         }

@@ -47,7 +47,7 @@ package struct AtorchReply: Hashable, Sendable {
             }
     }
 
-    /// Codes 05 and 06 were found by sending broken commands to a UD18.
+    /// Meaning of `code`. 05 and 06 were found by sending broken commands to a UD18.
     package var outcome: Outcome {
         switch code {
         case 0: .undefined

@@ -1,6 +1,6 @@
 package import Domain
 
-/// The type byte in every message, and the layout of the reports (Docs/Protocols/Atorch.md#reports).
+/// Type byte of a message; it determines the layout of a report (Docs/Protocols/Atorch.md#reports).
 package enum AtorchReportType: UInt8, CaseIterable, Sendable {
     case ac = 1
     case dc = 2
@@ -125,7 +125,7 @@ package struct AtorchField: Sendable {
         maySink && report.u16BE(offset).isBelowZero(byUpTo: 50)
     }
 
-    /// Nil for a number that no meter measures.
+    /// Returns the field's value in the quantity's unit; nil above `rawMax`.
     package func value(in report: UnsafeRawBufferPointer) -> Double? {
         isPossible(in: report) ? value(of: raw(in: report)) : nil
     }

@@ -1,7 +1,7 @@
 import Domain
 
-/// The part of a report that is compared with the previous one: a report without a known check byte is valid if it
-/// continues that one (Docs/Protocols/Atorch.md#a-break).
+/// The part of a report that is compared with the previous report. A report without a known check byte is valid if it
+/// continues the previous one (Docs/Protocols/Atorch.md#a-break).
 struct AtorchSuccession: Successor {
     private let type: AtorchReportType
     private let level: StepLevel
@@ -19,8 +19,8 @@ struct AtorchSuccession: Successor {
 
     func breaks(with last: AtorchSuccession) -> Bool { level.isStep(from: last.level) || !follows(last) }
 
-    /// Allows larger steps after a pause of the link. If the next report continues the last one but this report does
-    /// not, this report is damaged.
+    /// Accepts larger steps to `next` than `breaks` does, because the link may have paused. Returns false if `next`
+    /// continues `last` but this report does not, which shows damage.
     func isConfirmed(by next: AtorchSuccession, after last: AtorchSuccession?) -> Bool {
         guard let last else { return true }
         return (follows(last) || !next.follows(last)) && next.goesOn(from: self, steps: 10_000, seconds: 3600)

@@ -21,7 +21,7 @@ package struct DL24Driver: MeterDriver {
     private var keys: AtorchCommand.Keys?
     private var hasTriedOther = false
 
-    /// Number of reports without a reading from answers, above which reports become readings despite their low
+    /// Number of reports to ignore while answers give no reading. Later reports become readings despite their low
     /// resolution.
     private static let reportsHeldBack = 2
     /// Maximum number of query rounds to delay the first readings until each query has an answer.
@@ -108,7 +108,7 @@ package struct DL24Driver: MeterDriver {
         if wasAnswering {
             state.price = reading[.price]
             guard reportsSinceReading > Self.reportsHeldBack else { return }
-            // Without counters, because their rounded values would look like a reset.
+            // Omit the counters: after precise answers, a report's rounded counters would look like a reset.
             reading = Reading()
             for quantity in [Quantity.voltage, .current, .temperature, .duration] {
                 reading[quantity] = report.reading[quantity]
@@ -129,7 +129,7 @@ package struct DL24Driver: MeterDriver {
         }
         guard conversation.queries == .silent else { return order.bytes }
         switch order {
-        // Sent even to a load that does not answer, because this cannot increase its current.
+        // Switching off cannot increase the current, so send it even to a load that does not answer.
         case .isOn(false): return order.bytes
         case .resetCounters: return AtorchCommand(.clearAll, type: .dc).bytes
         case .isOn(true), .current, .cutoff, .timer: throw .unanswering(command.kind)

@@ -25,7 +25,7 @@ struct PX100Conversation: Sendable {
 
     /// Queries of each round, once a second.
     static let eachRound: [PX100Query] = [.isOn, .voltage, .current]
-    /// Each round sends the next two of these queries, so each is sent every 3.5 s.
+    /// Queries sent in turn, two in each round, so each is sent every 3.5 s.
     static let inTurn: [PX100Query] = [.charge, .energy, .time, .temperature, .setCurrent, .cutoff, .timer]
     private static let inTurnPerRound = 2
 
@@ -101,7 +101,7 @@ struct PX100Conversation: Sendable {
             return .believed
         }
         let tries = again.map { $0.tries + 1 } ?? 1
-        // A query's first answer has no reference, so repeat the query without a pause.
+        // A query's first answer has no earlier one to compare with, so repeat the query without a pause.
         if !references.isEmpty { pause = Self.pauseLength }
         doubted[query] = raw
         guard tries < Self.triesMax else {
@@ -112,7 +112,7 @@ struct PX100Conversation: Sendable {
         return .doubted
     }
 
-    /// Pauses, because the answer may be a late one to an abandoned query.
+    /// Pauses, because the unexpected answer may be a late one to an abandoned query.
     mutating func unaskedCame() { pause = Self.pauseLength }
 
     mutating func answerLost() {

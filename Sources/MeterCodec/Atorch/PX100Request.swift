@@ -16,7 +16,8 @@ package enum PX100Query: UInt8, CaseIterable, Sendable {
 
     package var bytes: [UInt8] { PX100.message(rawValue, 0, 0) }
 
-    /// Limits are twice the ratings of the largest of these loads (DLB-600W: 150 V, 40 A), so they reject only noise.
+    /// Returns whether an answer is plausible. Limits are twice the ratings of the largest of these loads (DLB-600W:
+    /// 150 V, 40 A), so they reject only noise.
     package func allows(_ raw: UInt32) -> Bool {
         switch self {
         case .isOn: raw <= 1

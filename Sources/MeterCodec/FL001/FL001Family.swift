@@ -26,7 +26,7 @@ package struct FL001Family: FamilyDescription {
 
     package func ranges(of model: ModelName) -> [Quantity: ClosedRange<Double>] { FL001Report.ranges }
 
-    /// USB ids from fqueze/usb-power-profiling usb-power-profiling.js, which takes any product of the vendor but expects
-    /// this one. No text is published.
+    /// USB ids from fqueze/usb-power-profiling usb-power-profiling.js, which accepts any product id of the vendor but
+    /// expects this one. The product text is unpublished.
     package var usbDevices: [USBIdentity] { [USBIdentity(0x0472, 0x0002, .hidraw, .fl001)] }
 }

@@ -36,8 +36,8 @@ package struct FL001Report: Sendable {
         ]
     }
 
-    /// Returns the offset of the first impossible field, if any. A report without a possible voltage, current and power
-    /// is no measurement; any other impossible value is only unknown.
+    /// Returns the offset of the first impossible voltage, current or power, if any: such a report is no measurement.
+    /// Other impossible values are reported as unknown.
     static func implausibleOffset(_ report: UnsafeRawBufferPointer) -> Int? {
         if !voltages.contains(report.f32BE(3)) { return 3 }
         if !(-currentMax...currentMax).contains(report.f32BE(7)) { return 7 }
@@ -70,7 +70,7 @@ extension FL001Report: PackedFrameContent {
         body(reading)
     }
 
-    /// The second temperature, which the source saw equal to the first, and the bytes of unknown meaning.
+    /// The second temperature, equal to the first in the only source's reports, and the bytes of unknown meaning.
     package var details: [FrameDetail] {
         let second = float(27)
         return [

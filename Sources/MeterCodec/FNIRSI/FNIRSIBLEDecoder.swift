@@ -69,7 +69,7 @@ package struct FNIRSIBLEDecoder: MarkedFrameDecoder {
         return expected == found ? nil : .wrongCheck(expected: UInt32(expected), found: UInt32(found))
     }
 
-    /// In ten-thousandths of a watt: 1575 W, the product of the highest voltage and current.
+    /// Highest accepted power in ten-thousandths of a watt: 1575 W, the highest voltage times the highest current.
     private static let powerMax: UInt32 = 15_750_000
 
     /// Returns the offset of the first value beyond the limits of FNIRSI's USB packets, if any.

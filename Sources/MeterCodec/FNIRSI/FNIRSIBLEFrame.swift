@@ -66,8 +66,8 @@ package struct FNIRSIBLEFrame: Sendable {
 
     /// In ten-thousandths of a volt.
     static let voltageMax = FNIRSIUSBPacket.voltageMax / 10
-    /// Largest negative value that an unsigned word may represent, in thousandths of a volt or tenths of a degree.
-    /// Unsigned, it would be 65 V, which no USB meter has.
+    /// Largest magnitude of a negative value that an unsigned word may represent, in thousandths of a volt or tenths of
+    /// a degree. Unsigned, it would be 65 V, which no USB meter has.
     static let belowZero: UInt16 = 500
 
     /// Nil if the word may represent a negative value.

@@ -12,7 +12,7 @@ package struct FNIRSIQuirks: Hashable, Sendable {
     /// Shortest interval between commands; a shorter one can hang the meter.
     package var commandGap: Duration = .milliseconds(25)
 
-    /// Number of keep-alives in one second. After so many without a packet, the stream counts as ended.
+    /// Number of keep-alives in one second. After this number without a packet, the stream counts as ended.
     var silentKeepAlivesMax: Int {
         Int(clamping: max(1, Duration.seconds(1).milliseconds / max(1, keepAlivePeriod.milliseconds)))
     }

@@ -81,7 +81,8 @@ package struct LineDescription: Hashable, Sendable {
     /// (`update_interval: 60s`).
     package static let node = named(Quantity.ofNodes, each: .seconds(60))
 
-    /// Description of a meter computed by a formula. Its interval is that of the slowest meter that needs no setting.
+    /// Description of a meter computed by a formula. With this interval, its readings count as stale after three
+    /// minutes (Docs/Meters/COMPUTED.md).
     package static let computed = named(Formula.quantities + [.ratio], each: .seconds(60))
 
     /// Returns the description of a flat JSON object with values named by quantity.

@@ -1,6 +1,6 @@
 package import Domain
 
-/// A line that fits its description. Without references, so that decoding allocates nothing.
+/// A line that fits its description. Contains no references, so that decoding allocates nothing.
 package struct LineFrame: Sendable {
     private var quantities = InlineArray<12, UInt8>(repeating: 0)
     private var values = InlineArray<12, Double>(repeating: 0)

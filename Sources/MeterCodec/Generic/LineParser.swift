@@ -151,8 +151,8 @@ private struct Fields {
         return column == description.columns ? nil : .truncated(have: text.bytes.count)
     }
 
-    /// Parses one flat object. A described value is a number, a text with a number, or null for an unknown value.
-    /// Others may be any number, text or word. Names with escapes match no field.
+    /// Parses one flat object. A described value is a number, a text with a number, or null for an unknown value. Other
+    /// values may be any number, text or word. Names with escapes match no field.
     mutating func takeObject(_ part: Range<Int>) -> CodecError? {
         var rest = part
         guard skip(UInt8(ascii: "{"), &rest) else { return .implausibleField(offset: rest.lowerBound) }

@@ -36,7 +36,7 @@ package struct IdentifyingDriver: MeterDriver {
         round = questions.filter { $0.isOrderTo.isDisjoint(with: present) }.flatMap(\.steps)
         profile = MeterProfile(
             model: guess,
-            // Both are one step, so that `poll` is called in each step, even while bytes arrive.
+            // Both intervals are one step, so that `poll` is called in each step, even while bytes arrive.
             rhythm: .push(expected: Self.stepLength, keepAlive: Self.stepLength),
             answerTimeout: .seconds(3)
         )

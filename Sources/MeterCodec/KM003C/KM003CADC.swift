@@ -3,8 +3,8 @@ package import Domain
 /// Measurements of a KM003C or KM002C: 44 or 40 bytes, little-endian
 /// (Docs/Protocols/KM003C.md#what-becomes-of-the-payloads).
 ///
-/// In the 40 bytes of the vendor's paper, the last three, and the six bits before them, are unused and not zeroed. A
-/// KM003C with newer firmware sends 44. Both begin with the same 36 bytes and two bits for the rate.
+/// The vendor's paper describes 40 bytes. The last three, and the six bits before them, are unused and not zeroed. A
+/// KM003C with newer firmware sends 44 bytes. Both forms begin with the same 36 bytes and two bits for the rate.
 package struct KM003CADC: Sendable {
     package static let length = 44
     package static let shortLength = 40
@@ -119,8 +119,8 @@ package struct KM003CADC: Sendable {
     }
 }
 
-/// A measurement and the meter's own averages. If it differs from both these averages and the previous measurement, as
-/// while a charger and a phone negotiate, the next measurement must confirm it.
+/// A measurement and the meter's own averages. The next measurement must confirm one that differs from both the
+/// averages and the previous measurement, as while a charger and a phone negotiate.
 struct KM003CSteadiness: Successor {
     let level: StepLevel
     let average: StepLevel

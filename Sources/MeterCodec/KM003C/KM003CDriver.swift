@@ -43,7 +43,7 @@ package struct KM003CDriver: MeterDriver {
     /// Connects with a new decoder, because the old one contains the last link's USB PD contract.
     ///
     /// A KM002C reports USB PD only after its monitor was switched on (jfessard/km003c-web, docs/PROTOCOL.md). A KM003C
-    /// may refuse that.
+    /// may refuse this request.
     package mutating func opening() -> [Outgoing] {
         (decoder, breaks) = (KM003CDecoder(), BreakGuard())
         monitorID = nil

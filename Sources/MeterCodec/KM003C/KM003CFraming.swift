@@ -9,8 +9,8 @@ package struct KM003CFraming: Sendable {
 
     /// Sender of the messages to look for.
     package enum Side: Sendable {
-        /// A meter that answers a driver, without memory and authentication answers: with fewer expected kinds, noise
-        /// is less likely to look like a message.
+        /// A meter that answers a driver. Memory and authentication messages are not expected, because each further
+        /// kind makes noise look like a message more often.
         case meter
         /// A meter that answers a `MeterTransfer`, such as a log download: includes memory and authentication answers.
         case transfer
@@ -84,14 +84,14 @@ package struct KM003CFraming: Sendable {
         }
     }
 
-    /// Returns whether a message may begin with this header. If one begins directly after an answer's header, that
+    /// Returns whether a message may begin with this header. If a message begins directly after an answer's header, the
     /// answer is empty.
     private func beginsMessage(_ header: KM003CHeader) -> Bool {
         header.kind.map { isPlausible(header, $0) } ?? false
     }
 
-    /// Rejects a data message that contains the start of the most common answer: it lost bytes and includes part of the
-    /// next answer, or its header was noise.
+    /// Rejects a data message that contains the start of the most common answer. The message lost bytes and includes
+    /// part of the next answer, or its header was noise.
     private static func unlessItSwallows(_ extent: Extent, _ bytes: UnsafeRawBufferPointer) -> Extent {
         let end =
             switch extent {

@@ -36,7 +36,7 @@ package struct KM003CLogDownload: MeterTransfer {
     private var id: UInt8
     /// Received part of an announced memory answer.
     private var arriving: [UInt8]?
-    /// The credential in use, then those not tried yet.
+    /// Credentials for the authentication: the one in use, then those not tried yet.
     private var credentials: [[UInt8]] = []
     private var serialStart: [UInt8] = []
     private var outcome = Outcome()
@@ -72,7 +72,7 @@ package struct KM003CLogDownload: MeterTransfer {
         id = lastID
     }
 
-    /// Only authenticates, for access to the queue. The host must be connected.
+    /// Creates a transfer that only authenticates, for access to the queue. The host must be connected.
     ///
     /// - Parameter lastID: ID of the last request on this link.
     init(accessTo model: ModelName, after lastID: UInt8, attempts: Int) {

@@ -4,8 +4,8 @@ extension KM003CMessage: FrameContent {
     /// Nil, because the KM003C and KM002C send the same bytes.
     package var model: ModelName? { nil }
 
-    /// Calls `body` for each queue sample, or for the measurements of a message without a queue. If it has both, the
-    /// newest sample gets temperature and supply voltage from the measurements.
+    /// Calls `body` for each queue sample, or for the measurements of a message without a queue. In a message with
+    /// both, the newest sample gets temperature and supply voltage from the measurements.
     package func forEachReading(_ body: (Reading) -> Void) { forEachSample { reading, _ in body(reading) } }
 
     /// Passes queue samples with their sequence numbers. While the graph (the meter's own sampling) runs, measurements

@@ -196,7 +196,8 @@ struct KM003CSampling: Sendable {
         case .send(let outgoing):
             proof.request = outgoing.flatMap(\.bytes)
             let pause = outgoing.reduce(.zero) { $0 + $1.pause }
-            // Polls to skip, rounded up, less the interval that the caller waits anyway.
+            // Number of polls to skip: the pause in polls, rounded up, less one, because the caller waits one interval
+            // anyway.
             proof.pause = max(0, Int(pause / Self.setUpInterval - 0.001))
             phase = .proving(proof)
         case .finished:

@@ -36,8 +36,8 @@ package struct KM001Driver: MeterDriver {
 
     private var pace: [UInt8] { KM001Request.rate(Self.rate).bytes(for: dialect) }
 
-    /// Requests more samples before the last of the previous ones. After two silent polls, sends a KM001 Pro the rate
-    /// again, because the meter may have been switched off.
+    /// Requests more samples before the last requested sample arrives. After two silent polls, sends a KM001 Pro the
+    /// rate again, because the meter may have been switched off.
     package mutating func poll() -> [UInt8] {
         silentPolls = heard ? 0 : silentPolls + 1
         heard = false

@@ -37,8 +37,8 @@ package struct KM001Report: Sendable {
     static let lineMax = 10.0
     /// In degrees Celsius.
     package static let temperatures: ClosedRange<Double> = -40...150
-    /// Allowed difference, in watts, between power and voltage times current. A KM001 Pro's published sample is 5 %
-    /// off, an ACD15P's exact.
+    /// Returns the allowed difference between power and voltage times current, in watts. A KM001 Pro's published sample
+    /// is 5 % off, an ACD15P's exact.
     private static func powerSlack(of dialect: KM001Dialect) -> Slack {
         dialect == .km001Pro ? Slack(steps: 0.25, part: 0.15) : Slack(steps: 0.002, part: 0.01)
     }

@@ -3,9 +3,9 @@ import Domain
 /// Splits a PPK2's bytes into its metadata and windows of samples (Docs/Protocols/PPK2.md).
 ///
 /// Samples have no start mark and no checksum, only a counter of six bits. The decoder is in step while the counter
-/// rises by one. At a gap, the next samples decide whether samples were lost or bytes are damaged. After damage it
-/// searches for the next place where five samples follow each other. Samples before the metadata are skipped, because
-/// nothing calibrates them.
+/// rises by one. At a gap, the next samples decide whether samples were lost or bytes are damaged. After damage, it
+/// searches for five samples with successive counters. Samples before the metadata are skipped, because nothing
+/// calibrates them.
 package struct PPK2Decoder: BufferedFrameDecoder {
     package static let samplesPerSecond = 100_000
     package static let samplesPerMillisecond = 100
@@ -21,12 +21,12 @@ package struct PPK2Decoder: BufferedFrameDecoder {
     private var isInStep = false
     /// Counter of the next sample; nil before the first one.
     private var expected: UInt32?
-    /// Number of the next sample from the start of the stream, with those that were lost.
+    /// Number of the next sample since the metadata, including lost samples.
     private var index = 0
     private var window = PPK2Window()
     /// Number of waiting bytes that are in the window already.
     private var windowBytes = 0
-    /// Number of waiting bytes that contain no end of the metadata.
+    /// Number of waiting bytes already searched for the end of the metadata.
     private var searchedBytes = 0
 
     /// Number of successive samples that prove where samples begin: noise passes about once in 200 million places.
@@ -48,7 +48,8 @@ package struct PPK2Decoder: BufferedFrameDecoder {
             if let metadata, fillWindow(metadata.ranges) { return takeWindow() }
             guard !isInStep else { return nil }
             if window.hasBegun {
-                // The samples after the damage belong to the next window, so that no two have one time.
+                // Let the next window begin with the samples after the damage, so that no two windows have the same
+                // time.
                 let end = window.end
                 defer { index = end }
                 return takeWindow()
@@ -59,8 +60,8 @@ package struct PPK2Decoder: BufferedFrameDecoder {
 
     // MARK: Samples
 
-    /// Adds the waiting samples to the window, up to its end. Returns whether it is complete. Leaves the step at
-    /// damaged bytes.
+    /// Adds waiting samples to the window, up to the window's end. Returns whether the window is complete. Clears
+    /// `isInStep` at damaged bytes.
     private mutating func fillWindow(_ ranges: InlineArray<5, PPK2Range>) -> Bool {
         // Local copies, because this loop runs 100,000 times a second.
         var (window, filter, index, place) = (window, filter, index, windowBytes)
@@ -73,7 +74,7 @@ package struct PPK2Decoder: BufferedFrameDecoder {
                     guard bytes.count - place >= Self.proofLength else { return (false, false) }
                     guard Self.isProof(bytes, at: place) else { return (false, true) }
                     let lost = Int((sample.counter &- expected) & PPK2Sample.counterMask)
-                    // The lost samples end the window; this one begins the next.
+                    // The lost samples complete the window; the current sample begins the next one.
                     if window.hasBegun, index + lost >= window.end { return (true, false) }
                     index += lost
                     window.lose(lost)
@@ -104,7 +105,7 @@ package struct PPK2Decoder: BufferedFrameDecoder {
         return .frame(.other(window))
     }
 
-    /// Returns whether five samples begin here whose counters follow each other.
+    /// Returns whether five samples with successive counters begin at `place`.
     private static func isProof(_ bytes: UnsafeRawBufferPointer, at place: Int) -> Bool {
         let first = PPK2Sample(word: bytes.u32LE(place)).counter
         return (0..<proofCount).allSatisfy { number in
@@ -123,7 +124,7 @@ package struct PPK2Decoder: BufferedFrameDecoder {
         case text(length: Int)
     }
 
-    /// Skips bytes up to the metadata or, with metadata, to a sample.
+    /// Skips bytes up to the metadata or, once it is known, up to a sample.
     private mutating func search() -> DecodeStep? {
         let isReady = metadata != nil
         var (offset, searched) = (0, searchedBytes)
@@ -174,7 +175,7 @@ package struct PPK2Decoder: BufferedFrameDecoder {
             ? .samples(counter: PPK2Sample(word: bytes.u32LE(offset)).counter) : .nothing
     }
 
-    /// Adopts metadata. A new stream follows it.
+    /// Stores valid metadata and restarts the sample count for the stream that follows.
     private mutating func take(text length: Int) -> DecodeStep {
         searchedBytes = 0
         let found = buffer.withBytes { PPK2Metadata(UnsafeRawBufferPointer(rebasing: $0.prefix(length))) }

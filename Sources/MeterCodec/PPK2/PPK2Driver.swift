@@ -2,9 +2,8 @@ package import Domain
 
 /// Driver of a PPK2 as an ammeter (Docs/Protocols/PPK2.md#conversation).
 ///
-/// The PPK2 sends 100,000 samples a second from the start request until the stop request. The driver makes readings of
-/// them at the wanted rate, ten a second without one. If no reading comes, it goes through the conversation again, one
-/// request per poll.
+/// The PPK2 sends 100,000 samples a second from the start request until the stop request. The driver combines them into
+/// readings at the wanted rate; the default is ten a second. Without readings, it repeats all requests, one per poll.
 package struct PPK2Driver: MeterDriver {
     package let profile: MeterProfile
     private var decoder: PPK2Decoder

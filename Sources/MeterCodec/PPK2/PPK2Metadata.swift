@@ -8,7 +8,7 @@ package struct PPK2Metadata: FrameContent {
     /// Greatest accepted length in bytes; the published example has 577.
     package static let lengthMax = 2048
 
-    /// Voltage of the PPK2's own regulator in millivolts, with which its offsets are computed.
+    /// Voltage of the PPK2's own regulator in millivolts, from which the offsets of its ranges are computed.
     package let supply_mV: Double
     package let ranges: InlineArray<5, PPK2Range>
     /// Number of calibration values that the text lacks, so that the maker's nominal ones are used.
@@ -36,8 +36,8 @@ package struct PPK2Metadata: FrameContent {
             }
             return value
         }
-        // Bounds far beyond the published values, except for a user's gain, which the maker's program resets to 1
-        // outside these (pc-nrfconnect-ppk src/actions/deviceActions.ts).
+        // Limits far beyond the published values. Only the user's gain has the maker's limits: outside them, its
+        // program resets the gain to 1 (pc-nrfconnect-ppk src/actions/deviceActions.ts).
         let (offsets, gains) = (-65_536.0...65_536, -10_000.0...10_000)
         var ranges = InlineArray<5, PPK2Range>(repeating: PPK2Range())
         for index in 0..<5 {
@@ -80,7 +80,7 @@ package struct PPK2Range: Hashable, Sendable {
     private var constant = 0.0
     private var userGain = 0.0
 
-    /// Shunts in ohms, of a PPK2 that does not report its own (the same in all three sources).
+    /// Nominal shunt resistances in ohms, for a PPK2 that does not report its own (the same in all three sources).
     static let nominalResistances = [1031.64, 101.65, 10.15, 0.94, 0.043]
     /// Volts per step of the converter.
     private static let converterStep = 1.8 / 163_840
@@ -104,7 +104,7 @@ package struct PPK2Range: Hashable, Sendable {
         self.userGain = userGain
     }
 
-    /// Returns the current in amperes. The converter sends 14 bits, which are quarters of its steps.
+    /// Returns the current in amperes. One unit of the 14-bit `converter` value is four steps.
     @inline(__always)
     func current(_ converter: UInt32) -> Double {
         let raw = (Double(converter &* 4) - offset) * step

@@ -5,7 +5,7 @@ package enum PPK2Request: Hashable, Sendable, CaseIterable {
     case metadata
     /// Selects the mode that measures the current through VIN without supplying it.
     case ammeter
-    /// Connects the measured device. In ammeter mode the device has no supply while this is off.
+    /// Connects the measured device. In ammeter mode, the device has no supply until then.
     case connectDevice
     case start
 
@@ -19,8 +19,8 @@ package enum PPK2Request: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Idle time after the request. Samples that the PPK2 has taken still arrive after a stop, and ppk2-api-python waits
-    /// 0.1 s at a time for the metadata.
+    /// Idle time after the request. After a stop, samples already taken still arrive. For the metadata, ppk2-api-python
+    /// waits in steps of 0.1 s.
     var pause: Duration {
         switch self {
         case .stop: .milliseconds(100)

@@ -36,7 +36,6 @@ struct PPK2SpikeFilter: Sendable {
     private static let smoothedCount = 3
     private static let highestRange = PPK2Sample.rangeCount - 1
 
-    /// Returns the current to use for a sample.
     @inline(__always)
     mutating func filter(_ current: Double, range: UInt32) -> Double {
         guard lastRange != .max else {
@@ -60,14 +59,14 @@ struct PPK2SpikeFilter: Sendable {
     }
 }
 
-/// The samples of a window of time as one reading: their mean, least and greatest.
+/// Mean, minimum and maximum of the samples in a time window, as one reading.
 package struct PPK2Window: FrameContent {
     package private(set) var count = 0
     private var sum = 0.0
     private var least = Double.infinity
     private var greatest = -Double.infinity
-    /// Number of samples that are missing before or within the window, as far as the counter of six bits shows, or that
-    /// a PPK2 cannot measure.
+    /// Number of samples with an impossible current, or lost before or within the window, as far as the six-bit counter
+    /// shows.
     private(set) var lost = 0
     /// Number of the sample after the window, from the start of the stream.
     private(set) var end = 0
@@ -79,9 +78,7 @@ package struct PPK2Window: FrameContent {
 
     var hasBegun: Bool { length > 0 }
 
-    /// - Parameters:
-    ///   - index: number of its first sample.
-    ///   - length: number of samples of a full window.
+    /// - Parameter index: number of the window's first sample.
     mutating func begin(at index: Int, length: Int) { (self.length, end) = (length, (index / length + 1) * length) }
 
     mutating func lose(_ count: Int) { lost += count }

@@ -45,7 +45,7 @@ package struct PDReport: Hashable, Sendable {
     package var level: PDLevel
     /// Events since the preceding report, oldest first.
     package var events: [PDEvent]
-    /// Bytes after the events that could not be decoded.
+    /// Undecoded bytes after the events.
     package var rest: [UInt8]
 
     package init(milliseconds: UInt32, level: PDLevel, events: [PDEvent] = [], rest: [UInt8] = []) {

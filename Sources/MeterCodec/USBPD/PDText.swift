@@ -1,9 +1,7 @@
 package import Domain
 
 package enum PDText {
-    /// Returns the contract, the offers and the newer entries as lines with line ends.
-    ///
-    /// - Parameter after: number of the last entry to omit.
+    /// Returns the contract, the offers and the entries after number `after`, as lines with line ends.
     package static func lines(_ timeline: PDTimeline, after: Int = 0, of meter: MeterID) -> [String] {
         var lines = ["USB Power Delivery heard by \(meter)\n"]
         if timeline.dropped > after { lines.append("\(timeline.dropped - after) older entries were dropped\n") }

@@ -108,8 +108,8 @@ package struct PDTimeline: Sendable {
         }
     }
 
-    /// Returns whether the message only repeats a keep-alive or its answer, and counts it in the keep-alive's entry. In
-    /// the extended range these come every half second and would displace all other entries.
+    /// Returns whether the message only repeats a keep-alive or its answer. If so, counts it in the keep-alive's entry.
+    /// In the extended range these come every half second and would displace all other entries.
     private mutating func isMore(_ message: PDMessage, at time: WallTime) -> Bool {
         let isReceipt = message.header?.isAcknowledgement == true
         guard let number = keptAlive, let place = place(of: number),

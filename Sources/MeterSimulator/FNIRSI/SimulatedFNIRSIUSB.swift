@@ -26,7 +26,8 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     private var stream: Stream?
     private var packets = 0
 
-    /// State of the sample stream. Kept after `leaseEnd`, when the last keep-alive expires.
+    /// State of the sample stream, kept even after the stream ends. `leaseEnd` is the time at which the last keep-alive
+    /// expires.
     private struct Stream: Sendable {
         var leaseEnd: Duration
         var nextPacket: Duration
@@ -38,8 +39,7 @@ package struct SimulatedFNIRSIUSB: SimulatedMeter {
     ///   - packetPeriod: interval of packets; 40 ms on a real meter.
     ///   - startsWithGarbage: whether each stream's first sample contains 188 V, as after a program that did not read
     ///     all samples.
-    ///   - wantsKeepOn: whether the meter sends nothing before a `keepOn`, as perhaps a C1 whose host sends only 81,
-    ///     82, 83.
+    ///   - wantsKeepOn: whether the meter sends nothing before a `keepOn`, as a C1 may do (unverified).
     ///   - commandGap: shortest interval between commands that does not hang the meter.
     package init(
         model: ModelName = .fnb58, load: ElectricalLoad = ElectricalLoad(), packetPeriod: Duration = .milliseconds(40),

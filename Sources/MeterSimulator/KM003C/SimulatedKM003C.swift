@@ -180,7 +180,7 @@ package struct SimulatedKM003C: SimulatedMeter {
 
     private func reject(_ request: KM003CHeader) -> [UInt8] { KM003CHeader(.reject, id: request.id).bytes }
 
-    /// Answers a request for data. Omits payloads that the host may not read, even all of them.
+    /// Answers a request for data. Omits payloads that the host may not read, even if the answer is then empty.
     private mutating func data(_ asked: KM003CAttributes, id: UInt8, at time: Duration) -> [UInt8] {
         var allowed = KM003CAttributes.unauthenticated
         if model == .km002c, !isMonitorOn { allowed.remove(.pd) }

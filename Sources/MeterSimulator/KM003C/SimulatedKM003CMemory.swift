@@ -57,7 +57,8 @@ struct SimulatedKM003CMemory: Sendable {
     var firmware: String { "1.9.5" }
     private var serialBlock: [UInt8] { Array("\(serial) 00112233445566778899AABBCCDDEEFF 1700000000 ".utf8) + [0] }
 
-    /// Start of the serial number: the hardware id that opens the logs of a KM002C, and the calibration of a KM003C.
+    /// First bytes of the serial block. As a hardware id, they open the logs of a KM002C and the calibration of a
+    /// KM003C.
     var serialStart: [UInt8] { Array(serialBlock.prefix(KM003CProof.hardwareIDLength)) }
 
     var serial: String { String(String(1_007_965 + load.seed % 1000).suffix(6)) }

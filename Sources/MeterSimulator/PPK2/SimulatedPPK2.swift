@@ -19,7 +19,7 @@ package struct SimulatedPPK2: SimulatedMeter {
 
     private static let blockLength = Duration.milliseconds(5)
     private static let samplesPerBlock = 5 * PPK2Decoder.samplesPerMillisecond
-    /// Blocks that wait for a late reader; samples of others are lost.
+    /// Maximum number of blocks kept for a late reader; the samples of older blocks are lost.
     private static let backlog = 20
 
     /// Metadata of a real PPK2 (hdoordt/ppk2-rs src/types.rs).
@@ -127,7 +127,7 @@ package struct SimulatedPPK2: SimulatedMeter {
         let block = [UInt8](unsafeUninitializedCapacity: length) { bytes, count in
             let words = UnsafeMutableRawBufferPointer(bytes)
             for place in 0..<Self.samplesPerBlock {
-                // The converter's noise: its last bits.
+                // Simulate the converter's noise in its two lowest bits.
                 let sample = PPK2Sample(converter: converter ^ counter & 3, range: range, counter: counter)
                 words.storeBytes(
                     of: sample.word.littleEndian, toByteOffset: place * PPK2Sample.length, as: UInt32.self)
@@ -139,7 +139,7 @@ package struct SimulatedPPK2: SimulatedMeter {
         return block
     }
 
-    /// Returns the lowest range that reaches a current, and the converter's number.
+    /// Returns the lowest range that can measure the current, and the converter's number for it.
     private static func reached(
         _ current: Double, _ ranges: InlineArray<5, PPK2Range>
     ) -> (range: UInt32, converter: UInt32) {

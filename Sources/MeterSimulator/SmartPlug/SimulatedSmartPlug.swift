@@ -3,7 +3,7 @@ package import MeterCodec
 
 /// A simulated device behind an MQTT broker: returns its messages and receives those on its request topic.
 ///
-/// Messages have the format of published examples: of Tasmota arendst/Tasmota issues 1621 and 20459, of a Shelly Plus
+/// Messages have the format of published examples: for Tasmota arendst/Tasmota issues 1621 and 20459, for a Shelly Plus
 /// Plug S iobroker-community-adapters/ioBroker.shelly issue 813.
 package struct SimulatedSmartPlug: Sendable {
     package let preset: SmartPlugPreset

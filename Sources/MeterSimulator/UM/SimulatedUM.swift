@@ -39,7 +39,7 @@ package struct SimulatedUM: SimulatedMeter {
         refresh: Duration = .milliseconds(500), commandGap: Duration = SimulatedUM.commandGap
     ) {
         isWrapped = model == .a3b && transport == .ble
-        // A real A3-B's delay (dernasherbrezon.github.io).
+        // Delay of a real A3-B's first answer (dernasherbrezon.github.io).
         firstDelay = model == .a3b && transport == .spp ? .milliseconds(4500) : .zero
         self.model = model
         self.load = load
@@ -50,7 +50,7 @@ package struct SimulatedUM: SimulatedMeter {
     package mutating func receive(_ bytes: [UInt8], at time: Duration) -> [[UInt8]] {
         advance(to: time)
         guard firstDue == nil else { return [] }
-        // A wrapped command must be one write of exactly one frame; any other write is ignored.
+        // With Atorch frames, a command must be one write of exactly one frame; any other write is ignored.
         let orders = isWrapped ? [UMWrapping.byte(in: bytes)].compactMap { $0 } : bytes
         return orders.compactMap { byte in
             guard firstDue == nil else { return nil }
@@ -92,7 +92,7 @@ package struct SimulatedUM: SimulatedMeter {
 
     private mutating func advance(to time: Duration) {
         let step = max(lastStep, time.wholeSteps(of: refresh))
-        // At most 7200 steps, an hour at the usual rate, because more would block the simulator.
+        // Simulate at most 7200 steps, an hour at the usual rate: more steps would block the simulator.
         for passed in max(lastStep, step - 7200)..<step {
             let state = load.state(step: passed, length: stepLength)
             groups[selectedGroup].add(state, seconds: stepLength)
@@ -135,16 +135,16 @@ package struct SimulatedUM: SimulatedMeter {
         let current = UInt16(clamping: Int((state.current * scales.current).rounded()))
         bytes.appendBE(voltage)
         bytes.appendBE(current)
-        // Product of the displayed values, rounded down, as in every public block that is not edited
+        // Power is the product of the displayed values, rounded down, as in every unedited public capture
         // (Docs/Protocols/UM.md#block).
         bytes.appendBE(UInt32(voltage) * UInt32(current) / UInt32(scales.voltage * scales.current / 1000))
-        // Negative values are in two's complement, because a real meter's encoding is unpublished.
+        // Assume two's complement for negative values: a real meter's encoding is unpublished.
         for degrees in [state.temperature, state.temperature * 1.8 + 32] {
             bytes.appendBE(UInt16(bitPattern: Int16(clamping: Int(degrees.rounded()))))
         }
         bytes.appendBE(UInt16(clamping: selectedGroup))
         for group in groups {
-            // The counter of a real meter also stops here.
+            // A real meter's charge counter also stops at 99,999 mAh.
             bytes.appendBE(min(99_999, UInt32(clamping: Int(group.charge_mAh))))
             bytes.appendBE(UInt32(clamping: Int(group.energy_mWh)))
         }

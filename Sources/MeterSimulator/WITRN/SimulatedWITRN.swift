@@ -7,7 +7,7 @@ import MeterCodec
 package struct SimulatedWITRN: SimulatedMeter {
     package let model: ModelName
     package var faults = SimulatorFaults.none
-    /// Degrees Celsius of the external probe; nil without a probe. The field then contains about -75 (a captured C5).
+    /// Temperature of the external probe in degrees Celsius; nil without a probe. A captured C5 then reports about -75.
     package var probe: Double?
     /// Number of bytes written to the meter, for tests: drivers must never send anything to a real one.
     package private(set) var receivedCount = 0
@@ -40,7 +40,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Skip older reports: no host read them in time.
+        // Skip all but the last `backlog` reports: no host read the earlier ones in time.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)
@@ -69,7 +69,7 @@ package struct SimulatedWITRN: SimulatedMeter {
     private var stepLength: Double { Double(period.nanoseconds) / 1e9 }
 
     private mutating func advance(to step: Int) {
-        // Limit the steps, because more would block the simulator.
+        // Simulate at most 30,000 steps, because more would block the simulator.
         for passed in max(lastStep, step - 30_000)..<step {
             counter.add(state(at: passed), seconds: stepLength)
         }
@@ -97,7 +97,8 @@ package struct SimulatedWITRN: SimulatedMeter {
         let state = state(at: lastStep)
         let now = Int(clamping: (period * lastStep).milliseconds)
         let (seconds, fraction) = now.quotientAndRemainder(dividingBy: 1000)
-        // According to fqueze/usb-power-profiling, bytes 4, 5 and 7 are the milliseconds divided by 30, 100 and 80.
+        // According to fqueze/usb-power-profiling, bytes 4, 5 and 7 are the milliseconds within the second divided by
+        // 30, 100 and 80.
         var report: [UInt8] = [WITRNReport.startMark.0, WITRNReport.startMark.1]
         report += [seconds, fraction, fraction / 30, fraction / 100, fraction % 100, fraction / 80].map(Self.low)
         report += [WITRNReport.measurement, 52, 0, 0]

@@ -28,7 +28,7 @@ package struct SimulatedZY1280: SimulatedMeter {
     package mutating func due(at time: Duration) -> [[UInt8]] {
         let last = time.wholeSteps(of: period)
         var written: [[UInt8]] = []
-        // Skip older reports: no host read them in time.
+        // Skip all but the last `backlog` reports: no host read the earlier ones in time.
         if last - lastStep > Self.backlog { advance(to: last - Self.backlog) }
         while lastStep < last {
             advance(to: lastStep + 1)

@@ -123,7 +123,7 @@ extension SettingsTransaction {
         }
     }
 
-    /// Removes properties older than the deletion, whose stamp may have changed.
+    /// Removes the record's properties that are older than its deletion, whose stamp may have changed.
     private mutating func hideDeleted(in row: Int64) throws {
         guard let deletion = try deletion(of: row),
             let name = try Row.fetchOne(db, sql: "SELECT type, name FROM record WHERE id = ?", arguments: [row])

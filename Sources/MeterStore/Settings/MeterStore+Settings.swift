@@ -140,8 +140,8 @@ extension MeterStore {
     }
 }
 
-/// A time of the cloud's clock, with the moment since boot at which it was valid. Later times follow from it without
-/// the system clock.
+/// A time of the cloud's clock, with the time since boot at which it was valid. Later times follow from it without the
+/// system clock.
 struct ClockAnchor: Sendable {
     var wall: WallTime
     var sinceBoot: MonotonicTime

@@ -40,7 +40,7 @@ extension SettingsTransaction {
         return RecordType.known.filter(waiting.contains) + waiting.filter { !RecordType.known.contains($0) }
     }
 
-    /// Returns as many unsent changes of a record as fit; nil if none fits.
+    /// Returns as many unsent changes of a record as fit into `room` bytes; nil if none fits.
     private func waitingPart(of row: Int64, room: Int, isFirst: Bool) throws -> (record: SyncRecord, bytes: Int)? {
         guard
             let name = try Row.fetchOne(

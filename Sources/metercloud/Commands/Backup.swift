@@ -103,7 +103,7 @@ struct Restore: AsyncParsableCommand {
             logger: Self.quiet)
     }
 
-    /// Makes a separate store of the data that etcdctl restored (`EtcdRestore`).
+    /// Turns the store that etcdctl restored into a separate one with its own epoch (`EtcdRestore`).
     private static func mark(_ settings: EtcdSettings) async throws -> EtcdRestore {
         var rng = SystemRandomNumberGenerator()
         let engine = try await EtcdCloudEngine.open(settings, clock: .system, rng: &rng, logger: quiet)

@@ -15,9 +15,9 @@ struct SupportBundle: Encodable {
     var machine: Machine
     var findings: [Finding]
     var usb: [USBRow]
-    /// Devices received by radio that are or may be meters.
+    /// Devices found by radio that are or may be meters.
     var heard: [RadioRow]
-    /// Number of other devices received by radio; null if meterd uses no radio or does not answer.
+    /// Number of other devices found by radio; null if meterd uses no radio or does not answer.
     @NullCodable var strangers_heard: Int? = nil
     var adapters: [AdapterStatus]
     var adapter_details: [SupportRadios.Adapter]

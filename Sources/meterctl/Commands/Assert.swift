@@ -267,7 +267,7 @@ struct LiveStretch {
         return true
     }
 
-    /// Uses the monotonic clock, because the system clock may have been set meanwhile.
+    /// Ends the measurement. Uses the monotonic clock, because the system clock may have been set meanwhile.
     mutating func finish(at now: MonotonicTime) {
         guard let begun else { return }
         readings.end = begun.time.addingClamped((now - begun.at).milliseconds)

@@ -21,7 +21,7 @@ struct Doctor: AsyncParsableCommand {
 
     func run() async throws {
         let client = daemon.client
-        // The bundle's readers do not need the network's ESPHome nodes.
+        // A bundle omits the network's ESPHome nodes, because its readers do not need them.
         let facts = await Self.ask(client, nodes: bundle == nil)
         var folder: String?
         if case .answers(let answers) = facts { folder = answers.status.store.path.parentFolder }

@@ -2,7 +2,7 @@ import Domain
 import GatewayAPI
 
 extension Checkup {
-    /// Returns a finding if another program scans with the adapter. meterd then receives only the devices of that scan.
+    /// Returns a finding if another program scans with the adapter. meterd then finds only the devices of that scan.
     func otherSearch(_ adapter: AdapterStatus) -> Finding? {
         guard adapter.discovery == .another else { return nil }
         let name = adapter.name ?? adapter.address
@@ -56,7 +56,7 @@ extension Checkup {
                 + "fail first")
     }
 
-    /// - Parameter known: the daemon's adapters. One that works again is not reported.
+    /// - Parameter known: the daemon's adapters. If one works again, its finding is only a note.
     func timeouts(besides known: [AdapterStatus]) -> [Finding] {
         guard !machine.adapters.isEmpty else { return [] }
         guard let timeouts = machine.commandTimeouts else {

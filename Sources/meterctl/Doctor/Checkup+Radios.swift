@@ -18,7 +18,7 @@ extension Checkup {
         return all
     }
 
-    /// - Parameter others: whether other adapters still receive meters.
+    /// - Parameter others: whether other adapters still find meters.
     private static func adapter(_ adapter: AdapterStatus, besideOthers others: Bool) -> Finding {
         let kind = adapter.proxy == nil ? "adapter" : "proxy"
         let name = "\(adapter.address)\(adapter.name.map { " (\($0))" } ?? "")"

@@ -11,7 +11,7 @@ struct MachineFacts: Hashable {
         var group: String
         /// The nine permission bits.
         var mode: UInt32
-        /// Whether meterd's user may read and write it.
+        /// Whether meterd's user may read and write the node.
         var isOpen: Bool
     }
 
@@ -64,7 +64,7 @@ struct MachineFacts: Hashable {
     var udevRules: [String] = []
     /// Model of the board, such as `Raspberry Pi 4 Model B Rev 1.4`; nil on a machine without a device tree.
     var boardModel: String?
-    /// A Wi-Fi interface that is up.
+    /// Name of the first Wi-Fi interface that is up; nil if there is none.
     var wirelessInterface: String?
     /// Wi-Fi frequency in MHz; nil if not reported.
     var wirelessFrequency: Int?

@@ -6,7 +6,7 @@ import Glibc
 enum FirstSteps {
     struct Daemon: Equatable {
         var hasService: Bool
-        /// Name of meterd if it is in the shell's path, otherwise its path; nil if it is not installed.
+        /// Name of meterd if meterctl was called by its name, otherwise meterd's path; nil if it is not installed.
         var program: String?
     }
 
@@ -69,7 +69,7 @@ extension FirstSteps.Daemon {
 enum TypedProgram {
     static var own: String { CommandLine.arguments.first ?? "meterctl" }
 
-    /// Returns how to call a program in the folder of `own`: by its path if `own` is a path, otherwise by name; nil if
+    /// Returns how to call the program `name`: by its path beside `own` if `own` is a path, otherwise by name; nil if
     /// it does not exist.
     static func beside(_ own: String, _ name: String) -> String? {
         guard let slash = own.lastIndex(of: "/") else {

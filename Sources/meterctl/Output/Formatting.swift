@@ -90,8 +90,8 @@ enum Formatting {
         return "\(reference): \(status.state)\(status.error.map { ", \($0)" } ?? ""); meterd goes on trying"
     }
 
-    /// Returns `offline, looked for for 23 s` while this host searches for an absent meter whose lease it keeps.
-    /// Returns `at alpha` for a meter that another host holds, with the meter's state at that host if it gives no data.
+    /// Returns the meter's state: `offline, looked for for 23 s` while this host searches for an absent meter whose
+    /// lease it keeps; `at alpha` for a meter that another host holds, with its state there if it gives no data.
     static func state(of meter: MeterStatus) -> String {
         if let host = meter.holderElsewhere {
             if meter.unshared == true { return "at \(host), not shared" }

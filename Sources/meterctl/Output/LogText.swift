@@ -5,7 +5,7 @@ enum LogText {
     static func table(_ lines: [LogLineBody], _ times: TimeText) -> Table {
         var table = Table(["WHEN", "UNTIL", "TIMES", "HOST", "WHAT", "BY"])
         for line in lines {
-            // An event without duration has no end.
+            // Leave the end of an event without duration empty. An event without an end still lasts.
             let until = line.until.map { $0 == line.at ? "" : times.text($0) } ?? "now"
             table.add([
                 .init(times.text(line.at), isWhole: true), .init(until, isWhole: true),

@@ -15,8 +15,8 @@ enum NodeText {
         return "ESPHome nodes in the network, not used by meterd: \(names.joined(separator: ", "))\(more)"
     }
 
-    /// Returns lines to add to meterd.toml for the first ESPHome node that it lacks; nil if it lacks none. They name a
-    /// file for the node's encryption key, which is unknown.
+    /// Returns lines to add to meterd.toml for the first ESPHome node that it lacks; nil if it lacks none. For an
+    /// encrypted node, they name a file for the encryption key, which is unknown.
     static func lines(for nodes: ScanNodes) -> [String]? {
         guard let node = nodes.nodes.first(where: { !$0.configured }) else { return nil }
         return [

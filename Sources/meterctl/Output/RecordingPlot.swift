@@ -142,7 +142,7 @@ struct RecordingPlot {
         return runs.filter { !$0.isEmpty }
     }
 
-    /// SVG boxes, at least one pixel wide, so that a short gap is visible in a long recording.
+    /// Returns an SVG box for each gap, at least one pixel wide to be visible in a long recording.
     private func gapBoxes(top: Double) -> [String] {
         gaps.map { gap in
             let words = RecordingText.words(forCause: gap.cause)

@@ -3,7 +3,7 @@ import GatewayAPI
 import ProgramKit
 
 enum RecordingText {
-    /// Returns an SVG box for each gap, at least one pixel wide to be visible in a long recording.
+    /// - Parameter names: meter names by id.
     static func table(_ recordings: [RecordingBody], _ times: TimeText, named names: [String: String]) -> Table {
         var table = Table(["ID", "METER", "NAME", "HOST", "STATE", "STARTED", "DURATION", "CHARGE", "ENERGY", "MARKS"])
         for recording in recordings {

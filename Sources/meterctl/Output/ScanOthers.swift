@@ -20,7 +20,7 @@ enum ScanOthers {
         var others: [Entry]
     }
 
-    /// Returns devices on this machine's USB, and devices that meterd receives by radio or finds in the network.
+    /// Returns devices on this machine's USB, and devices that meterd finds by radio or in the network.
     static func all(_ client: ControlClient, _ nodes: [ScanNode]) async throws -> [Entry] {
         let heard: [ScanOther] = try await client.call(.get, "/v1/scan/others")
         return DeviceTable.builtIn.unclaimed().map { Entry($0) } + heard.map { Entry($0) } + nodes.map { Entry($0) }

@@ -68,7 +68,7 @@ struct TopView {
         failure = nil
     }
 
-    /// Returns false if the key quits.
+    /// Scrolls as the key requires. Returns false if the key quits.
     mutating func press(_ key: TopKey) -> Bool {
         switch key {
         case .quit: return false

@@ -22,7 +22,6 @@ extension ConfigurationKeys {
 }
 
 extension Configuration {
-    /// Adds a computed meter and declares it.
     mutating func add(computed name: String, _ table: [String: DescriptionValue]) throws(ConfigurationError) {
         guard (1...32).contains(name.count), name.allSatisfy(\.isOfTargetName) else {
             throw ConfigurationError(

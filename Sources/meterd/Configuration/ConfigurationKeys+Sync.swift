@@ -1,7 +1,7 @@
 import Domain
 
 extension ConfigurationKeys {
-    /// Number of records in a page or batch. The cloud's limit is 400 records and 1 MiB.
+    /// Legal number of records in a page or batch. The cloud's limit is 400 records and 1 MiB.
     private static let records = 1...400
 
     static let sync = ConfigurationTable(

@@ -9,7 +9,8 @@ struct ConfigurationKey<Target>: Sendable {
     private let purpose: String
     private let range: String
     let read: @Sendable (ConfigurationEntry, inout Target) throws(ConfigurationError) -> Void
-    /// Returns the example or else the default, in TOML; nil for a key without its own line in the reference.
+    /// Returns the example or else the default, in TOML; nil for a key without its own line in the configuration
+    /// reference.
     let shown: @Sendable (_ defaults: Target) -> String?
 
     var explanation: String { purpose.replacing("{range}", with: range) }
@@ -48,7 +49,7 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
     private let explanation: String
     let defaults: Target
 
-    /// - Parameter heading: heading in the reference; nil for `[name]`.
+    /// - Parameter heading: heading in the configuration reference; nil for `[name]`.
     init(
         _ name: String, heading: String? = nil, _ explanation: String = "", defaults: Target,
         keys: [ConfigurationKey<Target>]
@@ -60,7 +61,7 @@ struct ConfigurationTable<Target: Sendable>: Sendable {
         self.defaults = defaults
     }
 
-    /// Block of the reference, computed on demand because meterd does not need it to start.
+    /// Block of the configuration reference, computed on demand because meterd does not need it to start.
     var block: ConfigurationReference.Block {
         ConfigurationReference.Block(
             heading: heading, explanation: explanation,

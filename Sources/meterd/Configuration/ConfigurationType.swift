@@ -37,7 +37,7 @@ struct ConfigurationEntry {
 
 /// Type of a key of meterd.toml: its parser, its TOML form and its legal range.
 struct ConfigurationType<Value>: Sendable {
-    /// Legal range for the reference, such as "1s to 1h".
+    /// Legal range as shown in the configuration reference, such as "1s to 1h".
     var range = ""
     let read: @Sendable (ConfigurationEntry) throws(ConfigurationError) -> Value
     var write: @Sendable (Value) -> String = { "\"\($0)\"" }

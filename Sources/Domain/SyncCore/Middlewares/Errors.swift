@@ -110,8 +110,8 @@ extension SyncState {
         return zone == ours
     }
 
-    /// Whether the answer names another epoch. False if it names none: the refetch that follows suits either store and
-    /// returns the epoch.
+    /// Whether the answer names another epoch. False if it names none: then a refetch follows, which is right for the
+    /// same store and for a replaced one, and returns the epoch.
     private func isAnother(_ epoch: String, _ run: SyncRun) -> Bool {
         !epoch.isEmpty && epoch != run.progress?.epoch
     }

@@ -18,7 +18,7 @@ enum SmartPlugPayload: Hashable {
             return Double(text).map { $0.isFinite ? .number($0) : .unknown } ?? .text(text)
         }
         let trimmed = payload.drop { $0 <= 0x20 }
-        let end = trimmed.lastIndex { $0 > 0x20 } ?? trimmed.startIndex
+        let end: Int = trimmed.lastIndex { $0 > 0x20 } ?? trimmed.startIndex
         guard trimmed.first == UInt8(ascii: "{") || trimmed.first == UInt8(ascii: "[") else { return nil }
         return try? trimmed[...end].read { reader in find(path[...], &reader) }
     }
